@@ -1,0 +1,42 @@
+# Each target works on a fresh clone with nothing but Python >= 3.11.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:  ## show this help
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+.PHONY: demo
+demo: $(VENV)/installed  ## install, convert a program, run it, show its graph and result
+	@$(BIN)/python -m agc.cli demo
+
+.PHONY: test
+test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite
+	$(BIN)/python -m pytest
+
+.PHONY: lint
+lint: $(VENV)/installed-dev  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli
+
+.PHONY: bench
+bench: $(VENV)/installed  ## measure, beside whichever peers are installed
+	$(BIN)/python -m benchmarks
+
+.PHONY: clean
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
