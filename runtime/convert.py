@@ -1,0 +1,184 @@
+"""From Python values to tensors: one registry of conversions, one set of rules for dtypes.
+
+Python's int, float, bool, complex, str and nests of them take the dtype that they stand beside when that loses
+nothing; otherwise int32 (int64 where it must be), float32, bool, complex128, string. NumPy arrays keep theirs
+unless they stand beside a tensor. Two tensors are never promoted.
+
+>>> convert_to_tensor([1, 2])
+<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+>>> convert_to_tensor(3, dtypes.float32)
+<tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .shapes import TensorShape
+from .tensor import EagerTensor, SymbolicTensor, Tensor
+
+TensorLike = Any
+"""What an operation takes where it needs a tensor: a Tensor, Variable, NumPy array, number or nest of these."""
+
+Conversion = Callable[[Any, dtypes.DType | None], Tensor]
+
+_conversions: list[tuple[type, Conversion]] = []
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
+
+
+def register_tensor_conversion_function(kind: type, conversion: Conversion) -> None:
+    """Make `conversion(value, dtype or None) -> Tensor` the way to convert instances of `kind`."""
+    _conversions.append((kind, conversion))
+
+
+def convert_to_tensor(
+    value: TensorLike,
+    dtype: Any = None,
+    dtype_hint: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`value` as a tensor of `dtype`.
+
+    `dtype_hint` is the dtype to take where the value allows it. Raises TypeError when `value` cannot become a
+    tensor of that dtype, ValueError for a nest that is not rectangular.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if wanted is not None and value.dtype is not wanted:
+            raise ValueError(
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return value
+    if wanted is None and dtype_hint is not None:
+        try:
+            return _convert(value, dtypes.as_dtype(dtype_hint))
+        except (TypeError, ValueError):
+            pass  # a hint that does not fit is no error: the value decides
+    return _convert(value, wanted)
+
+
+def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
+    if type(value) not in _PLAIN:
+        for kind, conversion in _conversions:
+            if isinstance(value, kind):
+                return conversion(value, dtype)
+        if hasattr(value, "__tf_tensor__"):
+            return convert_to_tensor(value.__tf_tensor__(dtype), dtype)
+    elif type(value) in (list, tuple) and holds_tensor(value):
+        return _stack(value, dtype)
+    return EagerTensor(to_array(value, dtype))
+
+
+def holds_tensor(value: Any) -> bool:
+    """Whether a list or tuple contains a tensor, or something that converts into one that a graph computes."""
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_tensor, value))
+    return isinstance(value, SymbolicTensor) or is_tensor_like(value)
+
+
+def is_tensor_like(value: Any) -> bool:
+    """Whether `value` is a Tensor or Variable: something with a dtype of its own that is never promoted."""
+    return isinstance(getattr(value, "dtype", None), dtypes.DType)
+
+
+def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
+    for kind, conversion in _conversions:
+        if kind is list:
+            return conversion(values, dtype)
+    raise TypeError("nests of tensors cannot be converted before the array operations are loaded")
+
+
+def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
+    """A NumPy array of its own for a Python or NumPy value, by the rules above."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(value), dtype)
+    if isinstance(value, TensorShape):
+        value = value.as_list()
+    array = _from_python(value)
+    if dtype is None or array.dtype == dtype.numpy:
+        return array
+    if not _fits(array, dtype, isinstance(value, bool)):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    return array.astype(dtype.numpy)
+
+
+def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
+    if array.dtype.kind in "SUO":
+        return _strings(array) if dtype in (None, dtypes.string) else _refuse(array, dtype)
+    own = dtypes.as_dtype(array.dtype)
+    if dtype is None or own is dtype:
+        return array.astype(own.numpy)  # a copy: the caller may go on writing to the original
+    if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
+        return _refuse(array, dtype)
+    if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
+        return _refuse(array, dtype)
+    return array.astype(dtype.numpy)
+
+
+def _refuse(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> Any:
+    raise TypeError(f"Cannot convert a NumPy array of {array.dtype} to a tensor of {dtype and dtype.name}")
+
+
+def _from_python(value: Any) -> np.ndarray[Any, Any]:
+    kind = type(value)
+    if kind is float:
+        return np.array(value, np.float32)
+    if kind is bool:
+        return np.array(value)
+    if kind is int:
+        return _integers(np.array(value), value)
+    if kind in (str, bytes):
+        return _strings(np.array(value, object))
+    if value is None:
+        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
+    if array.dtype.kind == "f" and not _holds_numpy(value):
+        return array.astype(np.float32)
+    if array.dtype.kind in "iu" and not _holds_numpy(value):
+        return _integers(array, value)
+    if array.dtype.kind in "SUO":
+        return _strings(np.array(value, object))
+    return array.astype(dtypes.as_dtype(array.dtype).numpy)
+
+
+def _holds_numpy(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and _holds_numpy(value[0])
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def _integers(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{value!r} does not fit any integer dtype")
+    if array.size and (array.max() > dtypes.int32.max or array.min() < dtypes.int32.min):
+        return array
+    return array.astype(np.int32)
+
+
+def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    out = np.empty(array.shape, object)
+    for index in np.ndindex(array.shape):
+        item = array[index]
+        if not isinstance(item, (str, bytes)):
+            kind = type(item)
+            raise ValueError(f"Attempt to convert a value ({item!r}) with an unsupported type ({kind}) to a Tensor.")
+        out[index] = item.encode() if isinstance(item, str) else item
+    return out
+
+
+def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bool:
+    """Whether Python numbers may take `dtype`: into a richer kind, and integers into a range that holds them."""
+    kind = array.dtype.kind
+    if kind == "b":
+        return is_bool and dtype.is_numeric
+    if kind in "iu" and dtype.is_integer:
+        return not array.size or bool(dtype.min <= array.min() and array.max() <= dtype.max)
+    rank = "iufc".find(kind)
+    return dtype.is_numeric and rank >= 0 and ("iufc".find(dtype.kind) >= rank or (kind in "iu" and dtype.is_integer))

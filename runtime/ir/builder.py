@@ -1,0 +1,181 @@
+"""Building graphs: a stack of builders, each of which records the operations of one function or region.
+
+    with Builder("body", parent) as body:      # operations that are called now go to `body`
+        ...
+    graph = body.finish(outputs)
+
+A tensor of an outer builder that is used inside is *captured*: it becomes an input of the inner graph, and the
+outer value stands in `body.captures`, to be passed in by the operation that owns the region. So regions are
+closed by construction. Variables are captured in the same way, by reference.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Hashable, Mapping, Sequence
+from types import CodeType, FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from .. import errors
+from ..tensor import EagerTensor, SymbolicTensor, Tensor
+from .graph import Constant, Graph, Operand, Operation, Origin, Value
+from .specs import AnySpec, RefSpec, Spec
+
+if TYPE_CHECKING:
+    from ..ops.declare import Op
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.builders: list[Builder | None] = [None]
+
+
+_stack = _Stack()
+
+
+def current() -> Builder | None:
+    """The builder that records operations in this thread; None when they run at once."""
+    return _stack.builders[-1]
+
+
+class Builder:
+    """Records one graph. `parent` is the builder around it, whose tensors may be captured.
+
+    A region refers to variables through its parent; the graph of a function holds on to them by itself.
+    """
+
+    def __init__(self, name: str, parent: Builder | None = None, is_function: bool = False) -> None:
+        self.name = name
+        self.parent = parent
+        self.is_function = is_function or parent is None
+        self.inputs: list[Value] = []
+        self.operations: list[Operation] = []
+        self.captures: dict[Hashable, Value] = {}
+
+    def __enter__(self) -> Builder:
+        _stack.builders.append(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _stack.builders.pop()
+
+    def input(self, name: str, spec: AnySpec) -> Value:
+        """A new input of the graph."""
+        value = Value(name, spec)
+        self.inputs.append(value)
+        return value
+
+    def input_tensor(self, name: str, spec: Spec) -> SymbolicTensor:
+        return SymbolicTensor(self.input(name, spec), self)
+
+    def operand(self, tensor: Tensor) -> Operand:
+        """How this graph refers to a tensor: its own value, a captured one, or a constant."""
+        if isinstance(tensor, SymbolicTensor):
+            if tensor._builder is self:
+                return tensor._value
+            return self.captured(tensor._value, tensor._builder)
+        assert isinstance(tensor, EagerTensor)
+        return Constant(tensor._array)
+
+    def captured(self, value: Value, owner: Builder) -> Value:
+        """The input that stands for `value`, which the surrounding builder `owner` makes."""
+        if owner is self:
+            return value
+        found = self.captures.get(value)
+        if found is not None:
+            return found
+        if not self._inside(owner):
+            raise errors.InaccessibleTensorError(
+                f"`{value.name}` ({value.spec}) was made in `{owner.name}`, which is out of reach of `{self.name}`. "
+                "Return it from the function or block that makes it, and use the returned tensor."
+            )
+        assert self.parent is not None
+        outer = self.parent.captured(value, owner)
+        return self._capture(outer, value.name, value.spec, also=value)
+
+    def captured_variable(self, variable: Any) -> Value:
+        """The input that refers to `variable`."""
+        found = self.captures.get(variable)
+        if found is not None:
+            return found
+        spec = RefSpec(variable.content_spec)
+        if self.is_function:
+            return self._capture(variable, variable.short_name, spec)
+        assert self.parent is not None
+        outer = self.parent.captured_variable(variable)
+        return self._capture(outer, variable.short_name, spec, also=variable)
+
+    def _inside(self, owner: Builder) -> bool:
+        builder: Builder | None = self
+        while builder is not None and builder is not owner:
+            builder = builder.parent
+        return builder is owner
+
+    def _capture(self, outer: Hashable, name: str, spec: AnySpec, also: Hashable = None) -> Value:
+        value = self.captures.get(outer) or self.input(name, spec)
+        self.captures[outer] = value
+        if also is not None:
+            self.captures[also] = value
+        return value
+
+    def captured_outer(self) -> list[Hashable]:
+        """What the surroundings must pass in for the captured inputs, in the order of those inputs."""
+        order: dict[Value, Hashable] = {}
+        for outer, value in self.captures.items():
+            order.setdefault(value, outer)
+        return [order[value] for value in self.inputs if value in order]
+
+    def add(
+        self,
+        op: Op,
+        inputs: Sequence[Operand],
+        attrs: Mapping[str, Any],
+        specs: Sequence[AnySpec],
+        regions: tuple[Graph, ...] = (),
+        names: Sequence[str] = (),
+    ) -> tuple[Value, ...]:
+        """Record one operation; `names` are wishes for its outputs."""
+        wishes = names or (op.name,) * len(specs)
+        outputs = tuple(map(Value, wishes, specs))
+        self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, caller()))
+        return outputs
+
+    def finish(self, outputs: Sequence[Operand]) -> Graph:
+        return Graph(self.name, tuple(self.inputs), tuple(self.operations), tuple(outputs))
+
+
+class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
+    """Operations in this block run at once, even while a graph is being built."""
+
+    def __enter__(self) -> None:
+        _stack.builders.append(None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _stack.builders.pop()
+
+
+_PACKAGES = tuple(
+    os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), part, "")
+    for part in ("runtime", "autograph", "cli")
+)
+_ours: dict[CodeType, bool] = {}
+
+
+def caller() -> Origin | None:
+    """The line of the innermost frame that is not the runtime's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        ours = _ours.get(code)
+        if ours is None:
+            ours = _ours[code] = os.path.realpath(code.co_filename).startswith(_PACKAGES)
+        if not ours:
+            return Origin(code.co_filename, frame.f_lineno, code.co_name)
+        frame = frame.f_back
+    return None

@@ -1,0 +1,268 @@
+"""Declaring operations: signature, manual, shape rule and kernel in one block.
+
+    @op
+    def reverse(tensor: Input, axis: Axes, name: Name = None) -> Spec:
+        '''Reverse `tensor` along the axes in `axis`.'''
+        return tensor.spec                                          # the rule: what the result is like
+
+    @reverse.kernel
+    def _(tensor, axis):                                            # arrays in, array out
+        return np.flip(tensor, axis)
+
+The decorated function *is* the rule for dtype and shape; its signature, with TensorFlow's names, is the
+operation's, and its docstring the manual. An annotation says how an argument is read:
+
+    Input      a tensor, or anything that converts into one
+    Same       the same, and all arguments marked so have one dtype, which Python numbers adapt to
+    Inputs     a list of tensors of one dtype
+    Ref        a variable, by reference
+    Array      the state of a TensorArray
+    Name       a wish for the name of the result
+    others     an attribute, read by the function of `READERS` with that name
+
+A rule is given operands (`.dtype`, `.shape`, `.spec`, and `.value`: the array, or None when it is not known
+yet) and raises ValueError or TypeError for what does not fit. It may return one Spec or a tuple of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..convert import convert_to_tensor, is_tensor_like
+from ..ir.builder import Builder, current
+from ..ir.graph import Constant, Operand, Value
+from ..ir.specs import AnySpec, Spec
+from ..tensor import EagerArray, EagerTensor, SymbolicTensor, Tensor
+from .attributes import READERS
+
+REGISTRY: dict[str, Op] = {}
+"""Every operation by the name that it has in graphs."""
+
+Input = Same = Inputs = Ref = Array = Any
+Name = str | None
+_OPERANDS = frozenset({"Input", "Same", "Inputs", "Ref", "Array"})
+
+
+class Op:
+    """An operation: calling it computes at once, or records it when a graph is being built.
+
+    Attributes: `name` (in graphs), `rule`, `compute` (the kernel), `stateful` (it has effects, or reads
+    state: never dropped, never reordered), `expression` (Python text with `{0}`, `{1}` … that computes the same as
+    the kernel when all inputs have the same dtype; the plan executor prefers it).
+    """
+
+    def __init__(
+        self,
+        rule: Callable[..., Any],
+        name: str | None = None,
+        stateful: bool = False,
+        expression: str | None = None,
+    ) -> None:
+        functools.update_wrapper(self, rule)
+        self.rule = rule
+        self.name = name or rule.__name__
+        self.stateful = stateful
+        self.expression = expression
+        self.compute: Callable[..., Any] = self._no_kernel
+        self._read_signature()
+        if self.name in REGISTRY:
+            raise ValueError(f"there is an operation {self.name!r} already")
+        REGISTRY[self.name] = self
+
+    def _read_signature(self) -> None:
+        code = self.rule.__code__
+        self.parameters = code.co_varnames[: code.co_argcount]
+        kinds = [str(self.rule.__annotations__.get(name, "Input")) for name in self.parameters]
+        defaults = self.rule.__defaults__ or ()
+        self._required = len(self.parameters) - len(defaults)
+        self._defaults = defaults
+        self._inputs = [(i, kinds[i]) for i in range(len(kinds)) if kinds[i] in _OPERANDS]
+        self._attributes = [
+            (i, self.parameters[i], READERS[kinds[i]])
+            for i in range(len(kinds))
+            if kinds[i] not in _OPERANDS and kinds[i] != "Name"
+        ]
+        self._name_position = kinds.index("Name") if "Name" in kinds else None
+        self._same = [i for i, kind in self._inputs if kind == "Same"]
+
+    def _no_kernel(self, *arrays: Any, **attrs: Any) -> Any:
+        raise errors.InternalError(f"{self.name} has no kernel of its own", self.name)
+
+    def kernel(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the computation, from arrays (in the order of the inputs) and attributes to arrays."""
+        self.compute = compute
+        return compute
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        values = self._bind(args, kwargs)
+        try:
+            tensors = self._tensors(values)
+            attrs = {name: reader(values[i]) for i, name, reader in self._attributes}
+        except errors.OpError as error:
+            error.op = error.op or self.name
+            raise
+        builder = current()
+        if builder is None:
+            if not any(isinstance(tensor, SymbolicTensor) for tensor in tensors):
+                return self.run(tensors, attrs)
+            raise errors.InaccessibleTensorError(
+                f"{self.name} was called on a traced tensor outside of the function that it belongs to: "
+                f"{next(t for t in tensors if isinstance(t, SymbolicTensor))}"
+            )
+        wish = None if self._name_position is None else values[self._name_position]
+        return self.record(builder, tensors, attrs, wish)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        parameters = self.parameters
+        if len(args) > len(parameters):
+            raise TypeError(f"{self.name}() takes {len(parameters)} arguments but {len(args)} were given")
+        values = [*args, *self._defaults[max(len(args) - self._required, 0) :]]
+        if not kwargs and len(values) == len(parameters):
+            return values
+        given = dict(zip(parameters, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in parameters or name in given:
+                what = "got multiple values for" if name in given else "got an unexpected keyword"
+                raise TypeError(f"{self.name}() {what} argument {name!r}")
+            given[name] = value
+        missing = [name for name in parameters[: self._required] if name not in given]
+        if missing:
+            raise TypeError(f"{self.name}() missing required argument {missing[0]!r}")
+        defaults = dict(zip(parameters[self._required :], self._defaults, strict=True))
+        return [given[name] if name in given else defaults[name] for name in parameters]
+
+    def _tensors(self, values: list[Any]) -> list[Any]:
+        hint = _common_dtype([values[i] for i in self._same]) if len(self._same) > 1 else None
+        tensors: list[Any] = []
+        for i, kind in self._inputs:
+            if kind == "Input":
+                tensors.append(self._tensor(values[i], i, None))
+            elif kind == "Same":
+                tensor = self._tensor(values[i], i, hint)
+                hint = hint or tensor.dtype
+                self._check_same(tensor, hint, len(tensors))
+                tensors.append(tensor)
+            elif kind == "Inputs":
+                tensors.extend(self._tensor_list(values[i], i))
+            else:
+                tensors.append(values[i])
+        return tensors
+
+    def _tensor(self, value: Any, position: int, hint: dtypes.DType | None) -> Tensor:
+        if isinstance(value, Tensor):
+            return value
+        try:
+            return convert_to_tensor(value, None if is_tensor_like(value) else hint)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}") from None
+
+    def _tensor_list(self, values: Any, position: int) -> list[Tensor]:
+        items = list(values) if isinstance(values, (list, tuple)) else [values]
+        hint = _common_dtype(items)
+        tensors = []
+        for item in items:
+            tensor = self._tensor(item, position, hint)
+            hint = hint or tensor.dtype
+            self._check_same(tensor, hint, len(tensors))
+            tensors.append(tensor)
+        return tensors
+
+    def _check_same(self, tensor: Tensor, dtype: dtypes.DType, number: int) -> None:
+        if tensor.dtype is dtype:
+            return
+        message = (
+            f"cannot compute {self.name} as input #{number} (zero-based) was expected to be a {dtype.name} tensor "
+            f"but is a {tensor.dtype.name} tensor"
+        )
+        if current() is None:
+            raise errors.InvalidArgumentError(message, self.name)
+        raise TypeError(message)
+
+    def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        """Compute at once."""
+        arrays = [tensor._array for tensor in tensors]
+        try:
+            specs = self.infer([_eager_operand(tensor) for tensor in tensors], attrs)
+            with np.errstate(all="ignore"):
+                results = self.compute(*self.grouped(arrays), **attrs)
+        except errors.OpError as error:
+            error.op = error.op or self.name
+            raise
+        except ValueError as error:
+            raise errors.InvalidArgumentError(f"{error} [op {self.name}]", self.name) from None
+        if isinstance(specs, tuple):
+            return [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
+        return _eager(results, specs)
+
+    def grouped(self, arrays: list[Any]) -> list[Any]:
+        """Flat inputs as the rule and the kernel take them: those of an `Inputs` argument in one list."""
+        for place, (_, kind) in enumerate(self._inputs):
+            if kind == "Inputs":
+                after = len(self._inputs) - place - 1
+                end = len(arrays) - after
+                return [*arrays[:place], arrays[place:end], *arrays[end:]]
+        return arrays
+
+    def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
+        """The Spec of the result, or a tuple of them."""
+        given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
+        return self.rule(**given, **attrs)
+
+    def record(self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], wish: str | None) -> Any:
+        """Add this operation to the graph that `builder` builds."""
+        operands: list[Operand] = [
+            builder.operand(t) if isinstance(t, Tensor) else builder.captured_variable(t) for t in tensors
+        ]
+        try:
+            specs = self.infer(operands, attrs)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"{error} [op {self.name}]") from None
+        many = isinstance(specs, tuple)
+        values = builder.add(self, operands, attrs, specs if many else (specs,), names=_names(wish, specs))
+        tensors = [wrap(value, builder) for value in values]
+        return tensors if many else tensors[0]
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorator: declare an operation; see the module's docstring. Options as for `Op`."""
+    return functools.partial(Op, **options) if rule is None else Op(rule)
+
+
+def wrap(value: Value, builder: Builder) -> Any:
+    """The tensor that users see for a value of a graph."""
+    return SymbolicTensor(value, builder)
+
+
+def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:
+    if wish is None:
+        return ()
+    return (wish,) * len(specs) if isinstance(specs, tuple) else (wish,)
+
+
+def _eager_operand(tensor: Any) -> Any:
+    return Constant(tensor._array) if isinstance(tensor, EagerTensor) else tensor
+
+
+def _eager(result: Any, spec: AnySpec) -> Any:
+    if not isinstance(spec, Spec):
+        return EagerArray(result, spec)
+    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))
+
+
+def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:
+    """The dtype of the first tensor, else of the first NumPy array; Python values adapt to it."""
+    for value in values:
+        if is_tensor_like(value):
+            return value.dtype  # type: ignore[no-any-return]
+    for value in values:
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "SUO":
+            return dtypes.as_dtype(value.dtype)
+    return None

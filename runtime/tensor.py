@@ -1,0 +1,282 @@
+"""Tensors: `EagerTensor` holds a value, `SymbolicTensor` names one of a graph that is being built.
+
+Users see one class, `Tensor`. Its operators are installed by `ops.overloads`; what is here needs no op.
+
+>>> EagerTensor(np.array([1, 2], np.int32))
+<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from . import dtypes, errors
+from .ir.graph import Value
+from .shapes import TensorShape
+
+if TYPE_CHECKING:
+    from .ir.builder import Builder
+
+
+class Tensor:
+    """An array of one dtype that never changes; in a traced function, a value that the graph will have.
+
+    Attributes: `shape` (TensorShape, dimensions may be None), `dtype`, `name` (None for eager tensors).
+    Arithmetic, comparison and indexing follow NumPy's rules for broadcasting; two tensors of different
+    dtypes are never promoted, Python numbers take the tensor's dtype.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    __array_priority__ = 100.0
+    __hash__ = None  # type: ignore[assignment]  # == compares elements, as in TensorFlow 2
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> TensorShape:
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str | None:
+        return None
+
+    @property
+    def ndim(self) -> int | None:
+        return self.shape.rank
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    def ref(self) -> Reference:
+        """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
+        return Reference(self)
+
+    if TYPE_CHECKING:  # installed by ops.overloads
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+
+class Reference:
+    """A tensor or variable by identity; see `Tensor.ref`."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def deref(self) -> Any:
+        return self._target
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._target is other._target
+
+    def __hash__(self) -> int:
+        return id(self._target)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._target!r}>"
+
+
+class EagerTensor(Tensor):
+    """A tensor whose value is known: a wrapper of a NumPy array that nobody writes to any more."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array: np.ndarray[Any, Any] = array
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return dtypes.of_array(self._array)
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._array.shape)
+
+    def numpy(self) -> Any:
+        """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
+        return self._array.copy() if self._array.ndim else self._array[()]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __int__(self) -> int:
+        return int(self._array)
+
+    def __float__(self) -> float:
+        return float(self._array)
+
+    def __complex__(self) -> complex:
+        return complex(self._array)
+
+    def __index__(self) -> int:
+        if self._array.ndim or self._array.dtype.kind not in "iu":
+            raise TypeError(f"only integer scalar tensors can be an index, not {self.dtype.name}{self.shape}")
+        return int(self._array)
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._array)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array[()], spec) if not self._array.ndim else format(str(self._array), spec)
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return self
+
+    def __reduce__(self) -> Any:
+        return EagerTensor, (self._array,)
+
+    def __repr__(self) -> str:
+        value = repr(self._array) if self._array.ndim else _scalar_text(self._array)
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={value}>"
+
+    def __str__(self) -> str:
+        text = str(self._array) if self._array.ndim else _scalar_text(self._array)
+        gap = "\n" if "\n" in text else ""
+        return f"tf.Tensor({gap}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def _scalar_text(array: Any) -> str:
+    item = array[()]
+    return repr(item) if isinstance(item, bytes) else str(item)
+
+
+class EagerArray:
+    """The state of an eager TensorArray, as operations pass it on."""
+
+    __slots__ = ("_array", "spec")
+
+    def __init__(self, elements: Any, spec: Any) -> None:
+        self._array = elements
+        self.spec = spec
+
+
+class SymbolicTensor(Tensor):
+    """A tensor that a graph under construction will compute."""
+
+    __slots__ = ("_value", "_builder")
+
+    def __init__(self, value: Value, builder: Builder) -> None:
+        self._value = value
+        self._builder = builder
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._value.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return TensorShape(self._value.shape)
+
+    @property
+    def name(self) -> str:
+        return f"{self._value.name}:0"
+
+    @property
+    def graph(self) -> Any:
+        return self._builder
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        merged = self.shape.merge_with(shape)
+        self._value.spec = self._value.spec.with_shape(merged.dims)  # type: ignore[union-attr]
+
+    def numpy(self) -> NoReturn:
+        raise NotImplementedError(
+            "numpy() is only available when eager execution is enabled: this tensor gets its value "
+            "when the graph runs"
+        )
+
+    def _refuse(self, use: str, remedy: str) -> NoReturn:
+        raise errors.OperatorNotAllowedInGraphError(
+            f"{use} needs the value of `{self._value.name}` ({self._value.spec}), which it gets only when the "
+            f"graph runs. {remedy}"
+        )
+
+    def __bool__(self) -> NoReturn:
+        self._refuse(
+            "Using a traced tensor as a Python `bool`",
+            "An `if`, `while`, `and`, `or` or `not` in converted code may depend on it (AutoGraph did not convert "
+            "this code); elsewhere use tf.cond, tf.while_loop or tf.logical_and.",
+        )
+
+    def __int__(self) -> NoReturn:
+        self._refuse("int()", "Use tf.cast(x, tf.int32).")
+
+    def __float__(self) -> NoReturn:
+        self._refuse("float()", "Use tf.cast(x, tf.float32).")
+
+    def __index__(self) -> NoReturn:
+        self._refuse("A Python index or `range`", "Use tf.gather or a TensorArray, or tf.range.")
+
+    def __iter__(self) -> NoReturn:
+        self._refuse(
+            "Iterating over a traced tensor",
+            "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
+            "tf.unstack or tf.map_fn.",
+        )
+
+    def __len__(self) -> int:
+        rows = self.shape.rank and self.shape[0]
+        if rows is None:
+            self._refuse("len()", "Use tf.shape(x)[0].")
+        if self.shape.rank == 0:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
+            "you're trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    def __str__(self) -> str:
+        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
