@@ -280,3 +280,17 @@ class SymbolicTensor(Tensor):
 
     def __str__(self) -> str:
         return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+
+
+class SymbolicArray:
+    """The state of a TensorArray in a graph under construction, as operations pass it on."""
+
+    __slots__ = ("_value", "_builder")
+
+    def __init__(self, value: Value, builder: Builder) -> None:
+        self._value = value
+        self._builder = builder
+
+    @property
+    def spec(self) -> Any:
+        return self._value.spec

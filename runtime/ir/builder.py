@@ -14,14 +14,14 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
-from ..tensor import EagerTensor, SymbolicTensor, Tensor
+from ..tensor import EagerTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Origin, Value
-from .specs import AnySpec, RefSpec, Spec
+from .specs import AnySpec, Spec
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
@@ -53,6 +53,7 @@ class Builder:
         self.inputs: list[Value] = []
         self.operations: list[Operation] = []
         self.captures: dict[Hashable, Value] = {}
+        self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
 
     def __enter__(self) -> Builder:
         _stack.builders.append(self)
@@ -72,14 +73,18 @@ class Builder:
     def input_tensor(self, name: str, spec: Spec) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)
 
-    def operand(self, tensor: Tensor) -> Operand:
-        """How this graph refers to a tensor: its own value, a captured one, or a constant."""
-        if isinstance(tensor, SymbolicTensor):
-            if tensor._builder is self:
-                return tensor._value
-            return self.captured(tensor._value, tensor._builder)
-        assert isinstance(tensor, EagerTensor)
-        return Constant(tensor._array)
+    def operand(self, argument: Any) -> Operand:
+        """How this graph refers to a tensor, the state of a TensorArray, or a variable.
+
+        That is its own value, a captured one, or a constant.
+        """
+        if isinstance(argument, (SymbolicTensor, SymbolicArray)):
+            if argument._builder is self:
+                return argument._value
+            return self.captured(argument._value, argument._builder)
+        if isinstance(argument, EagerTensor):
+            return Constant(argument._array)
+        return self.captured_variable(argument)
 
     def captured(self, value: Value, owner: Builder) -> Value:
         """The input that stands for `value`, which the surrounding builder `owner` makes."""
@@ -99,15 +104,15 @@ class Builder:
 
     def captured_variable(self, variable: Any) -> Value:
         """The input that refers to `variable`."""
-        found = self.captures.get(variable)
+        reference = variable.ref()
+        found = self.captures.get(reference)
         if found is not None:
             return found
-        spec = RefSpec(variable.content_spec)
         if self.is_function:
-            return self._capture(variable, variable.short_name, spec)
+            return self._capture(reference, variable.short_name, variable.spec)
         assert self.parent is not None
         outer = self.parent.captured_variable(variable)
-        return self._capture(outer, variable.short_name, spec, also=variable)
+        return self._capture(outer, variable.short_name, variable.spec, also=reference)
 
     def _inside(self, owner: Builder) -> bool:
         builder: Builder | None = self

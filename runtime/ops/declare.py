@@ -15,6 +15,7 @@ operation's, and its docstring the manual. An annotation says how an argument is
     Input      a tensor, or anything that converts into one
     Same       the same, and all arguments marked so have one dtype, which Python numbers adapt to
     Inputs     a list of tensors of one dtype
+    Ints       integers such as a shape: Python values become int32, an empty list too
     Ref        a variable, by reference
     Array      the state of a TensorArray
     Name       a wish for the name of the result
@@ -36,16 +37,16 @@ from .. import dtypes, errors
 from ..convert import convert_to_tensor, is_tensor_like
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
-from ..ir.specs import AnySpec, Spec
-from ..tensor import EagerArray, EagerTensor, SymbolicTensor, Tensor
+from ..ir.specs import AnySpec, RefSpec, Spec
+from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
 from .attributes import READERS
 
 REGISTRY: dict[str, Op] = {}
 """Every operation by the name that it has in graphs."""
 
-Input = Same = Inputs = Ref = Array = Any
+Input = Same = Inputs = Ints = Ref = Array = Any
 Name = str | None
-_OPERANDS = frozenset({"Input", "Same", "Inputs", "Ref", "Array"})
+_OPERANDS = frozenset({"Input", "Same", "Inputs", "Ints", "Ref", "Array"})
 
 
 class Op:
@@ -142,6 +143,8 @@ class Op:
         for i, kind in self._inputs:
             if kind == "Input":
                 tensors.append(self._tensor(values[i], i, None))
+            elif kind == "Ints":
+                tensors.append(self._tensor(values[i], i, _hint_of_integers(values[i])))
             elif kind == "Same":
                 tensor = self._tensor(values[i], i, hint)
                 hint = hint or tensor.dtype
@@ -185,7 +188,7 @@ class Op:
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Compute at once."""
-        arrays = [tensor._array for tensor in tensors]
+        arrays = [tensor._array if type(tensor) is EagerTensor else _run_time_value(tensor) for tensor in tensors]
         try:
             specs = self.infer([_eager_operand(tensor) for tensor in tensors], attrs)
             with np.errstate(all="ignore"):
@@ -215,9 +218,7 @@ class Op:
 
     def record(self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], wish: str | None) -> Any:
         """Add this operation to the graph that `builder` builds."""
-        operands: list[Operand] = [
-            builder.operand(t) if isinstance(t, Tensor) else builder.captured_variable(t) for t in tensors
-        ]
+        operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
         try:
             specs = self.infer(operands, attrs)
         except (ValueError, TypeError) as error:
@@ -237,14 +238,19 @@ def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 def wrap(value: Value, builder: Builder) -> Any:
-    """The tensor that users see for a value of a graph."""
-    return SymbolicTensor(value, builder)
+    """What users see of a value of a graph: a tensor, or the state of a TensorArray."""
+    return SymbolicTensor(value, builder) if isinstance(value.spec, Spec) else SymbolicArray(value, builder)
 
 
 def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:
     if wish is None:
         return ()
     return (wish,) * len(specs) if isinstance(specs, tuple) else (wish,)
+
+
+def _run_time_value(argument: Any) -> Any:
+    """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
+    return argument if isinstance(argument.spec, RefSpec) else argument._array
 
 
 def _eager_operand(tensor: Any) -> Any:
@@ -255,6 +261,10 @@ def _eager(result: Any, spec: AnySpec) -> Any:
     if not isinstance(spec, Spec):
         return EagerArray(result, spec)
     return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))
+
+
+def _hint_of_integers(value: Any) -> dtypes.DType | None:
+    return None if isinstance(value, (np.ndarray, np.generic)) else dtypes.int32
 
 
 def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:

@@ -1,0 +1,248 @@
+"""Operations behind TensorArray: a list of tensors as one value of the graph.
+
+A write gives a new value and leaves the old one as it was. Still it costs O(1): the newest version owns the
+list, an older one knows how it differs (Baker, "Shallow binding makes functional arrays fast", 1991).
+
+>>> old = Elements([1, 2])
+>>> new = old.written(0, 7)
+>>> new.items(), old.items()
+([7, 2], [1, 2])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, shapes
+from ..ir.specs import ArraySpec, Spec
+from .attributes import Dims, DType
+from .declare import Array, Input, Name, op
+
+_GONE = object()
+
+
+class Elements:
+    """One version of a list of arrays; None stands for an element that was never written."""
+
+    __slots__ = ("_items", "_newer", "_index", "_old")
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items: list[Any] | None = items
+        self._newer: Elements | None = None
+        self._index = 0
+        self._old: Any = None
+
+    def items(self) -> list[Any]:
+        """The elements; the caller must not change the list."""
+        if self._items is None:
+            self._split_off()
+        assert self._items is not None
+        return self._items
+
+    def written(self, index: int, item: Any) -> Elements:
+        """The version that has `item` at `index`, one place past the end at most."""
+        items = self.items()
+        new = Elements(items)
+        self._old = items[index] if index < len(items) else _GONE
+        if self._old is _GONE:
+            items.append(item)
+        else:
+            items[index] = item
+        self._items, self._newer, self._index = None, new, index
+        return new
+
+    def _split_off(self) -> None:
+        """Give this old version a list of its own."""
+        chain = [self]
+        while chain[-1]._items is None:
+            newer = chain[-1]._newer
+            assert newer is not None
+            chain.append(newer)
+        newest = chain.pop()._items
+        assert newest is not None
+        items = list(newest)
+        for version in reversed(chain):
+            if version._old is _GONE:
+                items.pop()
+            else:
+                items[version._index] = version._old
+        self._items, self._newer, self._old = items, None, None
+
+
+@op
+def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, name: Name = None) -> ArraySpec:
+    """A TensorArray of `size` elements that are not written yet; it grows when it is `dynamic`."""
+    return ArraySpec(Spec(dtype, element_shape))
+
+
+@array_new.kernel
+def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> Elements:
+    return _Growing([None] * int(size)) if dynamic else Elements([None] * int(size))
+
+
+class _Growing(Elements):
+    """Elements that may be written past the end."""
+
+    __slots__ = ()
+
+    def written(self, index: int, item: Any) -> Elements:
+        items = self.items()
+        if index > len(items):
+            missing: list[Any] = [None] * (index - len(items))
+            return _Growing([*items, *missing]).written(index, item)
+        new = super().written(index, item)
+        new.__class__ = _Growing
+        return new
+
+
+def _merged(array: Any, shape: shapes.Dims) -> ArraySpec:
+    element = array.spec.element
+    try:
+        return ArraySpec(element.with_shape(shapes.merge(element.shape, shape)))
+    except ValueError:
+        raise ValueError(
+            f"TensorArray: could not write a value of shape {shapes.show(shape)}, because the shape of the other "
+            f"elements is {shapes.show(element.shape)}"
+        ) from None
+
+
+@op
+def array_write(array: Array, index: Input, value: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray with `value` at `index`."""
+    if value.dtype is not array.spec.element.dtype:
+        raise TypeError(
+            f"TensorArray dtype is {array.spec.element.dtype.name} but Op is trying to write dtype {value.dtype.name}"
+        )
+    return _merged(array, value.shape)
+
+
+@array_write.kernel
+def _(array: Elements, index: Any, value: Any) -> Elements:
+    at = int(index)
+    size = len(array.items())
+    if at < 0 or (at >= size and type(array) is not _Growing):
+        raise errors.InvalidArgumentError(
+            f"Tried to write to index {at} but array is not resizeable and size is: {size}"
+        )
+    return array.written(at, value)
+
+
+def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[Any]:
+    """The elements, zeros for those that were never written."""
+    if not any(item is None for item in items):
+        return items
+    like = next((item for item in items if item is not None), None)
+    shape = np.shape(like) if like is not None else element_shape
+    if shape is None or None in shape:
+        raise errors.InvalidArgumentError(
+            "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
+            "give `element_shape`"
+        )
+    zero = np.zeros(shape, dtype.numpy)
+    return [zero if item is None else item for item in items]
+
+
+@op
+def array_read(array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+    """The element at `index`."""
+    return array.spec.element
+
+
+@array_read.kernel
+def _(array: Elements, index: Any, dtype: Any, element_shape: Any) -> Any:
+    items = array.items()
+    at = int(index)
+    if not 0 <= at < len(items):
+        raise errors.InvalidArgumentError(f"Tried to read from index {at} but array size is: {len(items)}")
+    return items[at] if items[at] is not None else _filled(items, dtype, element_shape)[at]
+
+
+@op
+def array_size(array: Array, name: Name = None) -> Spec:
+    """The number of elements, int32."""
+    return Spec(dtypes.int32, ())
+
+
+@array_size.kernel
+def _(array: Elements) -> Any:
+    return np.int32(len(array.items()))
+
+
+@op
+def array_stack(array: Array, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+    """All elements as the rows of one tensor."""
+    shape = array.spec.element.shape
+    return Spec(dtype, None if shape is None else (None, *shape))
+
+
+@array_stack.kernel
+def _(array: Elements, dtype: Any, element_shape: Any) -> Any:
+    items = array.items()
+    if not items:
+        known = () if element_shape is None else element_shape
+        return np.zeros((0, *(size or 0 for size in known)), dtype.numpy)
+    return _joined(np.stack, _filled(items, dtype, element_shape))
+
+
+@op
+def array_concat(array: Array, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+    """All elements one behind the other, along their first axis."""
+    shape = array.spec.element.shape
+    return Spec(dtype, None if shape is None else (None, *shape[1:]))
+
+
+@array_concat.kernel
+def _(array: Elements, dtype: Any, element_shape: Any) -> Any:
+    items = array.items()
+    if not items:
+        return np.zeros((0, *(size or 0 for size in (element_shape or ())[1:])), dtype.numpy)
+    return _joined(np.concatenate, _filled(items, dtype, element_shape))
+
+
+def _joined(join: Any, items: list[Any]) -> Any:
+    try:
+        return join(items)
+    except ValueError:
+        found = sorted({np.shape(item) for item in items})
+        raise errors.InvalidArgumentError(f"TensorArray has elements of different shapes: {found}") from None
+
+
+@op
+def array_gather(array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+    """The elements with the given indices as the rows of one tensor."""
+    shape = array.spec.element.shape
+    count = None if indices.shape is None else indices.shape[0]
+    return Spec(dtype, None if shape is None else (count, *shape))
+
+
+@array_gather.kernel
+def _(array: Elements, indices: Any, dtype: Any, element_shape: Any) -> Any:
+    items = _filled(array.items(), dtype, element_shape)
+    for place, at in enumerate(indices):
+        if not 0 <= at < len(items):
+            raise errors.InvalidArgumentError(f"indices[{place}] = {at} is not in [0, {len(items)})")
+    chosen = [items[at] for at in indices]
+    if chosen:
+        return _joined(np.stack, chosen)
+    return np.zeros((0, *(size or 0 for size in element_shape or ())), dtype.numpy)
+
+
+@op
+def array_unstack(array: Array, value: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray whose elements are the rows of `value`."""
+    if value.shape is not None and not value.shape:
+        raise ValueError("TensorArray.unstack needs a tensor with at least one axis")
+    return _merged(array, None if value.shape is None else value.shape[1:])
+
+
+@array_unstack.kernel
+def _(array: Elements, value: Any) -> Elements:
+    size = len(array.items())
+    if len(value) > size and type(array) is not _Growing:
+        raise errors.InvalidArgumentError(
+            f"Tried to unstack {len(value)} elements but array is not resizeable and size is: {size}"
+        )
+    rest = array.items()[len(value) :]
+    return type(array)([*value, *rest])

@@ -1,0 +1,79 @@
+"""Operations on variables: reading and assigning, in the order of the program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import shapes
+from .declare import Input, Name, Ref, Spec, op
+
+
+@op(stateful=True)
+def read_variable(variable: Ref, name: Name = None) -> Spec:
+    """The present value of a variable.
+
+    >>> from agc.runtime import Variable
+    >>> read_variable(Variable(3.0))
+    <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+    """
+    content: Spec = variable.spec.content
+    return content
+
+
+
+@read_variable.kernel
+def _(variable: Any) -> Any:
+    return variable._array
+
+
+@op(stateful=True)
+def assign_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+    """Give a variable a new value, and return it."""
+    return _assigned(variable, value)
+
+
+def _assigned(variable: Any, value: Any) -> Spec:
+    content: Spec = variable.spec.content
+    if value.dtype is not content.dtype:
+        raise TypeError(f"Cannot assign {value.dtype.name} to a variable of dtype {content.dtype.name}")
+    if not shapes.compatible(content.shape, value.shape):
+        raise ValueError(
+            f"Cannot assign value to variable: Shape mismatch. The variable shape {shapes.show(content.shape)}, and "
+            f"the assigned value shape {shapes.show(value.shape)} are incompatible."
+        )
+    return Spec(content.dtype, shapes.merge(content.shape, value.shape))
+
+
+
+@assign_variable.kernel
+def _(variable: Any, value: Any) -> Any:
+    variable._array = np.asarray(value)
+    return value
+
+
+@op(stateful=True)
+def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+    """Add to a variable, and return its new value."""
+    return _assigned(variable, value)
+
+
+
+@assign_add_variable.kernel
+def _(variable: Any, value: Any) -> Any:
+    variable._array = np.asarray(variable._array + value)
+    return variable._array
+
+
+@op(stateful=True)
+def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+    """Subtract from a variable, and return its new value."""
+    return _assigned(variable, value)
+
+
+
+@assign_sub_variable.kernel
+def _(variable: Any, value: Any) -> Any:
+    variable._array = np.asarray(variable._array - value)
+    return variable._array

@@ -1,0 +1,34 @@
+"""Operations whose meaning lies in their regions: `cond`, `while`, `switch`, `call`.
+
+The executors know them; they have no kernel. A region is a closed graph whose inputs stand for the operands
+that it is given, one to one.
+
+    cond    predicate, *args          regions (then, else)    results: those of the region that runs
+    while   *state, *invariants       regions (test, body)    results: the last state
+    switch  index, *args              regions: the branches   results: those of the branch that runs
+    call    *args                     regions (callee,)       results: the callee's
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .declare import Op
+
+
+class StructuredOp(Op):
+    """An operation with regions; `Operation.stateful` follows from what they hold."""
+
+    def __init__(self, name: str, doc: str) -> None:
+        def rule(*operands: Any) -> Any:
+            raise TypeError(f"the results of {name!r} follow from its regions")
+
+        rule.__name__ = name
+        rule.__doc__ = doc
+        super().__init__(rule, name)
+
+
+COND = StructuredOp("cond", "Run the first region when the predicate is true, else the second.")
+WHILE = StructuredOp("while", "Replace the state by what the body yields, as long as the test yields true.")
+SWITCH = StructuredOp("switch", "Run the region with the given number; the last one when there is none.")
+CALL = StructuredOp("call", "Run the graph of another function.")

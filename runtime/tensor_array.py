@@ -1,0 +1,163 @@
+"""`TensorArray`: a list of tensors that loops write and read.
+
+    ta = TensorArray(float32, size=n)
+    for i in range(n):
+        ta = ta.write(i, f(i))          # a write gives the new array: keep it
+    return ta.stack()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dtypes, shapes
+from .convert import convert_to_tensor
+from .ir.builder import Builder, current
+from .ir.specs import ArraySpec
+from .ops import elements
+from .ops.joining import unstack
+from .tensor import EagerArray, SymbolicArray, Tensor
+
+
+class TensorArray:
+    """A list of tensors of one dtype, written and read by index, also in loops of a graph.
+
+    Args:
+        dtype: of the elements.
+        size: number of elements, an int or a scalar integer tensor; 0 when it is left out.
+        dynamic_size: whether writing past the end makes the array grow.
+        clear_after_read, tensor_array_name, colocate_with_first_write_call: accepted for compatibility.
+        element_shape: shape of every element, where it is known.
+        infer_shape: whether all elements have the same shape, so that the first one tells it.
+
+    `write`, `unstack` and `scatter` return the new array; in a graph the old one keeps its elements.
+
+    >>> ta = TensorArray(dtypes.int32, size=2)
+    >>> ta = ta.write(0, 10).write(1, 20)
+    >>> ta.stack().numpy()
+    array([10, 20], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        self.dtype = dtypes.as_dtype(dtype)
+        self.dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        self._declared = shapes.as_dims(element_shape)
+        if flow is None:
+            flow = elements.array_new(
+                0 if size is None else size, self.dtype, self._declared, self.dynamic_size, name=name
+            )
+        self._flow: EagerArray | SymbolicArray = flow
+
+    @property
+    def flow(self) -> Any:
+        """The array's present state, as operations see it."""
+        return self._flow
+
+    @property
+    def element_shape(self) -> shapes.TensorShape:
+        """What is known of the shape that all elements have."""
+        spec = self._flow.spec
+        assert isinstance(spec, ArraySpec)
+        return shapes.TensorShape(spec.element.shape if self._infer_shape else self._declared)
+
+    def with_flow(self, flow: Any) -> TensorArray:
+        """This array in another state."""
+        return TensorArray(
+            self.dtype, dynamic_size=self.dynamic_size, infer_shape=self._infer_shape, element_shape=self._declared,
+            flow=flow,
+        )  # fmt: skip
+
+    def _after(self, flow: Any) -> TensorArray:
+        if isinstance(flow, EagerArray):  # eager arrays change in place, as in TensorFlow
+            self._flow = flow
+            return self
+        return self.with_flow(flow)
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with `value` at `index` (a scalar integer).
+
+        Raises InvalidArgumentError (ValueError in a graph where the shapes are known) when the index is out of range,
+        or the value's shape differs from that of the other elements.
+        """
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        return self._after(elements.array_write(self._reachable(), index, tensor, name=name))
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`; zeros when it was never written and its shape is known."""
+        return elements.array_read(self._reachable(), index, **self._element(), name=name)  # type: ignore[no-any-return]
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements as the rows of one tensor."""
+        return elements.array_stack(self._reachable(), **self._element(), name=name)  # type: ignore[no-any-return]
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All elements one behind the other, along their first axis."""
+        return elements.array_concat(self._reachable(), **self._element(), name=name)  # type: ignore[no-any-return]
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements with the given indices, as the rows of one tensor."""
+        flow = self._reachable()
+        return elements.array_gather(flow, indices, **self._element(), name=name)  # type: ignore[no-any-return]
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array whose elements are the rows of `value`."""
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        return self._after(elements.array_unstack(self._reachable(), tensor, name=name))
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the rows of `value` at `indices`, whose number must be known."""
+        array = self
+        rows = unstack(convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype))
+        for index, row in zip(unstack(convert_to_tensor(indices)), rows, strict=True):
+            array = array.write(index, row)
+        return array
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of elements, a scalar int32 tensor."""
+        return elements.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
+
+    def identity(self) -> TensorArray:
+        return self.with_flow(self._flow)
+
+    def _element(self) -> dict[str, Any]:
+        return {"dtype": self.dtype, "element_shape": self.element_shape.dims}
+
+    def _reachable(self) -> Any:
+        """The state, brought into the graph that is being built if the array was made outside of it."""
+        builder = current()
+        if builder is None or not isinstance(self._flow, EagerArray):
+            return self._flow
+        return _recorded(self, builder)
+
+    def __len__(self) -> int:
+        if isinstance(self._flow, EagerArray):
+            return len(self._flow._array.items())
+        raise TypeError("len() of a TensorArray is not known before the graph runs: use ta.size()")
+
+    def __repr__(self) -> str:
+        return f"<tf.TensorArray {self._flow.spec}>"
+
+
+def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:
+    """An eager array's elements as constants of the graph."""
+    assert isinstance(array._flow, EagerArray)
+    items = array._flow._array.items()
+    flow = elements.array_new(len(items), array.dtype, array.element_shape.dims, array.dynamic_size)
+    for index, item in enumerate(items):
+        if item is not None:
+            flow = elements.array_write(flow, index, item)
+    return flow  # type: ignore[no-any-return]

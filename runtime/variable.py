@@ -1,0 +1,195 @@
+"""`Variable`: a tensor that can be assigned, shared by reference between eager code and graphs.
+
+    v = Variable(1.0)          v.assign_add(2.0)          v + 1  → reads the present value
+
+Inside a function, reads and assignments are operations that run each time, in the order of the program.
+A variable may be made in a function only while it is traced for the first time (`Builder.make_variable`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import dtypes, shapes
+from .convert import convert_to_tensor, register_tensor_conversion_function
+from .ir.builder import Builder, current
+from .ir.specs import RefSpec, Spec
+from .ops import overloads, state
+from .tensor import EagerTensor, Reference, Tensor
+
+
+class Variable:
+    """A value that changes, of one dtype and a shape that is fixed unless `shape` says otherwise.
+
+    Args:
+        initial_value: a tensor or what converts into one, or a function without arguments that returns it.
+        trainable: whether training should change it (default True).
+        name: for people; two variables may have the same one.
+        dtype: converts `initial_value`.
+        shape: a TensorShape that later values fit, with None for dimensions that vary. Default: the initial one.
+
+    Raises ValueError without an initial value, or when it does not fit `shape`.
+
+    >>> v = Variable([1.0, 2.0])
+    >>> v.assign_add([1.0, 1.0]).numpy()
+    array([2., 3.], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
+        value = initial_value() if callable(initial_value) else initial_value
+        builder = current()
+        tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, self, value, dtype)
+        declared = shapes.as_dims(tensor.shape if shape is None else shape)
+        if validate_shape and not shapes.compatible(declared, tensor._array.shape):
+            raise ValueError(
+                f"The initial value's shape {shapes.show(tensor._array.shape)} is not compatible with the shape "
+                f"{shapes.show(declared)} of the variable"
+            )
+        self._array: np.ndarray[Any, Any] = tensor._array
+        self.content_spec = Spec(tensor.dtype, declared)
+        self.spec = RefSpec(self.content_spec)
+        self.trainable = trainable is None or trainable
+        self.constraint = constraint
+        self.short_name = name or "Variable"
+
+    @property
+    def name(self) -> str:
+        return f"{self.short_name}:0"
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self.content_spec.dtype
+
+    @property
+    def shape(self) -> shapes.TensorShape:
+        return shapes.TensorShape(self.content_spec.shape)
+
+    def get_shape(self) -> shapes.TensorShape:
+        return self.shape
+
+    @property
+    def ndim(self) -> int | None:
+        return self.shape.rank
+
+    def value(self) -> Tensor:
+        """The present value, as a tensor."""
+        tensor: Tensor = state.read_variable(self, name=self.short_name)
+        return tensor
+
+    def read_value(self) -> Tensor:
+        return self.value()
+
+    def numpy(self) -> Any:
+        """The present value, as NumPy has it; not in a graph, where it is known only when the graph runs."""
+        return self.value().numpy()  # type: ignore[attr-defined]
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Replace the value. Returns the variable, None without `read_value`.
+
+        Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
+        """
+        state.assign_variable(self, self._operand(value))
+        return self if read_value else None
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Add `delta`. Returns and raises as `assign`."""
+        state.assign_add_variable(self, self._operand(delta))
+        return self if read_value else None
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtract `delta`. Returns and raises as `assign`."""
+        state.assign_sub_variable(self, self._operand(delta))
+        return self if read_value else None
+
+    def _operand(self, value: Any) -> Tensor:
+        tensor = convert_to_tensor(value, self.dtype)
+        if not shapes.compatible(self.content_spec.shape, tensor.shape.dims):
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape {self.shape}, and "
+                f"the assigned value shape {tensor.shape} are incompatible."
+            )
+        return tensor
+
+    def ref(self) -> Reference:
+        """A hashable stand-in for this variable, for dicts and sets."""
+        return Reference(self)
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __int__(self) -> int:
+        return int(self.value())  # type: ignore[call-overload, no-any-return]
+
+    def __float__(self) -> float:
+        return float(self.value())  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        return self.value().__index__()  # type: ignore[attr-defined, no-any-return]
+
+    def __len__(self) -> int:
+        return len(self.value())  # type: ignore[arg-type]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.value(), dtype=dtype)
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        return Variable(EagerTensor(self._array.copy()), self.trainable, name=self.short_name, shape=self.shape)
+
+    def __repr__(self) -> str:
+        known = f" shape={self.shape} dtype={self.dtype.name}"
+        if current() is not None:
+            return f"<tf.Variable '{self.name}'{known}>"
+        value = repr(self._array) if self._array.ndim else str(self._array[()])
+        return f"<tf.Variable '{self.name}'{known}, numpy={value}>"
+
+
+def _initial(value: Any, dtype: Any) -> EagerTensor:
+    if isinstance(value, Tensor) and dtype is not None:
+        value = value.numpy()  # type: ignore[attr-defined]
+    tensor = convert_to_tensor(value, dtype)
+    assert isinstance(tensor, EagerTensor)
+    return tensor
+
+
+def _make_in_graph(builder: Builder, variable: Variable, value: Any, dtype: Any) -> EagerTensor:
+    function = builder
+    while not function.is_function:
+        assert function.parent is not None
+        function = function.parent
+    if function.make_variable is None:
+        raise ValueError(
+            "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
+            "is only created once or created outside tf.function: keep it in an attribute or a global and test "
+            "`if self.v is None` before making it."
+        )
+    return function.make_variable(variable, value, dtype)  # type: ignore[no-any-return]
+
+
+def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:
+    return convert_to_tensor(variable.value(), dtype)
+
+
+register_tensor_conversion_function(Variable, _as_tensor)
+overloads.install(Variable)
