@@ -1,0 +1,56 @@
+"""Facts about code objects, kept for as long as the code lives.
+
+Code objects compare by value: two modules that hold the same text have *equal* code. What is known about one
+function must not be taken for another's, so a `CodeMap` goes by identity. It does not keep the code alive.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from types import CodeType
+from typing import Generic, TypeVar
+
+Fact = TypeVar("Fact")
+
+
+class CodeMap(Generic[Fact]):
+    """A weak dictionary from code objects to facts.
+
+    >>> facts = CodeMap()
+    >>> facts[(lambda: 0).__code__] = "gone at once"
+    >>> len(facts)
+    0
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[weakref.ref[CodeType], Fact]] = {}
+
+    def get(self, code: CodeType) -> Fact | None:
+        entry = self._entries.get(id(code))
+        return entry[1] if entry is not None and entry[0]() is code else None
+
+    def __setitem__(self, code: CodeType, fact: Fact) -> None:
+        key, entries = id(code), self._entries
+
+        def forget(dead: weakref.ref[CodeType]) -> None:
+            # The number may have passed on to a new code object in the meantime.
+            if key in entries and entries[key][0] is dead:
+                del entries[key]
+
+        entries[key] = (weakref.ref(code, forget), fact)
+
+    def __contains__(self, code: CodeType) -> bool:
+        return self.get(code) is not None
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def nested(code: CodeType) -> Iterator[CodeType]:
+    """`code` and the code of all functions, classes and comprehensions inside it."""
+    pending = [code]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += [constant for constant in current.co_consts if isinstance(constant, CodeType)]

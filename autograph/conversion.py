@@ -1,0 +1,233 @@
+"""Live conversion: from a callable to what stands for it in converted code.
+
+    f(x)   ==>   ag__.converted(f)(x)
+
+What is to be done with a callable depends on its type: that is one lookup. A function of the user's is
+converted the first time it is met, once for each code object; library code, classes and C functions stand for
+themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from . import policy
+from .codes import CodeMap, nested
+from .errors import ConversionError, Diagnostic, leave_no_trace
+from .staging import PYTHON, backends, overloaded
+
+if TYPE_CHECKING:
+    from .loader import Loaded
+
+Handler = Callable[[Any], Any]
+
+
+class Converter:
+    """Converts callables for code that calls its operators through the module `operators`."""
+
+    def __init__(self, operators: ModuleType) -> None:
+        self._operators = operators
+        self._handlers = _Handlers(self)
+        self._lock = threading.RLock()
+        self._loaded: CodeMap[Loaded] = CodeMap()
+        self._made: CodeMap[bool] = CodeMap()  # code that came out of a conversion
+        self._verdicts: CodeMap[Handler] = CodeMap()
+        self._permanent: dict[FunctionType, tuple[FunctionType, tuple[Any, ...]]] = {}
+
+    def converted(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """`f`, or what is called in its place: `f` itself whenever there is nothing to convert."""
+        handler: Handler = self._handlers[type(f)]
+        return handler(f)  # type: ignore[no-any-return]
+
+    def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Convert what the user points at, whoever's code it is; raise ConversionError if that cannot be."""
+        if isinstance(f, FunctionType):
+            return f if self._is_exempt(f) else self._load(f).function(f)
+        if isinstance(f, MethodType):
+            return MethodType(self.convert(f.__func__), f.__self__)
+        if isinstance(f, (staticmethod, classmethod)):
+            return type(f)(self.convert(f.__func__))
+        if isinstance(f, functools.partial):
+            return _same_partial(f, self.convert(f.func))
+        if isinstance(f, type) or not callable(f):
+            raise _not_a_function(f)
+        call = type(f).__call__
+        if isinstance(call, FunctionType):
+            return MethodType(self.convert(call), f)
+        return self.converted(f)  # a C function has no source and nothing to stage but itself
+
+    def adopt(self, code: CodeType) -> CodeType:
+        """Remember that `code`, and all functions inside it, came out of a conversion."""
+        for inner in nested(code):
+            self._made[inner] = True
+        return code
+
+    # The handlers, by type of callable.
+
+    def function(self, f: FunctionType) -> FunctionType:
+        known = self._permanent.get(f)
+        if known is not None and known[1] == _mutable_parts(f):
+            return known[0]
+        handler = self._verdicts.get(f.__code__)
+        if handler is None:
+            handler = self._verdict(f)
+            self._verdicts[f.__code__] = handler
+        result: FunctionType = handler(f)
+        if _is_permanent(f):
+            if len(self._permanent) > 10_000:
+                self._permanent.clear()
+            self._permanent[f] = result, _mutable_parts(f)
+        return result
+
+    def method(self, f: MethodType) -> MethodType:
+        function = self.converted(f.__func__)
+        return f if function is f.__func__ else MethodType(function, f.__self__)
+
+    def builtin(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        return overload(f) if f in overloaded else f
+
+    def partial(self, f: functools.partial[Any]) -> functools.partial[Any]:
+        function = self.converted(f.func)
+        return f if function is f.func else _same_partial(f, function)
+
+    def instance(self, f: Any) -> Callable[..., Any]:
+        call = type(f).__call__
+        function = self.converted(call)
+        return f if function is call else MethodType(function, f)  # type: ignore[no-any-return]
+
+    # What to do with a function, decided once for each code object.
+
+    def _verdict(self, f: FunctionType) -> Handler:
+        if self._is_exempt(f) or not policy.is_user_code(f):
+            return itself
+        from .syntax import source
+
+        if source.exists(f):
+            return self._load(f).function
+        # Code without source, such as the methods that dataclasses write. Without a branch or a loop there is
+        # nothing to stage in it; otherwise Python may run it, as long as it is not given a backend's values.
+        return (
+            functools.partial(guarded, source.missing(f)) if source.has_control_flow(f.__code__) else itself
+        )
+
+    def _is_exempt(self, f: FunctionType) -> bool:
+        return (
+            policy.is_excluded(f.__code__)
+            or f.__code__ in self._made
+            or policy.is_printed(f, self._operators)
+            or policy.is_own(f)
+        )
+
+    def _load(self, f: FunctionType) -> Loaded:
+        code = f.__code__
+        loaded = self._loaded.get(code)
+        if loaded is None:
+            with self._lock:
+                loaded = self._loaded.get(code)
+                if loaded is None:
+                    from . import loader  # the compiler is loaded when there is something to compile
+
+                    loaded = loader.load(f, self._operators)
+                    self.adopt(loaded.code)
+                    self._loaded[code] = loaded
+        return loaded
+
+
+class _Handlers(dict[type, Handler]):
+    """type of callable → what `converted` does with it."""
+
+    def __init__(self, converter: Converter) -> None:
+        self.converter = converter
+        super().__init__(
+            {
+                FunctionType: converter.function,
+                MethodType: converter.method,
+                BuiltinFunctionType: converter.builtin,
+                type: converter.builtin,
+                functools.partial: converter.partial,
+            }
+        )
+
+    def __missing__(self, kind: type) -> Handler:
+        call = next((vars(base)["__call__"] for base in _bases(kind) if "__call__" in vars(base)), None)
+        handler = self.converter.instance if isinstance(call, FunctionType) else itself
+        if len(self) < 10_000:  # types made on the fly must not pile up here
+            self[kind] = handler
+        return handler
+
+
+def _bases(kind: type) -> tuple[type, ...]:
+    # Read past a metaclass that overrides `mro` or attribute access.
+    bases: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
+    return bases
+
+
+def itself(f: Any) -> Any:
+    """For what needs no conversion."""
+    return f
+
+
+def _is_permanent(f: FunctionType) -> bool:
+    """Whether `f` lives as long as its module, so that remembering it forever costs nothing."""
+    if f.__closure__ is not None or "<locals>" in f.__qualname__:
+        return False
+    module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
+    return module is not None and module.__dict__ is f.__globals__
+
+
+def _mutable_parts(f: FunctionType) -> tuple[Any, ...]:
+    return f.__code__, f.__defaults__, f.__kwdefaults__
+
+
+def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> functools.partial[Any]:
+    return functools.partial(function, *f.args, **f.keywords)
+
+
+def _not_a_function(f: Any) -> ConversionError:
+    what = (
+        f"the class `{f.__qualname__}`" if isinstance(f, type) else f"an object of type `{type(f).__name__}`"
+    )
+    fix = "convert the methods that are called" if isinstance(f, type) else "pass a function"
+    return ConversionError(Diagnostic("AGC104", f"{what} is not a function", fix=fix))
+
+
+@functools.cache
+def overload(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A built-in function that calls a backend's version of itself when an argument is the backend's."""
+
+    @functools.wraps(f, updated=())
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        try:
+            for value in (*args, *kwargs.values()) if kwargs else args:
+                backend = backends[type(value)]
+                if backend is not PYTHON and backend.owns(value):
+                    return backend.builtins.get(f, f)(*args, **kwargs)
+            return f(*args, **kwargs)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
+
+    return dispatch
+
+
+def guarded(reason: ConversionError, f: FunctionType) -> FunctionType:
+    """`f`, run by Python, for as long as it is not called with a backend's value."""
+
+    @functools.wraps(f)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        try:
+            for value in (*args, *kwargs.values()):
+                backend = backends[type(value)]
+                if backend is not PYTHON and backend.owns(value):
+                    raise ConversionError(reason.diagnostic)
+            return f(*args, **kwargs)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
+
+    return plain  # type: ignore[return-value]

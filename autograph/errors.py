@@ -1,0 +1,258 @@
+"""What goes wrong, said in one shape: where, what differs, why, and what to do.
+
+    error[AGC201]: the branches of this `if` give `step` different dtypes
+      --> train.py:12:8, in fit
+     12 |     if loss < best:
+        |        ^^^^^^^^^^^ decided when the graph runs; `loss` was made at line 9
+     13 |         step = tf.constant(1)         int32[]
+     15 |         step = tf.constant(0.5)       float32[]
+    why: a value in a graph has one dtype, and two tensors are never promoted silently
+    fix: make them agree, for instance tf.cast(step, tf.float32) at line 13
+
+A `Diagnostic` is that text as an object; `ConversionError` carries one. Codes AGC1xx are about source and
+conversion, AGC2xx about staging. `strip_frames` takes agc's own frames out of a traceback.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import unicodedata
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, NamedTuple, TypeVar
+
+AnyException = TypeVar("AnyException", bound=BaseException)
+Paint = Callable[[str, str], str]
+
+_LABEL_GAP = 7  # blanks between the longest noted line and the labels beside the lines
+
+_BOLD, _RED, _BLUE, _CYAN, _RESET = "\x1b[1m", "\x1b[1;31m", "\x1b[34m", "\x1b[36m", "\x1b[0m"
+
+
+class Where(NamedTuple):
+    """A place in a source file. Lines and columns count from 1, as editors show them; 0 means unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    end_column: int = 0  # one past the last character, on the same line
+    function: str = ""
+    source: str | None = None  # the text of the line, when it cannot be looked up in the file
+
+    def text(self) -> str | None:
+        """The source line without its line break, or None when nobody knows it.
+
+        >>> Where("made_up.py", 1, source="x = 1\\n").text()
+        'x = 1'
+        """
+        text = self.source if self.source is not None else linecache.getline(self.file, self.line)
+        return text.rstrip() or None
+
+    def __str__(self) -> str:
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        place = ":".join([_short_path(self.file), *numbers])
+        return f"{place}, in {self.function}" if self.function else place
+
+
+class Note(NamedTuple):
+    """Another line that plays a part in the error, with a few words set beside it."""
+
+    where: Where
+    label: str = ""
+
+
+class Diagnostic(NamedTuple):
+    """One error: a stable code, a title that says what is wrong, and what the reader needs to mend it."""
+
+    code: str
+    title: str
+    where: Where | None = None
+    label: str = ""  # stands after the caret
+    notes: tuple[Note, ...] = ()
+    why: str = ""
+    fix: str = ""
+
+    def format(self, color: bool = False) -> str:
+        """The text shown in the module's docstring, with ANSI colours when `color` is true.
+
+        >>> print(Diagnostic("AGC101", "no source", Where("a.py", 3), fix="save it").format())
+        error[AGC101]: no source
+          --> a.py:3
+        fix: save it
+        """
+        paint = _painted if color else _plain
+        lines = [f"{paint(f'error[{self.code}]', _RED)}: {paint(self.title, _BOLD)}"]
+        if self.where is not None:
+            lines.append(f"  {paint('-->', _BLUE)} {self.where}")
+            lines += _excerpt(self.where, self.label, self.notes, paint)
+        advice = ("why", self.why), ("fix", self.fix)
+        lines += [f"{paint(f'{key}:', _CYAN)} {text}" for key, text in advice if text]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """The same as one JSON object.
+
+        >>> Diagnostic("AGC101", "no source", fix="save it").to_json()[:50]
+        '{"code": "AGC101", "title": "no source", "where": '
+        """
+        import json  # not needed by a program that goes well
+
+        return json.dumps(_as_dict(self), ensure_ascii=False)
+
+    def __str__(self) -> str:
+        return self.format()
+
+
+class ConversionError(Exception):
+    """Code that cannot be converted. It is raised when the conversion is asked for, never later."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+    def __str__(self) -> str:
+        # The first line of a traceback's last entry already reads `ConversionError: `.
+        return self.diagnostic.format()
+
+
+def _as_dict(value: Any) -> Any:
+    """Named tuples as dicts, all the way down."""
+    if hasattr(value, "_asdict"):
+        return {key: _as_dict(part) for key, part in value._asdict().items()}
+    return [_as_dict(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _plain(text: str, style: str) -> str:
+    return text
+
+
+def _painted(text: str, style: str) -> str:
+    return f"{style}{text}{_RESET}"
+
+
+def _short_path(file: str) -> str:
+    """Relative to the working directory for a file inside it, so that messages stay short and clickable."""
+    here = os.getcwd() + os.sep
+    return file[len(here) :] if file.startswith(here) else file
+
+
+def _excerpt(where: Where, label: str, notes: tuple[Note, ...], paint: Paint) -> list[str]:
+    """The source line with its caret, then the noted lines with their labels in one column."""
+    text = where.text()
+    if not where.line or text is None:
+        return []
+    near = [note for note in notes if note.where.file == where.file and note.where.text() is not None]
+    far = [note for note in notes if note not in near]
+    gutter = max(len(str(place.line)) for place in [where, *(note.where for note in near)])
+
+    def row(number: int | str, content: str) -> str:
+        return f" {paint(f'{number:>{gutter}} |', _BLUE)} {content}".rstrip()
+
+    lines = [row(where.line, text)]
+    if where.column:
+        lines.append(row("", _caret(text, where, label, paint)))
+    reach = max((_width(note.where.text() or "") for note in near if note.label), default=0) + _LABEL_GAP
+    for note in near:
+        noted = note.where.text() or ""
+        padding = " " * (reach - _width(noted)) if note.label else ""
+        lines.append(row(note.where.line, f"{noted}{padding}{note.label}"))
+    return lines + [f"  {paint('-->', _BLUE)} {note.where}  {note.label}".rstrip() for note in far]
+
+
+def _caret(text: str, where: Where, label: str, paint: Paint) -> str:
+    """The line under the source: `^^^` below the columns, then the label."""
+    start = min(where.column - 1, len(text))
+    end = min(max(where.end_column - 1, start + 1), max(len(text), start + 1))
+    # Tabs stay tabs, so that the caret stands under its text whatever a tab's width is.
+    indent = "".join("\t" if c == "\t" else " " * _width(c) for c in text[:start])
+    carets = "^" * max(_width(text[start:end]), 1)
+    return f"{indent}{paint(carets, _RED)} {label}".rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns that `text` takes in a terminal: two for a wide East Asian character, none for an accent.
+
+    >>> _width("a") , _width("字"), _width("e\\u0301")
+    (1, 2, 1)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
+
+
+# The folders of agc's own packages, whether installed (…/site-packages/agc/runtime) or edited in place
+# (…/checkout/runtime). What else stands in a checkout, such as tests and examples, is a user's code.
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_OWN = tuple(os.path.join(_HOME, part) + os.sep for part in ("autograph", "runtime", "cli"))
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether a file belongs to agc itself.
+
+    >>> is_own_file(__file__), is_own_file("/home/me/train.py")
+    (True, False)
+    """
+    return filename.startswith(_OWN)
+
+
+def strip_frames(exception: AnyException) -> AnyException:
+    """Take agc's own frames out of the traceback of an exception and of all it stems from; return it.
+
+    With AGC_FULL_TRACEBACK=1 in the environment every frame stays.
+    """
+    if keeps_frames():
+        return exception
+    pending: list[BaseException | None] = [exception]
+    seen: set[int] = set()
+    while pending:
+        error = pending.pop()
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        error.__traceback__ = _stripped(error.__traceback__)
+        pending += [error.__cause__, error.__context__]
+        if isinstance(error, BaseExceptionGroup):
+            pending += error.exceptions
+    return exception
+
+
+def leave_no_trace(error: BaseException) -> None:
+    """Drop agc's own entries at the head of the traceback; for a function of agc that catches to pass on.
+
+    A bare `raise` after it does not add the function again, so the user sees only the user's lines.
+    """
+    entry = error.__traceback__
+    if keeps_frames():
+        return
+    while entry is not None and is_own_file(entry.tb_frame.f_code.co_filename):
+        entry = entry.tb_next
+    error.__traceback__ = entry
+
+
+def keeps_frames() -> bool:
+    """Whether the environment asks for tracebacks with nothing left out."""
+    return os.environ.get("AGC_FULL_TRACEBACK", "") not in ("", "0")
+
+
+def _stripped(traceback: TracebackType | None) -> TracebackType | None:
+    frames = []
+    while traceback is not None:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    kept = None
+    for entry in reversed(frames):
+        if not _is_own_frame(entry):
+            kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    # An error raised by agc itself on nobody's behalf keeps its frames: an empty traceback helps no one.
+    return kept if kept is not None or not frames else frames[0]
+
+
+def _is_own_frame(entry: TracebackType) -> bool:
+    frame = entry.tb_frame
+    if is_own_file(frame.f_code.co_filename):
+        return True
+    # Code that agc wrote and runs (a plan, a factory) has no file, but a module name of agc's.
+    name = frame.f_globals.get("__name__")
+    return isinstance(name, str) and name.startswith(("agc.autograph.", "agc.runtime.", "agc.cli."))

@@ -1,0 +1,182 @@
+"""Which code is converted: the user's own.
+
+    a script, a package, a notebook cell, `exec`, a zip, an editable install     converted
+    the standard library, site-packages, agc, C functions                        left alone
+    what `do_not_convert` marks, what has been converted already                 left alone
+
+The question is asked in two forms: live, about a function or module that is there, and from the outside,
+about a name in a file that is converted without being run.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, TypeVar, overload
+
+from .codes import CodeMap, nested
+from .errors import is_own_file
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_excluded: CodeMap[bool] = CodeMap()
+
+_OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli")
+
+
+def is_user_code(f: FunctionType) -> bool:
+    """Whether a function was written by the user, judged by the file that its code came from."""
+    return not is_library_file(f.__code__.co_filename, f.__globals__.get("__name__"))
+
+
+def is_library_file(filename: str, module: Any = None) -> bool:
+    """Whether a file belongs to Python, to an installed package or to agc.
+
+    >>> is_library_file(os.__file__), is_library_file("/home/me/train.py"), is_library_file("<stdin>")
+    (True, False, False)
+    """
+    if filename.startswith("<frozen"):
+        return _top(module) in sys.stdlib_module_names
+    if filename.startswith("<") and filename.endswith(">"):
+        # Typed at a prompt, or made by `exec`; the latter is a library's when its module is.
+        return _is_library_module_name(module)
+    return is_own_file(filename) or _is_installed(filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed(filename: str) -> bool:
+    path = os.path.abspath(filename)
+    parts = path.split(os.sep)
+    if "site-packages" in parts or "dist-packages" in parts:
+        return True
+    return path.startswith(_standard_library())
+
+
+@functools.cache
+def _standard_library() -> tuple[str, ...]:
+    folders = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__)}
+    folders |= {os.path.realpath(folder) for folder in folders}
+    zipped = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
+    folders |= {os.path.join(os.path.dirname(folder), zipped) for folder in folders}
+    return tuple(folder + os.sep for folder in folders)
+
+
+def _is_library_module_name(name: Any) -> bool:
+    """Whether an imported module is a library's; for code that has no file of its own."""
+    module = sys.modules.get(name) if isinstance(name, str) else None
+    file = getattr(module, "__file__", None)
+    if file is not None:
+        return is_own_file(file) or _is_installed(file)
+    # Libraries run generated code in modules that they make up: collections calls one `namedtuple_Point`.
+    return isinstance(name, str) and name.startswith("namedtuple_")
+
+
+def is_library_module(module: ModuleType) -> bool:
+    """Whether a module's functions are left alone; asked for a name that refers to a module."""
+    file = getattr(module, "__file__", None)
+    if file is not None:
+        return is_own_file(file) or _is_installed(file)
+    if module.__name__ == "__main__":
+        return False
+    # Without a file: built in, frozen, or a namespace package.
+    return _top(module.__name__) in sys.stdlib_module_names
+
+
+def is_library_name(name: str, folder: str = "") -> bool:
+    """Whether the module `name` would be a library's, found out without importing it.
+
+    `folder` is where the importing file is: a module beside it is the user's, whatever it is called.
+
+    >>> is_library_name("os.path"), is_library_name("numpy.linalg"), is_library_name("my_own_model")
+    (True, True, False)
+    """
+    if any(name == own or name.startswith(own + ".") for own in _OWN_PACKAGES):
+        return True
+    top = _top(name)
+    beside = os.path.join(folder, top)
+    if folder and (os.path.exists(beside + ".py") or os.path.isdir(beside)):
+        return False
+    return _is_installed_top(top)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed_top(top: str) -> bool:
+    if top in sys.stdlib_module_names:
+        return True
+    from importlib import util
+
+    try:
+        spec = util.find_spec(top)
+    except (ImportError, ValueError):  # ValueError: a module without a spec, such as __main__
+        return False
+    if spec is None or spec.origin is None:
+        return False
+    return _is_installed(spec.origin)
+
+
+def _top(name: Any) -> str:
+    return name.partition(".")[0] if isinstance(name, str) else ""
+
+
+def is_own(f: FunctionType) -> bool:
+    """Whether a function is agc's own."""
+    return is_own_file(f.__code__.co_filename)
+
+
+def is_printed(f: FunctionType, operators: ModuleType) -> bool:
+    """Whether a function comes from a printed conversion: it calls the operators by their global name."""
+    names = {name for code in nested(f.__code__) for name in code.co_names if name.startswith("ag__")}
+    return any(f.__globals__.get(name) is operators for name in names)
+
+
+def is_excluded(code: CodeType) -> bool:
+    """Whether `do_not_convert` has marked this code."""
+    return code in _excluded
+
+
+@overload
+def do_not_convert(f: F) -> F: ...
+
+
+@overload
+def do_not_convert(f: None = None) -> Callable[[F], F]: ...
+
+
+def do_not_convert(f: F | None = None) -> F | Callable[[F], F]:
+    """Leave a function as it is when converted code calls it. It is returned itself, only marked.
+
+    Works with and without parentheses, on functions and methods, and on a class for all of its methods.
+
+    >>> @do_not_convert
+    ... def plain(x):
+    ...     return x if x > 0 else -x
+    >>> plain(-3)
+    3
+    """
+    if f is None:
+        return do_not_convert
+    for code in _codes_of(f):
+        _excluded[code] = True
+    return f
+
+
+def _codes_of(f: Any) -> list[CodeType]:
+    """The code that runs when `f` is called; for a class, that of all its methods."""
+    if isinstance(f, type):
+        return [
+            code for member in vars(f).values() if not isinstance(member, type) for code in _codes_of(member)
+        ]
+    if isinstance(f, (staticmethod, classmethod, MethodType)):
+        return _codes_of(f.__func__)
+    if isinstance(f, property):
+        return [code for part in (f.fget, f.fset, f.fdel) for code in _codes_of(part)]
+    if isinstance(f, functools.partial):
+        return _codes_of(f.func)
+    if isinstance(f, FunctionType):
+        # What a function defines inside itself is part of it.
+        return list(nested(f.__code__))
+    return []
