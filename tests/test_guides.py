@@ -1,6 +1,6 @@
-"""The guides under fixtures/guides: a document's code prints what the document prints; only its import is changed.
+"""The guides under fixtures/guides: a document's code, its import changed, prints what the document prints.
 
-In a `.out` file `...` stands for anything within its line. A line that is nothing but `...` stands for any lines.
+In a `.out` file `...` stands for anything within its line, a line that is nothing but `...` for any lines.
 """
 
 import ast
