@@ -119,7 +119,7 @@ class Backend(Protocol):
         ...
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
-        """`assert test, message()`."""
+        """`assert test, message()`. A message that is an exception is raised as it is."""
         ...
 
 
@@ -307,3 +307,19 @@ def _complain(self: Undefined, *args: Any, **kwargs: Any) -> NoReturn:
 
 for _use in _USES:
     setattr(Undefined, f"__{_use}__", _complain)
+
+
+class Maybe(Undefined):
+    """A variable that a staged block may have left undefined: its value, and whether that is real.
+
+    Backends make these for variables that get a value on one path only, or in a loop that may not run.
+    Reading one (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the backend's values.
+    """
+
+    __slots__ = ("defined", "value", "name")
+
+    def __init__(self, name: str, value: Any, defined: Any) -> None:
+        super().__init__(name)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "defined", defined)
