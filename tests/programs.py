@@ -7,8 +7,8 @@ A program is a module of ordinary Python, with four names at its end that say ho
     INPUTS = [(27,), (1,)]              argument lists, as nested Python values
     MODES = ("tensors", "python")       tensors, always; python, where Python numbers and lists mean the same
 
-What each input gives, by real TensorFlow in eager mode, stands in the JSON file beside the program. A value is kept
-as its dtype, shape and nested numbers; a tuple is a list of values.
+What each input gives, by real TensorFlow in eager mode, stands in the JSON file beside the program. A value
+is kept as its dtype, shape and nested numbers; a tuple is a list of values.
 """
 
 import importlib.util
@@ -87,26 +87,29 @@ def measured(value: Any) -> Measured:
     return {"dtype": python_dtype or array.dtype.name, "shape": list(array.shape), "value": array.tolist()}
 
 
-def differences(expected: Measured, actual: Measured, types: bool = True, path: str = "result") -> Iterator[str]:
+def differences(
+    expected: Measured, actual: Measured, types: bool = True, at: str = "result"
+) -> Iterator[str]:
     """Where two measured results differ: numbers to a relative 1e-5, the rest exactly.
 
     Python numbers have no dtype of their own, so `types=False` leaves dtypes out.
     """
-    if isinstance(expected, list) or isinstance(actual, list):
-        if not (isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual)):
-            yield f"{path}: {expected} became {actual}"
-            return
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         for place, (left, right) in enumerate(zip(expected, actual, strict=True)):
-            yield from differences(left, right, types, f"{path}[{place}]")
-    elif isinstance(expected, dict) or isinstance(actual, dict):
-        if not (isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys()):
-            yield f"{path}: {expected} became {actual}"
-            return
+            yield from differences(left, right, types, f"{at}[{place}]")
+    elif isinstance(expected, dict) and isinstance(actual, dict) and expected.keys() == actual.keys():
         for key in expected:
             if types or key != "dtype":
-                yield from differences(expected[key], actual[key], types, f"{path}[{key!r}]")
-    elif isinstance(expected, float) and not isinstance(actual, str | bool):
-        if not (expected == actual or math.isclose(expected, actual, rel_tol=1e-5, abs_tol=1e-6)):
-            yield f"{path}: {expected!r} became {actual!r}"
-    elif expected != actual:
-        yield f"{path}: {expected!r} became {actual!r}"
+                yield from differences(expected[key], actual[key], types, f"{at}[{key!r}]")
+    elif not alike(expected, actual, types):
+        yield f"{at}: {expected!r} became {actual!r}"
+
+
+def alike(expected: object, actual: object, types: bool) -> bool:
+    """Whether two numbers, or two names, count as the same."""
+    if types and type(expected) is not type(actual):
+        return False
+    if isinstance(expected, float) and isinstance(actual, int | float):
+        both_nan = math.isnan(expected) and math.isnan(actual)
+        return both_nan or math.isclose(expected, actual, rel_tol=1e-5, abs_tol=1e-6)
+    return expected == actual
