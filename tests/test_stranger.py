@@ -1,0 +1,72 @@
+"""Programs that nobody shaped for this tool: converted or not, they print the same and exit the same.
+
+python program.py            the program itself
+agc run program.py           its converted module
+agc convert program.py       its generated code, run by plain Python
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "fixtures" / "stranger"
+LISP, PENDULUM = FOLDER / "tinylisp.py", FOLDER / "pendulum.py"
+AGC = ("-m", "agc.cli")
+
+Result = tuple[int, str, str]  # exit code, standard output, standard error
+
+LISP_ARGUMENTS = [
+    [],
+    ["--profile"],
+    ["--list"],
+    ["--only", "queens", "--only", "words"],
+    ["--only", "nosuch"],
+    ["-e", "(fold + 0 (map (lambda (x) (* x x)) (range 10)))"],
+    ["-e", "(car 5"],
+    ["--help"],
+]
+
+
+def python(*arguments: str | Path) -> Result:
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def converted_lisp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The generated code of the interpreter, in a file of its own."""
+    target = tmp_path_factory.mktemp("converted") / "tinylisp.py"
+    assert python(*AGC, "convert", LISP, "-o", target) == (0, "", "")
+    return target
+
+
+@pytest.mark.parametrize("arguments", LISP_ARGUMENTS, ids=" ".join)
+def test_an_interpreter_runs_the_same_converted(arguments: list[str], converted_lisp: Path) -> None:
+    original = python(LISP, *arguments)
+    assert original[1] or original[2]
+    assert python(*AGC, "run", LISP, *arguments) == original
+    assert python(converted_lisp, *arguments) == original
+
+
+def test_a_simulation_prints_what_it_prints_under_tensorflow() -> None:
+    expected = (0, (FOLDER / "pendulum.out").read_text(encoding="utf-8"), "")
+    assert python(PENDULUM) == expected
+    assert python(*AGC, "run", PENDULUM) == expected
+
+
+def test_a_simulation_that_gives_up_says_so_and_fails() -> None:
+    arguments = ["wide swing", "--most-steps", "50"]
+    code, printed, warned = python(*AGC, "run", PENDULUM, *arguments)
+    assert code == 1
+    assert "wide swing: stopped before t = 40" in printed
+    assert "0 of 1 experiments finished" in printed
+    assert warned.startswith("gave up after ")
+    assert python(PENDULUM, *arguments) == (code, printed, warned)
