@@ -176,9 +176,11 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bool:
     """Whether Python numbers may take `dtype`: into a richer kind, and integers into a range that holds them."""
     kind = array.dtype.kind
+    if not array.size:
+        return True
     if kind == "b":
         return is_bool and dtype.is_numeric
     if kind in "iu" and dtype.is_integer:
-        return not array.size or bool(dtype.min <= array.min() and array.max() <= dtype.max)
+        return bool(dtype.min <= array.min() and array.max() <= dtype.max)
     rank = "iufc".find(kind)
     return dtype.is_numeric and rank >= 0 and ("iufc".find(dtype.kind) >= rank or (kind in "iu" and dtype.is_integer))

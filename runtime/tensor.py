@@ -173,7 +173,8 @@ class EagerTensor(Tensor):
 
     def __repr__(self) -> str:
         value = repr(self._array) if self._array.ndim else _scalar_text(self._array)
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={value}>"
+        gap = "\n" if "\n" in value else ""
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={gap}{value}>"
 
     def __str__(self) -> str:
         text = str(self._array) if self._array.ndim else _scalar_text(self._array)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -44,8 +44,13 @@ from .attributes import READERS
 REGISTRY: dict[str, Op] = {}
 """Every operation by the name that it has in graphs."""
 
-Input = Same = Inputs = Ints = Ref = Array = Any
-Name = str | None
+Input: TypeAlias = Any
+Same: TypeAlias = Any
+Inputs: TypeAlias = Any
+Ints: TypeAlias = Any
+Ref: TypeAlias = Any
+Array: TypeAlias = Any
+Name: TypeAlias = str | None
 _OPERANDS = frozenset({"Input", "Same", "Inputs", "Ints", "Ref", "Array"})
 
 
@@ -230,6 +235,16 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
+
+
+@overload
+def op(rule: Callable[..., Any]) -> Op: ...
+
+
+@overload
+def op(
+    *, name: str | None = None, stateful: bool = False, expression: str | None = None
+) -> Callable[[Callable[..., Any]], Op]: ...
 
 
 def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:

@@ -1,0 +1,78 @@
+"""What shape rules know of integer operands, such as the shape in `reshape(x, [n, 2])`.
+
+>>> from agc.runtime import dtypes
+>>> from agc.runtime.ir.graph import Constant, Value
+>>> from agc.runtime.ir.specs import Spec
+>>> integers(Constant(np.array([2, -1], np.int32)))
+(2, -1)
+>>> integers(Value("shape", Spec(dtypes.int32, (2,))))
+(None, None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .. import shapes
+
+
+def integers(operand: Any) -> tuple[int | None, ...] | None:
+    """The elements of a vector of integers, None for unknown ones; None when their number is unknown."""
+    _check_integer(operand)
+    if operand.value is not None:
+        return tuple(np.ravel(operand.value).tolist())
+    if operand.shape is None:
+        return None
+    if len(operand.shape) > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {len(operand.shape)}")
+    count = operand.shape[0] if operand.shape else 1
+    return None if count is None else (None,) * count
+
+
+def integer(operand: Any) -> int | None:
+    """The value of a scalar integer, where it is known."""
+    _check_integer(operand)
+    if operand.shape not in (None, ()):
+        raise ValueError(f"a scalar is needed, but the shape is {shapes.show(operand.shape)}")
+    return None if operand.value is None else int(operand.value)
+
+
+def _check_integer(operand: Any) -> None:
+    if not operand.dtype.is_integer:
+        raise TypeError(f"integers are needed, but the dtype is {operand.dtype.name}")
+
+
+def dims(operand: Any) -> shapes.Dims:
+    """The shape that a vector of integers describes; ValueError for negative dimensions."""
+    sizes = integers(operand)
+    for size in sizes or ():
+        if size is not None and size < 0:
+            raise ValueError(f"Dimension {size} must be >= 0")
+    return sizes
+
+
+def as_tuple(array: Any) -> tuple[int, ...]:
+    """For kernels: the integers of a shape array; a scalar counts as a vector of one."""
+    values = array.tolist()
+    return tuple(values) if type(values) is list else (values,)
+
+
+def checked_dims(array: Any) -> tuple[int, ...]:
+    """For kernels: a shape array as a shape; ValueError for negative dimensions."""
+    sizes = as_tuple(array)
+    if sizes and min(sizes) < 0:
+        raise ValueError(f"Dimension {min(sizes)} must be >= 0")
+    return sizes
+
+
+def listed(sizes: Iterable[int | None]) -> str:
+    """A shape as kernels' messages print it: `[2,?]`."""
+    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
+
+
+def with_axis(shape: tuple[int | None, ...], axis: int, size: int | None) -> tuple[int | None, ...]:
+    """`shape` with the size of one axis replaced."""
+    return (*shape[:axis], size, *shape[axis + 1 :])
