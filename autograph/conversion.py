@@ -41,25 +41,20 @@ class Converter:
 
     def converted(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """`f`, or what is called in its place: `f` itself whenever there is nothing to convert."""
-        handler: Handler = self._handlers[type(f)]
-        return handler(f)  # type: ignore[no-any-return]
+        return self._handlers[type(f)](f)  # type: ignore[no-any-return]
 
     def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """Convert what the user points at, whoever's code it is; raise ConversionError if that cannot be."""
         if isinstance(f, FunctionType):
             return f if self._is_exempt(f) else self._load(f).function(f)
-        if isinstance(f, MethodType):
-            return MethodType(self.convert(f.__func__), f.__self__)
         if isinstance(f, (staticmethod, classmethod)):
             return type(f)(self.convert(f.__func__))
         if isinstance(f, functools.partial):
             return _same_partial(f, self.convert(f.func))
-        if isinstance(f, type) or not callable(f):
-            raise _not_a_function(f)
-        call = type(f).__call__
-        if isinstance(call, FunctionType):
-            return MethodType(self.convert(call), f)
-        return self.converted(f)  # a C function has no source and nothing to stage but itself
+        if is_native(f):
+            return self.converted(f)
+        function = function_behind(f)
+        return MethodType(self.convert(function), f.__self__ if isinstance(f, MethodType) else f)
 
     def adopt(self, code: CodeType) -> CodeType:
         """Remember that `code`, and all functions inside it, came out of a conversion."""
@@ -96,9 +91,9 @@ class Converter:
         return f if function is f.func else _same_partial(f, function)
 
     def instance(self, f: Any) -> Callable[..., Any]:
-        call = type(f).__call__
+        call = _call_of(type(f))
         function = self.converted(call)
-        return f if function is call else MethodType(function, f)  # type: ignore[no-any-return]
+        return f if function is call else MethodType(function, f)
 
     # What to do with a function, decided once for each code object.
 
@@ -154,8 +149,7 @@ class _Handlers(dict[type, Handler]):
         )
 
     def __missing__(self, kind: type) -> Handler:
-        call = next((vars(base)["__call__"] for base in _bases(kind) if "__call__" in vars(base)), None)
-        handler = self.converter.instance if isinstance(call, FunctionType) else itself
+        handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else itself
         if len(self) < 10_000:  # types made on the fly must not pile up here
             self[kind] = handler
         return handler
@@ -186,6 +180,34 @@ def _mutable_parts(f: FunctionType) -> tuple[Any, ...]:
 
 def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> functools.partial[Any]:
     return functools.partial(function, *f.args, **f.keywords)
+
+
+def is_native(f: Any) -> bool:
+    """Whether calling `f` runs C code, which has no source and nothing to stage but itself."""
+    return (
+        callable(f)
+        and not isinstance(f, type)
+        and not isinstance(_call_of(type(f)), (FunctionType, property))
+    )
+
+
+def function_behind(f: Any) -> FunctionType:
+    """The Python function that runs when `f` is called; ConversionError if `f` is not that kind of thing."""
+    while not isinstance(f, FunctionType):
+        if isinstance(f, (MethodType, staticmethod, classmethod)):
+            f = f.__func__
+        elif isinstance(f, functools.partial):
+            f = f.func
+        elif not isinstance(f, type) and isinstance(_call_of(type(f)), FunctionType):
+            f = _call_of(type(f))
+        else:
+            raise _not_a_function(f)
+    return f
+
+
+def _call_of(kind: type) -> Any:
+    """What the class says `__call__` is."""
+    return next((vars(base)["__call__"] for base in _bases(kind) if "__call__" in vars(base)), None)
 
 
 def _not_a_function(f: Any) -> ConversionError:

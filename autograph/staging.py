@@ -313,10 +313,11 @@ class Maybe(Undefined):
     """A variable that a staged block may have left undefined: its value, and whether that is real.
 
     Backends make these for variables that get a value on one path only, or in a loop that may not run.
-    Reading one (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the backend's values.
+    Reading one (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the
+    backend's values.
     """
 
-    __slots__ = ("defined", "value", "name")
+    __slots__ = ("defined", "name", "value")
 
     def __init__(self, name: str, value: Any, defined: Any) -> None:
         super().__init__(name)

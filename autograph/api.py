@@ -1,0 +1,102 @@
+"""The public functions of agc.autograph. Nothing of the compiler is imported before something is converted.
+
+convert(f)            the function that f becomes                    to_code(f)              its text
+convert_source(text)  the text that a whole module becomes           compile_source(text)    its code
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import CodeType
+from typing import Any, TypeVar
+
+from .errors import ConversionError, Diagnostic, Note, Where, is_own_file, leave_no_trace, strip_frames
+from .operators import converted, converter
+from .policy import do_not_convert
+
+__all__ = [
+    "convert", "to_graph", "to_code", "converted_call", "do_not_convert",
+    "convert_source", "compile_source",
+    "ConversionError", "Diagnostic", "Note", "Where", "strip_frames", "converted", "is_own_file",
+]  # fmt: skip
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def convert(f: F) -> F:
+    """The converted form of a function, method, lambda, partial or callable object.
+
+    With plain values it does what `f` does. With a backend's values its control flow is staged. Functions of
+    the user's that it calls are converted when they are called. A function that has been converted already,
+    or that `do_not_convert` marks, comes back as it is. ConversionError says what cannot be converted.
+
+    >>> def absolute(x):
+    ...     if x < 0:
+    ...         x = -x
+    ...     return x
+    >>> convert(absolute)(-3)
+    3
+    """
+    return converter.convert(f)  # type: ignore[return-value]
+
+
+def to_graph(f: F) -> F:
+    """TensorFlow's name for `convert`."""
+    return convert(f)
+
+
+def converted_call(
+    f: Callable[..., Any], args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+) -> Any:
+    """Call `f` as converted code would: converted if it is the user's, as it is otherwise.
+
+    >>> converted_call(max, (1, 2))
+    2
+    """
+    try:
+        return converted(f)(*args, **(kwargs or {}))
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def to_code(f: Callable[..., Any] | type) -> str:
+    """The text of a converted function or class. With the names that it refers to, it runs by itself.
+
+    >>> def absolute(x):
+    ...     if x < 0:
+    ...         x = -x
+    ...     return x
+    >>> print(to_code(absolute))  # doctest: +SKIP
+    """
+    from . import printing
+
+    return printing.function_text(f)
+
+
+def convert_source(
+    text: str, filename: str = "<unknown>", after: str | None = None, function: str | None = None
+) -> str:
+    """The text of a module, converted: a module that runs by itself.
+
+    `after` stops behind the pass of that name. `function`, such as "fit" or "Model.fit", asks for that
+    function only.
+    """
+    from . import printing
+
+    return printing.module_text(text, filename, after, function)
+
+
+def compile_source(text: str, filename: str) -> CodeType:
+    """The code of a module, converted, for `exec`. Lines and columns are those of `text`."""
+    from . import loader
+
+    return converter.adopt(loader.module_code(text, filename))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PASSES":  # their names, in the order in which they run; known once the compiler is loaded
+        from .passes.pipeline import PIPELINE
+
+        return tuple(step.name for step in PIPELINE)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,64 @@
+"""Converted code as text that stands by itself.
+
+from agc.autograph import operators as ag__
+
+def f(x):
+    …
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+import gast
+
+from . import loader, static
+from .conversion import function_behind
+from .passes import pipeline
+from .syntax import source
+from .syntax.tree import deep_trees
+from .syntax.unparse import unparse
+
+
+def function_text(f: Callable[..., Any] | type) -> str:
+    """The converted text of a function or class that is there."""
+    with deep_trees():
+        if isinstance(f, type):
+            return unparse(static.convert_definition(source.find_class(f)).after)
+        function = function_behind(f)
+        definition = source.find(function)
+        context = loader.live_context(function, definition)
+        tree = gast.ast_to_gast(ast.Module([undecorated(definition.statement())], []))
+        return unparse(static.with_operators(pipeline.run(tree, context), context.ag))
+
+
+def undecorated(statement: ast.stmt) -> ast.stmt:
+    """The function itself, without what its decorators make of it."""
+    fields = dict(ast.iter_fields(statement))
+    if "decorator_list" in fields:
+        fields["decorator_list"] = []
+    return ast.copy_location(type(statement)(**fields), statement)
+
+
+def module_text(text: str, filename: str, after: str | None, function: str | None) -> str:
+    """The converted text of a module, or of one of its functions."""
+    with deep_trees():
+        if function is not None:
+            return unparse(static.convert_definition(static.find(text, filename, function), after).after)
+        if static.is_converted(text):
+            return text
+        return heading(text) + unparse(static.convert_module(text, filename, after).after)
+
+
+def heading(text: str) -> str:
+    """The comments at the top of a file: an interpreter line, an encoding, a licence.
+
+    >>> heading("#!/usr/bin/env python\\n# mine\\n\\nx = 1  # one")
+    '#!/usr/bin/env python\\n# mine\\n\\n'
+    """
+    lines = text.splitlines(keepends=True)
+    top = list(takewhile(lambda line: line.startswith("#") or not line.strip(), lines))
+    return "".join(top) if any(line.strip() for line in top) else ""

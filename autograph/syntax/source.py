@@ -1,0 +1,271 @@
+"""From a live function to its piece of the user's file.
+
+    f   ==>   the file of f.__code__   ==>   all definitions in it, by line   ==>   the one that became f
+
+The whole file is parsed, once, and the function is looked up in the tree. So lines and columns are those of
+the file, whatever strings, comments and continuations do to the indentation, and it is known which class a
+method belongs to. Functions typed at a prompt, in a notebook cell or in a doctest are found if `linecache` has
+their text.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+from agc.autograph.codes import nested
+from agc.autograph.errors import ConversionError, Diagnostic, Where
+
+from .origin import first_line, name_of, start_of
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Definition(NamedTuple):
+    """A function or class in a file."""
+
+    node: Function | ast.ClassDef
+    qualname: str  # "Model.fit"; without the <locals> of __qualname__
+    owner: str | None  # the innermost class around it, which private names are mangled with
+    filename: str
+    text: str  # of the whole file
+
+    @property
+    def name(self) -> str:
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+    def statement(self) -> ast.stmt:
+        """The definition as a statement; a lambda becomes `function = lambda: …`."""
+        if not isinstance(self.node, ast.Lambda):
+            return self.node
+        new = ast.Assign([ast.Name("function", ast.Store())], self.node)
+        return ast.fix_missing_locations(ast.copy_location(new, self.node))
+
+
+class File(NamedTuple):
+    """The definitions of a source file, by the line they start on."""
+
+    text: str
+    tree: ast.Module
+    by_line: dict[int, list[Definition]]
+
+
+_files: dict[str, File] = {}
+_KEPT_FILES = 64
+
+
+def parse(text: str, filename: str) -> ast.Module:
+    """The syntax tree of a module; a ConversionError with the line if the text is not Python."""
+    try:
+        return ast.parse(text, filename)
+    except SyntaxError as error:
+        raise ConversionError(_not_python(error, text, filename)) from None
+    except ValueError as error:  # null bytes
+        raise ConversionError(Diagnostic("AGC106", f"not Python: {error}", Where(filename))) from None
+
+
+def _not_python(error: SyntaxError, text: str, filename: str) -> Diagnostic:
+    line, column = error.lineno or 0, error.offset or 0
+    end = (error.end_offset or 0) if error.end_lineno == error.lineno else 0
+    lines = text.splitlines()
+    source = lines[line - 1] if 0 < line <= len(lines) else None
+    return Diagnostic("AGC106", f"not Python: {error.msg}", Where(filename, line, column, end, source=source))
+
+
+def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File | None:
+    """The file as it is now, or None when there is none or when it does not parse."""
+    linecache.checkcache(filename)
+    text = "".join(linecache.getlines(filename, module_globals))
+    if not text:
+        return None
+    known = _files.get(filename)
+    if known is not None and known.text == text:
+        return known
+    try:
+        tree = ast.parse(text, filename)
+    except (SyntaxError, ValueError):
+        return None  # it was Python when it was loaded, so it is not the text that was loaded
+    file = _files[filename] = indexed(tree, text, filename)
+    if len(_files) > _KEPT_FILES:
+        _files.pop(next(iter(_files)), None)
+    return file
+
+
+def indexed(tree: ast.Module, text: str, filename: str) -> File:
+    """List all definitions of a module by line."""
+    by_line: dict[int, list[Definition]] = {}
+    pending: list[tuple[ast.AST, str, str | None]] = [(tree, "", None)]
+    while pending:
+        node, prefix, owner = pending.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+            name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+            definition = Definition(node, prefix + name, owner, filename, text)
+            by_line.setdefault(first_line(node), []).append(definition)
+            prefix += f"{name}."
+            owner = node.name if isinstance(node, ast.ClassDef) else owner
+        pending += [(child, prefix, owner) for child in ast.iter_child_nodes(node)]
+    return File(text, tree, by_line)
+
+
+def exists(f: FunctionType) -> bool:
+    """Whether `find` would find the source of a function."""
+    return isinstance(_search(f), Definition)
+
+
+def find(f: FunctionType) -> Definition:
+    """The definition that a function was made from, or a ConversionError that says why there is none."""
+    found = _search(f)
+    if isinstance(found, Definition):
+        return found
+    raise ConversionError(found)
+
+
+def missing(f: FunctionType) -> ConversionError:
+    """Why `find` does not find the source of a function."""
+    found = _search(f)
+    if isinstance(found, Definition):
+        raise ValueError(f"the source of {f!r} is there")
+    return ConversionError(found)
+
+
+def _search(f: FunctionType) -> Definition | Diagnostic:
+    code = f.__code__
+    file = file_of(code.co_filename, f.__globals__)
+    if file is None:
+        return _without_source(code)
+    same_shape = [
+        definition
+        for definition in file.by_line.get(code.co_firstlineno, ())
+        if not isinstance(definition.node, ast.ClassDef)
+        and definition.name == code.co_name
+        and _parameters(definition) == _parameters_of(code)
+    ]
+    around = [definition for definition in same_shape if _covers(definition, code)]
+    if not around:
+        return _changed(code)
+    if len(around) == 1:
+        return around[0]
+    if not any(_places(code)):
+        return _ambiguous(code)
+    # Of several lambdas around the code, one inside the other, the innermost is the one it came from.
+    return min(around, key=lambda definition: _extent(definition.node))
+
+
+def _parameters(definition: Definition) -> list[str]:
+    args = definition.node.args  # type: ignore[union-attr]
+    parameters = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+    return [mangled(parameter.arg, definition.owner) for parameter in parameters if parameter is not None]
+
+
+def mangled(name: str, owner: str | None) -> str:
+    """What Python calls the private name `name` inside the class `owner`.
+
+    >>> mangled("__x", "_Model"), mangled("__init__", "Model"), mangled("__x", None)
+    ('_Model__x', '__init__', '__x')
+    """
+    if not name.startswith("__") or name.endswith("__") or not (owner or "").strip("_"):
+        return name
+    return f"_{(owner or '').lstrip('_')}{name}"
+
+
+def _parameters_of(code: CodeType) -> list[str]:
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
+    return list(code.co_varnames[:count])
+
+
+def _covers(definition: Definition, code: CodeType) -> bool:
+    """Whether every instruction of the code stands inside the definition; for a lambda, inside its body."""
+    node = definition.node
+    body = node.body if isinstance(node, ast.Lambda) else node
+    start, end = (first_line(body), 0), (body.end_lineno, body.end_col_offset)
+    if isinstance(node, ast.Lambda):
+        start = (body.lineno, body.col_offset)
+    return all(start <= (line, column) and (end_line, end_column) <= end
+               for line, column, end_line, end_column in _places(code))  # fmt: skip
+
+
+def _places(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
+    """Where the instructions come from; nothing with `python -X no_debug_ranges`."""
+    for line, end_line, column, end_column in code.co_positions():
+        # What Python adds at the start of a function has no columns, or those of an empty stretch.
+        if line is not None and end_line is not None and column is not None and end_column:
+            yield line, column, end_line, end_column
+
+
+def _extent(node: ast.AST) -> tuple[int, int]:
+    lines = node.end_lineno - node.lineno  # type: ignore[attr-defined]
+    return lines, node.end_col_offset - node.col_offset  # type: ignore[attr-defined]
+
+
+def find_class(cls: type) -> Definition:
+    """The definition of a class, found by its methods or else by its name in its module."""
+    import sys
+
+    methods = [member for member in vars(cls).values() if isinstance(member, FunctionType)]
+    own = [method for method in methods if method.__qualname__ == f"{cls.__qualname__}.{method.__name__}"]
+    module = sys.modules.get(cls.__module__)
+    filenames = [method.__code__.co_filename for method in own] or [getattr(module, "__file__", None) or "?"]
+    lines = {method.__code__.co_firstlineno for method in own}
+    file = file_of(filenames[0], vars(module) if module is not None else None)
+    qualname = cls.__qualname__.replace("<locals>.", "")
+    found = [
+        definition
+        for definitions in (file.by_line.values() if file is not None else ())
+        for definition in definitions
+        if isinstance(definition.node, ast.ClassDef) and definition.qualname == qualname
+    ]
+    inside = [
+        d for d in found if all(first_line(d.node) <= line <= (d.node.end_lineno or 0) for line in lines)
+    ]
+    if not inside:
+        raise ConversionError(_no_source_for(f"the class `{cls.__qualname__}`", Where(filenames[0])))
+    return inside[-1]
+
+
+def has_control_flow(code: CodeType) -> bool:
+    """Whether a function holds anything that a tensor could decide: a branch, a loop, a `not`."""
+    import dis
+
+    return any(
+        "JUMP_IF" in instruction.opname or instruction.opname in ("FOR_ITER", "UNARY_NOT")
+        for inner in nested(code)
+        for instruction in dis.get_instructions(inner)
+    )
+
+
+def _without_source(code: CodeType) -> Diagnostic:
+    return _no_source_for(f"`{name_of(code)}`", start_of(code))
+
+
+def _no_source_for(what: str, where: Where) -> Diagnostic:
+    return Diagnostic(
+        "AGC101",
+        f"the source of {what} cannot be found",
+        where,
+        why="a conversion starts from the text of a function, and Python keeps no text for this one",
+        fix="save the code to a file and import it, or convert the file beforehand with `agc convert`",
+    )
+
+
+def _changed(code: CodeType) -> Diagnostic:
+    return Diagnostic(
+        "AGC102",
+        f"`{name_of(code)}` is not at this line of its file any more",
+        start_of(code),
+        why="the file has changed since it was loaded, or the function was not made from it",
+        fix="reload the module or start the program again",
+    )
+
+
+def _ambiguous(code: CodeType) -> Diagnostic:
+    return Diagnostic(
+        "AGC103",
+        "there are several lambdas on this line that it could be",
+        start_of(code),
+        why="this Python runs without the column numbers that tell them apart (-X no_debug_ranges)",
+        fix="put each lambda on a line of its own, or give it a name with `def`",
+    )
