@@ -1,0 +1,31 @@
+"""Running graphs. An executor makes a function of a graph: from the inputs' values to the outputs'.
+
+>>> sorted(EXECUTORS)
+['interpret', 'plan']
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ir.graph import Graph
+from .interpret import interpret
+from .plan import Plan
+
+Runner = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def _interpreted(graph: Graph) -> Runner:
+    return functools.partial(interpret, graph)
+
+
+def _planned(graph: Graph) -> Runner:
+    return Plan(graph).run
+
+
+EXECUTORS: dict[str, Callable[[Graph], Runner]] = {"plan": _planned, "interpret": _interpreted}
+"""The executors by name."""
+
+__all__ = ["EXECUTORS", "Plan", "Runner", "interpret"]

@@ -1,0 +1,55 @@
+"""Names in generated source: the user's where they can be, unique, and apart from those of kernels and constants."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..ir.text import plain
+
+GLOBAL = re.compile(rf"(op|graph|constant|{'|'.join(dtype.name for dtype in dtypes.ALL)})_")
+"""How the names begin that generated source uses for kernels, functions and constants."""
+
+_TAKEN = frozenset({"np", "int", "range", "_", *keyword.kwlist, *keyword.softkwlist})
+
+
+class Names:
+    """Unique identifiers; `m`, `m_1`, `m_2`."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set(_TAKEN)
+        self._counts: dict[str, int] = {}
+
+    def unique(self, wish: str) -> str:
+        base = identifier(wish)
+        count = self._counts.get(base, 0)
+        name = f"{base}_{count}" if count else base
+        while name in self._taken:
+            count += 1
+            name = f"{base}_{count}"
+        self._counts[base] = count + 1
+        self._taken.add(name)
+        return name
+
+
+def identifier(wish: str) -> str:
+    name = plain(wish).replace("/", "_")
+    return name if name.isidentifier() else "value"
+
+
+def local(wish: str) -> str:
+    """A wish for a local variable, out of the way of the globals."""
+    name = identifier(wish)
+    return f"v_{name}" if GLOBAL.match(name) else name
+
+
+def constant(array: np.ndarray[Any, Any]) -> str:
+    """A wish for the name of a constant: `int32_1`, `float32_0_5`, `constant`."""
+    if array.ndim or array.dtype.kind in "OV":
+        return "constant"
+    text = str(array[()]).replace("-", "neg_", 1) if str(array[()]).startswith("-") else str(array[()])
+    return f"{dtypes.of_array(array).name}_{re.sub('[^0-9A-Za-z_]', '_', text).strip('_')}"

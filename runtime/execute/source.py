@@ -1,0 +1,314 @@
+"""Graphs as Python source: one function for the graph, one for each callee, regions as nested blocks.
+
+What a region is given keeps its name inside. What an operation of a region yields is stored right under the name of
+the result, where nothing reads that name any more:
+
+    m = cond odd, n                     if odd:
+      then n                                m = n + int32_1
+        t = add n, 1            ==>     else:
+        yield t                             m = n
+      else n
+        yield n
+
+Values that may be big are deleted after their last use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.specs import RefSpec, Spec
+from . import names
+from .results import returns_many
+
+DEEPEST = 15
+"""Blocks nested deeper become functions: Python allows 20 loops within each other."""
+
+INLINE = 8
+"""Callees of no more operations than this, none with regions, are written in place."""
+
+Scope = dict[Value, str]
+Place = tuple[Operation, tuple[str, ...]]
+
+
+class Module:
+    """The source of a plan: `lines`, the operations at `places` (lines count from one), and its `globals`."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.lines: list[str] = []
+        self.places: dict[int, Place] = {}
+        self.globals: dict[str, Any] = {"np": np}
+        self._names = names.Names()
+        self._known: dict[Any, str] = {}
+        self._functions: dict[Graph, str] = {}
+        self._pending: list[Graph] = []
+        self.main = self.function(graph)
+        for pending in self._pending:  # grows while functions are written
+            _Function(self, pending, self._functions[pending], is_main=pending is graph)
+
+    def function(self, graph: Graph) -> str:
+        """The name of the function that runs `graph`."""
+        if graph not in self._functions:
+            prefix = "graph_" if self._functions else ""
+            self._functions[graph] = self._names.unique(prefix + names.local(graph.name))
+            self._pending.append(graph)
+        return self._functions[graph]
+
+    def constant(self, array: np.ndarray[Any, Any]) -> str:
+        """The name of a constant; scalars are NumPy scalars, so that Python's operators are fast on them."""
+        if array.ndim or array.dtype.kind == "O":
+            return self._global(("array", id(array)), names.constant(array), array)
+        return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
+
+    def kernel(self, operation: Operation) -> str:
+        op = operation.op
+        return self._global(("op", op), f"op_{op.name}", op.compute)
+
+    def attribute(self, value: Any) -> str:
+        """An attribute as source: itself when Python can read it back, else a name."""
+        if _is_plain(value):
+            return repr(value)
+        try:
+            return self._global(("attribute", value), "constant_attribute", value)
+        except TypeError:  # not hashable
+            return self._global(("attribute", id(value)), "constant_attribute", value)
+
+    def _global(self, key: Any, wish: str, value: Any) -> str:
+        if key not in self._known:
+            self._known[key] = self._names.unique(wish)
+            self.globals[self._known[key]] = value
+        return self._known[key]
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (bool, int, str, bytes)
+
+
+class _Function:
+    """Writes one function of a module."""
+
+    def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
+        self.module = module
+        self.names = names.Names()
+        scope = {value: self.fresh(value) for value in graph.inputs}
+        if is_main and module.lines:
+            self.line(0, "")
+        self.line(0, f"def {name}({', '.join(scope.values())}):")
+        if is_main:
+            self._unpack(graph, scope)
+        results = self.operations(graph, scope, 1, {})
+        self.line(1, f"return {_tuple(results)}")
+
+    def _unpack(self, graph: Graph, scope: Scope) -> None:
+        """Scalars arrive as arrays of rank 0."""
+        for value in graph.inputs:
+            if isinstance(value.spec, Spec) and value.shape == () and value.dtype is not dtypes.string:
+                self.line(1, f"{scope[value]} = {scope[value]}[()]")
+
+    def fresh(self, value: Value) -> str:
+        return self.names.unique(names.local(value.name))
+
+    def line(self, depth: int, text: str, place: Place | None = None) -> None:
+        self.module.lines.append("    " * depth + text)
+        if place is not None:
+            self.module.places[len(self.module.lines)] = place
+
+    def text(self, operand: Operand, scope: Scope) -> str:
+        return self.module.constant(operand.value) if isinstance(operand, Constant) else scope[operand]
+
+    def operations(self, graph: Graph, scope: Scope, depth: int, wanted: Scope) -> list[str]:
+        """Write the live operations of `graph`; the texts of its outputs.
+
+        `scope` has the names of its inputs; `wanted` those that some of its values must be stored under.
+        """
+        live = graph.live_operations()
+        dying = _last_uses(graph, live)
+        for operation, dead in zip(live, dying, strict=True):
+            for value in operation.outputs:
+                scope[value] = wanted.get(value) or self.fresh(value)
+            self.operation(operation, scope, depth, dead)
+            self.delete([scope[value] for value in dead], depth)
+        return [self.text(operand, scope) for operand in graph.outputs]
+
+    def delete(self, dead: Sequence[str], depth: int) -> None:
+        if dead:
+            self.line(depth, f"del {', '.join(dead)}")
+
+    def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
+        inputs = [self.text(operand, scope) for operand in operation.inputs]
+        targets = [scope[value] for value in operation.outputs]
+        if operation.type == "while":
+            early = self._dead_state(operation, dead, scope)
+            self._while(operation, inputs, targets, depth, early)
+            dead[:] = [value for value in dead if scope[value] not in early]
+        elif operation.type in _STRUCTURES:
+            _STRUCTURES[operation.type](self, operation, inputs, targets, depth)
+        else:
+            self.line(depth, self._computation(operation, inputs, targets), (operation, tuple(inputs)))
+
+    def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
+        op = operation.op
+        if op.expression is not None and _one_dtype(operation):
+            text = op.expression.format(*inputs)
+        else:
+            grouped = [f"[{', '.join(x)}]" if isinstance(x, list) else x for x in op.grouped(inputs)]
+            attrs = [f"{name}={self.module.attribute(value)}" for name, value in operation.attrs.items()]
+            text = f"{self.module.kernel(operation)}({', '.join([*grouped, *attrs])})"
+        if not targets:
+            return text
+        if len(targets) == 1 and not returns_many(op):
+            return f"{targets[0]} = {text}"
+        return f"{_tuple(targets)} = {text}"
+
+    def _cond(self, operation: Operation, inputs: list[str], targets: list[str], depth: int) -> None:
+        then, orelse = operation.regions
+        self.line(depth, f"if {inputs[0]}:", (operation, (inputs[0],)))
+        self._branch(then, inputs[1:], targets, depth + 1)
+        if targets or orelse.stateful:
+            self.line(depth, "else:")
+            self._branch(orelse, inputs[1:], targets, depth + 1)
+
+    def _switch(self, operation: Operation, inputs: list[str], targets: list[str], depth: int) -> None:
+        self.line(depth, f"match int({inputs[0]}):", (operation, (inputs[0],)))
+        for number, region in enumerate(operation.regions):
+            last = number == len(operation.regions) - 1
+            self.line(depth + 1, f"case {'_' if last else number}:")
+            self._branch(region, inputs[1:], targets, depth + 2)
+
+    def _call(self, operation: Operation, inputs: list[str], targets: list[str], depth: int) -> None:
+        (callee,) = operation.regions
+        small = len(callee.operations) <= INLINE and not any(inner.regions for inner in callee.operations)
+        self._branch(callee, inputs, targets, depth, inline=small, empty="")
+
+    def _branch(
+        self,
+        region: Graph,
+        inputs: list[str],
+        targets: list[str],
+        depth: int,
+        inline: bool = True,
+        empty: str = "pass",
+    ) -> None:
+        """Write a region whose results go to `targets`, names that nobody reads before."""
+        start = len(self.module.lines)
+        if not inline or depth > DEEPEST:
+            call = f"{self.module.function(region)}({', '.join(inputs)})"
+            self.line(depth, f"{_tuple(targets)} = {call}" if targets else call)
+            return
+        scope = dict(zip(region.inputs, inputs, strict=True))
+        made = {value for operation in region.operations for value in operation.outputs}
+        wanted: Scope = {}
+        for output, target in zip(region.outputs, targets, strict=True):
+            if isinstance(output, Value) and output in made:
+                wanted.setdefault(output, target)
+        results = self.operations(region, scope, depth, wanted)
+        self._assign(targets, results, depth)
+        if len(self.module.lines) == start and empty:
+            self.line(depth, empty)
+
+    def _assign(self, targets: Sequence[str], results: Sequence[str], depth: int) -> None:
+        """Assign in parallel what is not in its place already."""
+        pairs = [pair for pair in zip(targets, results, strict=True) if pair[0] != pair[1]]
+        if pairs:
+            self.line(depth, f"{', '.join(t for t, _ in pairs)} = {', '.join(r for _, r in pairs)}")
+
+    def _dead_state(self, operation: Operation, dead: list[Value], scope: Scope) -> list[str]:
+        """The initial values that nobody reads once the loop has its own names for them."""
+        count = len(operation.outputs)
+        invariants = set(operation.inputs[count:])
+        initial = set(operation.inputs[:count])
+        return [scope[value] for value in dead if value in initial and value not in invariants]
+
+    def _while(
+        self, operation: Operation, inputs: list[str], targets: list[str], depth: int, early: list[str]
+    ) -> None:
+        test, body = operation.regions
+        state = [*targets, *inputs[len(targets) :]]
+        self._assign(targets, inputs[: len(targets)], depth)
+        self.delete(early, depth)
+        limit = operation.attrs.get("maximum_iterations")
+        self.line(depth, "while True:" if limit is None else f"for _ in range({limit}):")
+        go = self._region(test, state, depth + 1, {})
+        self.line(depth + 1, f"if not {go[0]}:", (operation, (go[0],)))
+        self.line(depth + 2, "break")
+        wanted = {} if depth + 1 > DEEPEST else _in_place(body, targets)
+        results = self._region(body, state, depth + 1, wanted)
+        self._assign(targets, results, depth + 1)
+        spent = [
+            name
+            for value, name in zip(body.outputs, results, strict=True)
+            if isinstance(value, Value) and name not in state and _may_be_big(value)
+        ]
+        self.delete(list(dict.fromkeys(spent)), depth + 1)
+
+    def _region(self, region: Graph, inputs: list[str], depth: int, wanted: Scope) -> list[str]:
+        """Write a region; the texts of its results."""
+        if depth <= DEEPEST:
+            return self.operations(region, dict(zip(region.inputs, inputs, strict=True)), depth, wanted)
+        results = [self.names.unique(f"{region.name}_result") for _ in region.outputs]
+        call = f"{self.module.function(region)}({', '.join(inputs)})"
+        self.line(depth, f"{_tuple(results)} = {call}" if results else call)
+        return results
+
+
+_STRUCTURES: dict[str, Callable[[_Function, Operation, list[str], list[str], int], None]] = {
+    "cond": _Function._cond,
+    "switch": _Function._switch,
+    "call": _Function._call,
+}
+
+
+def _tuple(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _one_dtype(operation: Operation) -> bool:
+    """Whether the operation's expression may stand for its kernel."""
+    tensors = [operand for operand in operation.inputs if not isinstance(operand.spec, RefSpec)]
+    return len({operand.spec for operand in tensors if not isinstance(operand.spec, Spec)}) == 0 and (
+        len({operand.dtype for operand in tensors}) <= 1
+    )
+
+
+def _may_be_big(value: Value) -> bool:
+    return isinstance(value.spec, Spec) and value.shape != ()
+
+
+def _last_uses(graph: Graph, live: list[Operation]) -> list[list[Value]]:
+    """For each live operation, the values of the graph that may be big and are not used after it."""
+    seen = {value for value in graph.outputs if isinstance(value, Value)} | set(graph.inputs)
+    dying = []
+    for operation in reversed(live):
+        dead = []
+        for value in (*operation.inputs, *operation.outputs):
+            if isinstance(value, Value) and value not in seen and _may_be_big(value):
+                seen.add(value)
+                dead.append(value)
+        dying.append(dead)
+    return dying[::-1]
+
+
+def _in_place(body: Graph, targets: Sequence[str]) -> Scope:
+    """The values of a loop's body that may be stored right under the name of the state that they replace.
+
+    That is so when nothing reads the old state once the new one is stored.
+    """
+    live = body.live_operations()
+    made = {value: i for i, operation in enumerate(live) for value in operation.outputs}
+    last_read: dict[Operand, int] = {}
+    for i, operation in enumerate(live):
+        # A block may store its result before it has read everything.
+        last_read.update(dict.fromkeys(operation.inputs, i + 1 if operation.regions else i))
+    wanted: Scope = {}
+    for old, new, target in zip(body.inputs, body.outputs, targets, strict=False):
+        if isinstance(new, Value) and new in made and new not in wanted:
+            if old not in body.outputs and last_read.get(old, -1) <= made[new]:
+                wanted[new] = target
+    return wanted
