@@ -1,0 +1,8 @@
+"""The command `agc`: show the code that a conversion generates, and run converted programs.
+
+    agc convert FILE              main → convert → sources, output, color
+    agc run FILE ARGS...          main → run → program                   a whole program, as Python runs it
+    agc run FILE::f --arg ...     main → run → call → arguments          one function, with tensors
+
+Only `call` and `run --eager` need `agc.runtime`; they import it when they are used.
+"""

@@ -1,0 +1,160 @@
+"""`agc convert`: source in, generated source out.
+
+agc convert model.py                         the module, on stdout
+agc convert model.py --function fit --diff   one function, as a difference
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import sys
+import textwrap
+from collections.abc import Callable
+from functools import partial
+
+import click
+from agc import autograph
+
+from . import color, output, sources
+from .report import BAD_USAGE, FAILED, OK, USAGE, CommandError, listing, problem, show, suggestion
+
+HELP = """Show the code that agc generates from FILE (`-`: from stdin).
+
+The output is a Python module that runs by itself. Its `if`, `for`, `while` and
+their kin have become calls of functional control flow, `ag__.cond` and so on.
+
+\b
+Examples:
+  agc convert model.py                        the whole module, on stdout
+  agc convert model.py --function Model.fit   one function (FILE::FUNCTION is the same)
+  agc convert model.py -o converted.py        into a file, which is replaced as a whole
+  agc convert model.py --diff                 what the conversion changes
+  agc convert model.py --annotate             the original lines beside the generated code
+  agc convert model.py --after lower_break    the code after one of the passes
+  cat model.py | agc convert - | python       converted and run
+"""
+
+
+def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What the shell offers after `--after`."""
+    return [name for name in autograph.PASSES if name.startswith(incomplete)]
+
+
+def choose_color(ctx: click.Context, param: click.Parameter, choice: str) -> None:
+    color.choose(choice)
+
+
+@click.command(help=HELP, short_help="Show the generated code.")
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.option("-f", "--function", metavar="NAME", help="Only this function; a method is CLASS.METHOD.")
+@click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help="Write to OUT, not to stdout.")
+@click.option("--diff", is_flag=True, help="Print a unified diff from the original to the generated code.")
+@click.option("--annotate", is_flag=True, help="Show the original line, as a comment, at each block.")
+@click.option(
+    "--after",
+    metavar="PASS",
+    shell_complete=complete_pass,
+    help="Stop after this pass (a wrong name lists the right ones).",
+)
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    expose_value=False,
+    is_eager=True,
+    callback=choose_color,
+    help="Colour the output; auto: on a terminal, unless NO_COLOR is set.",
+)
+def command(
+    file: str, function: str | None, out: str | None, diff: bool, annotate: bool, after: str | None
+) -> Callable[[], int]:
+    return partial(convert, file, function=function, out=out, diff=diff, annotate=annotate, after=after)
+
+
+def convert(
+    file: str,
+    *,
+    function: str | None = None,
+    out: str | None = None,
+    diff: bool = False,
+    annotate: bool = False,
+    after: str | None = None,
+) -> int:
+    """Do what the command line says; return the exit code."""
+    path, inner = sources.split_target(file)
+    if function and inner:
+        raise problem(BAD_USAGE, f"two functions are named: `{inner}` and `{function}`")
+    function = function or inner
+    if after is not None and after not in autograph.PASSES:
+        raise _no_pass(after)
+    to_file = out is not None and out != sources.STDIN
+    if to_file:
+        output.check_destination(str(out), path)
+
+    source = sources.read(path)
+    original = _original(source, function)
+    try:
+        generated = autograph.convert_source(
+            source.text, source.label, after=after, function=function, annotate=annotate
+        )
+    except autograph.ConversionError as error:
+        show(error.diagnostic)
+        return FAILED
+
+    text = unified(original, generated, source.label) if diff else generated
+    if to_file:
+        output.write(str(out), text)
+    else:
+        paint = color.diff if diff else color.python
+        output.emit(paint(text) if color.wanted(sys.stdout) else text)
+    return OK
+
+
+def _original(source: sources.Source, function: str | None) -> str:
+    """The text that is converted; an error when it is no Python or has no such function."""
+    tree = sources.parse(source)
+    if function is None:
+        return source.text
+    known = sources.functions(tree)
+    if function not in known:
+        raise sources.no_function(function, source.label, list(known))
+    return _lines_of(known[function], source.text)
+
+
+def _lines_of(node: ast.AST, text: str) -> str:
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])  # type: ignore[attr-defined]
+    lines = text.split("\n")[first - 1 : node.end_lineno]  # type: ignore[attr-defined]
+    return textwrap.dedent("\n".join(lines)) + "\n"
+
+
+def unified(before: str, after: str, label: str) -> str:
+    """A unified diff that `patch` understands.
+
+    >>> print(unified("a\\n", "b\\n", "x.py").replace("\\t", " "), end="")
+    --- x.py original
+    +++ x.py generated
+    @@ -1 +1 @@
+    -a
+    +b
+    """
+    names = label, label, "original", "generated"
+    lines = difflib.unified_diff(_lines(before), _lines(after), *names, lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    *lines, last = text.split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
+
+
+def _no_pass(name: str) -> CommandError:
+    return problem(
+        BAD_USAGE,
+        f"there is no pass `{name}`",
+        why=f"the passes are, in order: {listing(autograph.PASSES, limit=30)}",
+        fix=suggestion(name, autograph.PASSES),
+        exit_code=USAGE,
+    )

@@ -1,0 +1,91 @@
+"""The command line's front door: which command, which exit code, and no traceback of agc's own.
+
+    main(arguments) = click parses, giving a job  →  the job runs  →  its exit code
+
+The job runs outside of click, so that a program started by `agc run` has no more than a few frames below it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import click
+from agc.autograph.errors import Diagnostic
+
+from . import color, completion, convert, output, report, run
+
+HELP = """Turn ordinary Python into tensor graphs.
+
+\b
+Examples:
+  agc convert model.py                     show the code that agc generates
+  agc run train.py --epochs 3              run a program, converted
+  agc run model.py::f --arg 27 --graph     call one function with a tensor; show its graph
+
+\b
+Exit codes:
+  0    all is well
+  1    the source cannot be converted, or the program failed
+  2    wrong usage: an option, a file, a function, an argument
+  123  a fault in agc itself
+  `agc run` of a program ends with the program's own exit code.
+"""
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(help=HELP, context_settings=SETTINGS, invoke_without_command=True)
+@click.version_option(
+    package_name="agc-autograph",
+    prog_name="agc",
+    message=f"%(prog)s %(version)s (Python {sys.version.split()[0]})",
+)
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        ctx.exit(report.USAGE)
+
+
+cli.add_command(convert.command, "convert")
+cli.add_command(run.command, "run")
+cli.add_command(completion.command, "completion")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line (sys.argv by default) and return the exit code."""
+    color.choose("auto")
+    try:
+        code = _job(arguments)()
+        output.flush()
+    except report.CommandError as error:
+        report.show(error.diagnostic)
+        code = error.exit_code
+    except click.UsageError as error:
+        report.show(_usage(error))
+        code = report.USAGE
+    except click.Abort:  # click's name for KeyboardInterrupt
+        code = report.INTERRUPTED
+    except KeyboardInterrupt:
+        code = report.INTERRUPTED
+    except BrokenPipeError:
+        output.abandon_stdout()
+        code = report.FAILED
+    except Exception as error:
+        report.show_fault(error)
+        code = report.INTERNAL
+    return code
+
+
+def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
+    """What the command line asks for. Help and version are printed by click: nothing is left to do then."""
+    asked = cli.main(arguments, prog_name="agc", standalone_mode=False)
+    return asked if callable(asked) else lambda: int(asked or report.OK)
+
+
+def _usage(error: click.UsageError) -> Diagnostic:
+    path = error.ctx.command_path if error.ctx is not None else "agc"
+    message = error.format_message().rstrip(".")
+    title = message[:1].lower() + message[1:]
+    return Diagnostic(report.BAD_USAGE, title, fix=f"`{path} --help` shows how it is used")

@@ -1,0 +1,156 @@
+"""Run a converted program in the way Python runs one.
+
+    python prog.py a b          agc run prog.py a b
+    ------------------          -------------------
+    compile(text)               autograph.compile_source(text)
+    __main__, sys.argv, sys.path[0], __file__, __spec__, exit code: the same
+
+The compiler is loaded before sys.path becomes the program's: a file `ast.py` beside the program is for the
+program's imports only.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import types
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from typing import Any
+
+from agc import autograph
+
+from . import guard, sources
+from .report import FAILED, NO_MODULE, CommandError, problem
+from .sources import Source
+
+
+def run_file(path: str, args: Sequence[str], *, eager: bool = False) -> int:
+    """`agc run FILE ARGS...`"""
+    source = sources.read(path)
+    code = compiled(source)
+    main = main_module(source.filename)
+    if path == sources.STDIN:
+        remember_text(source)
+        main.__loader__ = importlib.machinery.BuiltinImporter
+        enter(path, args, "")
+    else:
+        main.__loader__ = importlib.machinery.SourceFileLoader("__main__", source.filename)
+        enter(path, args, os.path.dirname(os.path.realpath(path)))
+    return guard.run(lambda: _execute(code, main, eager))
+
+
+def run_module(name: str, args: Sequence[str], *, eager: bool = False) -> int:
+    """`agc run -m MODULE ARGS...`"""
+    enter("-m", args, os.getcwd())
+    found: list[ModuleSpec] = []
+    failure = guard.run(lambda: found.append(find_main(name)))  # imports the packages that it is in
+    if not found:
+        return failure
+    (spec,) = found
+    source = source_of(spec)
+    code = compiled(source)
+    main = main_module(source.filename)
+    main.__spec__, main.__package__, main.__loader__ = spec, spec.parent, spec.loader
+    main.__cached__ = spec.cached
+    sys.argv[0] = source.filename
+    return guard.run(lambda: _execute(code, main, eager))
+
+
+def compiled(source: Source) -> types.CodeType:
+    """The converted module's code."""
+    sources.parse(source)
+    try:
+        return autograph.compile_source(source.text, source.filename)
+    except autograph.ConversionError as error:
+        raise CommandError(error.diagnostic, FAILED) from None
+
+
+def main_module(filename: str) -> Any:
+    """A new, empty `__main__` with the names that Python puts there, in its order."""
+    main: Any = types.ModuleType("__main__")
+    main.__loader__ = None
+    main.__spec__ = None
+    if sys.version_info < (3, 14):
+        main.__annotations__ = {}
+    main.__builtins__ = builtins
+    main.__file__ = filename
+    main.__cached__ = None
+    return main
+
+
+def enter(argv0: str, args: Sequence[str], folder: str) -> None:
+    """Make the process the program's: its arguments, and its folder first where modules are looked for."""
+    sys.argv = [argv0, *args]
+    if not sys.flags.safe_path:  # else sys.path does not begin with the folder of agc, either
+        sys.path[0] = folder
+
+
+def remember_text(source: Source) -> None:
+    """Let tracebacks and the compiler find the lines of a program that is in no file."""
+    import linecache
+
+    lines = [f"{line}\n" for line in source.text.split("\n")]
+    linecache.cache[source.filename] = (len(source.text), None, lines, source.filename)
+
+
+def run_eagerly() -> None:
+    import agc.runtime as tf
+
+    tf.config.run_functions_eagerly(True)
+
+
+def _execute(code: types.CodeType, main: types.ModuleType, eager: bool) -> None:
+    if eager:
+        run_eagerly()
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)
+
+
+def find_main(name: str) -> ModuleSpec:
+    """The module that `python -m name` would run; packages above it are imported on the way."""
+    spec = find(name)
+    if spec.submodule_search_locations is None:
+        return spec
+    inner = f"{name}.__main__"
+    if _lookup(inner) is None:
+        raise problem(NO_MODULE, f"`{name}` is a package without a `__main__` module", fix=f"add {inner}")
+    return find(inner)
+
+
+def find(name: str) -> ModuleSpec:
+    spec = _lookup(name)
+    if spec is None:
+        fix = f"agc run {name}" if os.path.exists(name) else "is it in this folder, or installed?"
+        raise problem(NO_MODULE, f"there is no module `{name}`", fix=fix)
+    return spec
+
+
+def _lookup(name: str) -> ModuleSpec | None:
+    if name.startswith(".") or not name:
+        raise problem(NO_MODULE, f"`{name}` is not a module's full name")
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError as error:
+        # Only a package of the path to `name` may be missing; other failed imports are the program's own.
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            return None
+        raise
+    except ValueError:  # a module that was made by hand, without a spec
+        return None
+
+
+def source_of(spec: ModuleSpec) -> Source:
+    """The text of a module that was found, wherever its loader has it."""
+    assert spec.loader is not None
+    name, origin = spec.name, spec.origin or f"<{spec.name}>"
+    if spec.has_location and os.path.isfile(origin) and origin.endswith(".py"):
+        return Source(origin, origin, sources.read(origin).text)
+    get_source = getattr(spec.loader, "get_source", None)
+    text = get_source(name) if get_source is not None else None
+    if text is None:
+        raise problem(NO_MODULE, f"the module `{name}` has no Python source", exit_code=FAILED)
+    return Source(origin, origin, text)

@@ -1,0 +1,84 @@
+"""`agc run`: which of its two forms a command line has, and the options of each.
+
+agc run [--eager] FILE ARGS...             ARGS are the program's, whatever they look like
+agc run FILE::f --arg 27 [--graph]         options stand anywhere
+agc run -m MODULE[::f] ...                 a module by its name, in both forms
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import click
+
+from . import call, program, sources
+from .report import BAD_USAGE, problem
+
+HELP = """Run a converted program, or one function of a file.
+
+FILE is run as Python runs it, as `__main__`, but converted. All that follows
+FILE belongs to the program. `-` is a program on stdin.
+
+FILE::FUNCTION calls one function with tensors, through `agc.runtime.function`,
+and prints what it returns. A method is CLASS.METHOD.
+
+\b
+Examples:
+  agc run train.py --epochs 3           a program with its arguments
+  agc run -m package.tool --verbose     a module, found as `python -m` finds it
+  agc run --eager train.py              tf.function runs its functions as plain Python
+  agc run collatz.py::collatz 27        a function with one tensor, int32
+  agc run collatz.py::collatz --arg n=27:int64 --graph
+  agc run -m package.tool::main --arg py:10
+
+\b
+Arguments of a function (as --arg ARG, or after the function's name):
+  27   1.5   True   "'text'"            a tensor of a Python literal
+  '[[1.0, 2.0], [3.0, 4.0]]'            a tensor of that shape; inf and nan are numbers
+  '{"w": [1.0], "b": 0.0}'              a dict of tensors
+  @weights.npy                          the array in a NumPy file
+  py:10   'py:"sum"'   None             a Python value, not a tensor
+  27:int64   '[1, 2]:float32'           with a dtype
+  0:float32[2,3]                        with a dtype and a shape, here six zeros
+  n=27   n:int64=27   n=py:10           by the parameter's name
+"""
+
+
+class RunCommand(click.Command):
+    """Options end at FILE, as for `python FILE`, unless a function is called: that has no command line."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.allow_interspersed_args = False
+        options, _, _ = self.make_parser(ctx).parse_args(list(args))
+        target = options.get("target")
+        ctx.allow_interspersed_args = isinstance(target, str) and sources.split_target(target)[1] is not None
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=RunCommand, help=HELP, short_help="Run a program or call a function.")
+@click.argument("target", metavar="FILE[::FUNCTION]", type=click.Path(allow_dash=True))
+@click.argument("args", metavar="[ARGS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("-m", "by_name", is_flag=True, help="FILE is the name of a module or package.")
+@click.option(
+    "-a", "--arg", "named", metavar="ARG", multiple=True, help="An argument of the function; repeat it."
+)
+@click.option("--graph", is_flag=True, help="Print the function's graph before its result.")
+@click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
+def command(
+    target: str, args: tuple[str, ...], by_name: bool, named: tuple[str, ...], graph: bool, eager: bool
+) -> Callable[[], int]:
+    place, function = sources.split_target(target)
+    if function is None:
+        if named or graph:
+            option = "--arg" if named else "--graph"
+            raise problem(
+                BAD_USAGE,
+                f"{option} is for one function, and `{target}` names none",
+                fix=f"agc run {target}::FUNCTION {option} ...",
+            )
+        start = program.run_module if by_name else program.run_file
+        return partial(start, place, args, eager=eager)
+    if graph and eager:
+        raise problem(BAD_USAGE, "--eager builds no graph that --graph could print", fix="leave one out")
+    return partial(call.run, place, function, (*named, *args), by_name=by_name, graph=graph, eager=eager)

@@ -1,0 +1,210 @@
+"""Python source from a file or from stdin: bytes → text → a syntax tree, with an error for each way to fail.
+
+missing, a directory, not allowed     cannot be read
+zero bytes, not in its encoding       not text        (encodings as PEP 263 has them; a BOM is dropped)
+anything Python itself refuses        not Python      (with a caret)
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agc.autograph.errors import Where
+
+from .report import (
+    FAILED,
+    NO_FUNCTION,
+    NOT_PYTHON,
+    NOT_TEXT,
+    UNREADABLE,
+    CommandError,
+    listing,
+    problem,
+    suggestion,
+)
+
+STDIN = "-"
+
+
+class Source(NamedTuple):
+    """The text of a module and the names it goes by."""
+
+    label: str  # as the user wrote it
+    filename: str  # as tracebacks show it
+    text: str
+
+
+def split_target(target: str) -> tuple[str, str | None]:
+    """The file and the function of `FILE::FUNCTION`.
+
+    >>> split_target("a.py::Model.call"), split_target("a.py")
+    (('a.py', 'Model.call'), ('a.py', None))
+    """
+    if "::" not in target or os.path.exists(target):
+        return target, None
+    file, _, function = target.rpartition("::")
+    return file, function
+
+
+def read(path: str) -> Source:
+    """The source in the file `path`, or on stdin for `-`."""
+    if path == STDIN:
+        if sys.stdin is None:
+            raise problem(UNREADABLE, "cannot read stdin: it is closed")
+        stream = getattr(sys.stdin, "buffer", None)
+        data = stream.read() if stream is not None else sys.stdin.read().encode()
+        return Source("<stdin>", "<stdin>", decode(data, "<stdin>"))
+    # Python makes the name absolute in just this way.
+    filename = os.path.join(os.getcwd(), path.removeprefix("./"))
+    return Source(path, filename, decode(_bytes(path), path))
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise problem(
+            UNREADABLE, f"cannot read `{path}`: no such file", fix=_neighbour(path) or "check the path"
+        ) from None
+    except IsADirectoryError:
+        inside = os.path.join(path, "__main__.py")
+        fix = f"name the file: {inside}" if os.path.exists(inside) else "name a .py file in it"
+        raise problem(UNREADABLE, f"cannot read `{path}`: it is a directory", fix=fix) from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise problem(UNREADABLE, f"cannot read `{path}`: {reason.lower()}") from None
+
+
+def _neighbour(path: str) -> str:
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        return f"there is no directory `{folder}`"
+    known = [entry for entry in os.listdir(folder or ".") if entry.endswith(".py")]
+    return suggestion(name, known)
+
+
+def decode(data: bytes, label: str) -> str:
+    """Bytes as Python reads them: coding line, byte order mark and line ends are seen to."""
+    import tokenize  # not needed by `agc --help`
+
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise _not_text(
+            label, line, "it contains zero bytes", "give the .py file, not a compiled or binary one"
+        )
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _undecodable(error, label) from None
+    except SyntaxError as error:
+        if _is_undecodable_head(data):
+            raise _undecodable(_decode_error(data), label) from None
+        raise _not_text(label, 1, str(error), "correct the coding line") from None
+    # A line end is \n from here on, as in Python's own reading of a file.
+    return io.IncrementalNewlineDecoder(None, translate=True).decode(text, final=True)
+
+
+def _is_undecodable_head(data: bytes) -> bool:
+    """Whether the first two lines, which may name an encoding, are not even in the default one."""
+    head = b"\n".join(data.split(b"\n", 2)[:2])
+    try:
+        head.decode("utf-8")
+    except UnicodeDecodeError:
+        return b"coding" not in head
+    return False
+
+
+def _decode_error(data: bytes) -> UnicodeDecodeError:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error
+    raise AssertionError("only asked about data that is not UTF-8")
+
+
+def _undecodable(error: UnicodeDecodeError, label: str) -> CommandError:
+    line = error.object.count(b"\n", 0, error.start) + 1
+    byte = error.object[error.start]
+    return _not_text(
+        label,
+        line,
+        f"byte 0x{byte:02x} is not {error.encoding.upper()}",
+        "save it as UTF-8, or name its encoding in the first line: # -*- coding: latin-1 -*-",
+    )
+
+
+def _not_text(label: str, line: int, reason: str, fix: str) -> CommandError:
+    where = Where(label, line, source="")
+    return problem(NOT_TEXT, f"`{label}` is not Python source: {reason}", where, fix=fix, exit_code=FAILED)
+
+
+def parse(source: Source) -> ast.Module:
+    """The tree of a source that Python itself would accept; the compiler's own checks are made as well."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are for the reader of the program's own run
+        try:
+            tree = ast.parse(source.text, source.filename)
+            compile(tree, source.filename, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            raise _not_python(error, source) from None
+        except (RecursionError, MemoryError):
+            raise problem(
+                NOT_PYTHON,
+                f"`{source.label}` is nested too deeply for Python's own compiler",
+                Where(source.label),
+                exit_code=FAILED,
+            ) from None
+    return tree
+
+
+def _not_python(error: SyntaxError, source: Source) -> CommandError:
+    lines = source.text.split("\n")
+    line = error.lineno or 0
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    one_line = error.end_lineno in (None, error.lineno)
+    end = (error.end_offset or 0) if one_line else len(text) + 1
+    where = Where(source.label, line, max(error.offset or 0, 0), max(end, 0), source=text)
+    kind = {"IndentationError": "indentation error", "TabError": "indentation error"}
+    title = f"{kind.get(type(error).__name__, 'syntax error')}: {error.msg}"
+    return problem(NOT_PYTHON, title, where, exit_code=FAILED)
+
+
+def functions(tree: ast.Module) -> dict[str, ast.AST]:
+    """The functions of a module by dotted name: its own, and the methods of its classes.
+
+    >>> list(functions(ast.parse("class A:\\n def f(self): ...\\ndef g(): ...")))
+    ['A.f', 'g']
+    """
+    return dict(_functions(tree.body, ""))
+
+
+def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.AST]]:
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield prefix + node.name, node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, f"{prefix}{node.name}.")
+        else:  # a definition may stand under `if`, `try` or `with`
+            for block in ("body", "orelse", "finalbody"):
+                yield from _functions(getattr(node, block, []), prefix)
+            for handler in getattr(node, "handlers", []):
+                yield from _functions(handler.body, prefix)
+
+
+def no_function(name: str, label: str, known: list[str]) -> CommandError:
+    """The error for a function that is not in a file."""
+    return problem(
+        NO_FUNCTION,
+        f"there is no function `{name}`",
+        Where(label),
+        why=f"the functions are: {listing(known)}" if known else "no functions are defined there",
+        fix=suggestion(name, known),
+    )
