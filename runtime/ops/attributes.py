@@ -9,6 +9,7 @@ DType, tuple of these), or raises TypeError or ValueError.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -19,11 +20,12 @@ Axes = int | tuple[int, ...] | None
 DType = dtypes.DType
 OptionalDType = dtypes.DType | None
 Dims = shapes.Dims
+Texts = tuple[str, ...]
 
 
 def read_axis(value: Any) -> int:
     """One axis, negative from the end; a scalar integer tensor will do."""
-    return int(value.__index__())
+    return operator.index(value)
 
 
 def read_axes(value: Any) -> tuple[int, ...] | None:
@@ -62,5 +64,6 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "int | None": read_optional_int,
     "float": float,
     "str": str,
+    "Texts": lambda value: tuple(map(str, value)),
     "str | None": lambda value: None if value is None else str(value),
 }

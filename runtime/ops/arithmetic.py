@@ -1,0 +1,198 @@
+"""Arithmetic on pairs of numbers. Operands have one dtype, and broadcast.
+
+Integers wrap around; dividing one by zero is an error, as is a negative power of an integer.
+
+>>> divide([7, -7], 2).numpy().tolist(), floordiv([7, -7], 2).numpy().tolist()
+([3.5, -3.5], [3, -4])
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, shapes
+from ..convert import TensorLike, convert_to_tensor, is_tensor_like
+from ..ir.specs import Spec
+from ..tensor import Tensor
+from .casting import cast
+from .declare import Inputs, Name, Same, op
+from .families import CURVED, FLOATS, INTEGERS, NUMERIC, REAL, SIGNED, STRINGS, Array, binary, demand
+
+
+def _nonzero(y: Array) -> Array:
+    """`y`, which is going to divide integers."""
+    if not y.all():
+        raise errors.InvalidArgumentError("Integer division by zero")
+    return y
+
+
+def _floordiv(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "f":
+        return np.floor(x / y)  # and not x // y, which NumPy takes from the exact quotient: 1 // 0.1 is 9
+    return x // _nonzero(y)
+
+
+def _floormod(x: Array, y: Array) -> Array:
+    return np.remainder(x, y if x.dtype.kind == "f" else _nonzero(y))
+
+
+def truncated(x: Array, y: Array) -> Array:
+    """The quotient of integers, rounded towards zero."""
+    return (x - np.fmod(x, y)) // y
+
+
+def _truncatediv(x: Array, y: Array) -> Array:
+    return np.trunc(x / y) if x.dtype.kind == "f" else truncated(x, _nonzero(y))
+
+
+def _truncatemod(x: Array, y: Array) -> Array:
+    return np.fmod(x, y if x.dtype.kind == "f" else _nonzero(y))
+
+
+def _pow(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "i" and (y < 0).any():
+        raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
+    return np.power(x, y)
+
+
+def _divide_no_nan(x: Array, y: Array) -> Array:
+    return np.where(y == 0, x.dtype.type(0), x / y)
+
+
+def _multiply_no_nan(x: Array, y: Array) -> Array:
+    return np.where(y == 0, x.dtype.type(0), x * y)
+
+
+def _xlogy(x: Array, y: Array) -> Array:
+    return np.where(x == 0, x.dtype.type(0), x * np.log(y))
+
+
+def _xdivy(x: Array, y: Array) -> Array:
+    return np.where(x == 0, x.dtype.type(0), x / y)
+
+
+def _squared_difference(x: Array, y: Array) -> Array:
+    difference = x - y
+    return difference * np.conj(difference) if difference.dtype.kind == "c" else difference * difference
+
+
+# fmt: off
+add = binary("add", operator.add, NUMERIC | STRINGS, "`x + y`; strings are joined.",
+             "[1, 2], 10", "[11, 12]", expression="{0} + {1}")
+subtract = binary("subtract", operator.sub, NUMERIC, "`x - y`.", "[1, 2], 10", "[-9, -8]", expression="{0} - {1}")
+multiply = binary("multiply", operator.mul, NUMERIC, "`x * y`.", "[1, 2], 10", "[10, 20]", expression="{0} * {1}")
+realdiv = binary("realdiv", operator.truediv, CURVED, "`x / y` of numbers that are not integers; see `divide`.",
+                 "[1., -1.], 0.", "[inf, -inf]", expression="{0} / {1}")
+floordiv = binary("floordiv", _floordiv, REAL, "`x / y`, rounded down.", "[7, -7], 2", "[3, -4]")
+floormod = binary("floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.",
+                  "[7, -7], 3", "[1, 2]")
+truncatediv = binary("truncatediv", _truncatediv, REAL, "`x / y`, rounded towards zero.", "[7, -7], 2", "[3, -3]")
+truncatemod = binary("truncatemod", _truncatemod, REAL, "What `truncatediv` leaves: it has the sign of `x`.",
+                     "[7, -7], 3", "[1, -1]")
+pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]")
+maximum = binary("maximum", np.maximum, REAL, "The larger one; NaN where either is.", "[1, 5], 3", "[3, 5]")
+minimum = binary("minimum", np.minimum, REAL, "The smaller one; NaN where either is.", "[1, 5], 3", "[1, 3]")
+squared_difference = binary("squared_difference", _squared_difference, NUMERIC,
+                            "`(x - y) * conj(x - y)`.", "[1, 5], 3", "[4, 4]")
+atan2 = binary("atan2", np.arctan2, FLOATS, "The angle of the point (y, x).", "[0., 0.], [1., 2.]", "[0.0, 0.0]")
+real_divide_no_nan = binary("divide_no_nan", _divide_no_nan, CURVED, "`x / y`, and 0 where `y` is 0.",
+                            "[3., 3.], [2., 0.]", "[1.5, 0.0]")
+multiply_no_nan = binary("multiply_no_nan", _multiply_no_nan, CURVED, "`x * y`, and 0 where `y` is 0, even if `x` is NaN.",
+                         "[3., float('inf')], [2., 0.]", "[6.0, 0.0]")
+xlogy = binary("xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "[0., 2.], [0., 1.]", "[0.0, 0.0]")
+xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]")
+# fmt: on
+
+mod = floormod
+
+_QUOTIENTS = {
+    dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS
+} | {dtype: dtype for dtype in CURVED}  # fmt: skip
+
+
+def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """`x / y` as Python 3 means it: integers give float64 (those of 8 and 16 bits float32).
+
+    >>> divide([1, 3], 2)
+    <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0.5, 1.5])>
+    """
+    x, y = _fractions(x, y)
+    return realdiv(x, y, name)  # type: ignore[no-any-return]
+
+
+truediv = divide
+
+
+def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """`x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
+
+    >>> divide_no_nan([3., 3.], [2., 0.]).numpy().tolist()
+    [1.5, 0.0]
+    """
+    x, y = _fractions(x, y)
+    return real_divide_no_nan(x, y, name)  # type: ignore[no-any-return]
+
+
+def _fractions(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
+    hint = y.dtype if is_tensor_like(y) and not is_tensor_like(x) else None
+    x = convert_to_tensor(x, hint)
+    y = convert_to_tensor(y, None if is_tensor_like(y) else x.dtype)
+    if x.dtype is not y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+    wanted = _QUOTIENTS.get(x.dtype)
+    if wanted is None:
+        raise TypeError(f"Invalid dtype {x.dtype!r} in __truediv__. Expected one of {set(_QUOTIENTS)}")
+    return cast(x, wanted), cast(y, wanted)
+
+
+@op
+def add_n(inputs: Inputs, name: Name = None) -> Spec:
+    """The sum of tensors of one shape.
+
+    >>> add_n([[1, 2], [10, 20], [100, 200]]).numpy().tolist()
+    [111, 222]
+    """
+    if not inputs:
+        raise ValueError("add_n needs at least one tensor")
+    demand(inputs[0], NUMERIC, "add_n")
+    return Spec(inputs[0].dtype, functools.reduce(shapes.merge, [tensor.shape for tensor in inputs]))
+
+
+@add_n.kernel
+def _(inputs: list[Array]) -> Array:
+    if any(np.shape(array) != np.shape(inputs[0]) for array in inputs):
+        raise errors.InvalidArgumentError("Inputs to operation AddN must have the same size and shape")
+    return functools.reduce(operator.add, inputs)
+
+
+def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
+    """`t` with what is smaller than the minimum or larger than the maximum replaced by these.
+
+    >>> clip_by_value([1, 5, 9], 2, 7).numpy().tolist()
+    [2, 5, 7]
+    """
+    t = convert_to_tensor(t)
+    clipped = _clip(t, clip_value_min, clip_value_max, name)
+    clipped.shape.assert_is_compatible_with(t.shape)
+    return clipped  # type: ignore[no-any-return]
+
+
+@op
+def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> Spec:
+    """`clip_by_value` before the check that the bounds have not widened the shape.
+
+    >>> _clip([1, 5, 9], 2, [7, 7, 7]).numpy().tolist()
+    [2, 5, 7]
+    """
+    demand(t, REAL, "clip_by_value")
+    bounded = shapes.broadcast(t.shape, clip_value_max.shape)
+    return Spec(t.dtype, shapes.broadcast(bounded, clip_value_min.shape))
+
+
+@_clip.kernel
+def _(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array:
+    return np.maximum(np.minimum(t, clip_value_max), clip_value_min)

@@ -1,0 +1,179 @@
+"""Changing the dtype of elements: by value (`cast`), by value within limits, or of the bits themselves.
+
+>>> cast([1.8, -1.8], "int32").numpy().tolist()
+[1, -1]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, shapes
+from ..convert import TensorLike, convert_to_tensor, is_tensor_like
+from ..ir.specs import Spec
+from ..tensor import Tensor
+from .attributes import DType
+from .declare import Input, Name, op
+from .families import EVERY, NUMERIC, Array, demand
+
+
+def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
+    """`x` with elements of `dtype`: fractions are cut off, the imaginary part is dropped, not-zero is True.
+
+    Numbers that do not fit wrap around, or become what the processor makes of them.
+
+    >>> cast([0., 2.], bool)
+    <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
+    """
+    wanted = dtypes.as_dtype(dtype)
+    x = x if is_tensor_like(x) else convert_to_tensor(x)
+    if x.dtype is wanted:
+        return convert_to_tensor(x)
+    return _cast(x, wanted, name)  # type: ignore[no-any-return]
+
+
+@op(name="cast")
+def _cast(x: Input, dtype: DType, name: Name = None) -> Spec:
+    """The conversion of `cast`, for another dtype.
+
+    >>> _cast(300, "uint8").numpy().tolist()
+    44
+    """
+    if dtypes.string in (x.dtype, dtype) and x.dtype is not dtype:
+        raise errors.UnimplementedError(f"Cast {x.dtype.name} to {dtype.name} is not supported")
+    return Spec(dtype, x.shape)
+
+
+@_cast.kernel
+def convert(x: Array, dtype: dtypes.DType) -> Array:
+    """The kernel of `cast`."""
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real
+    if x.dtype.kind == "f" and dtype.kind in "iu" and dtype.size < 8:
+        # as on x86: the processor knows conversions to 32 and 64 bits, narrower ones keep the low bits
+        x = x.astype(np.int64 if dtype is dtypes.uint32 else np.int32)
+    return x.astype(dtype.numpy)
+
+
+@op
+def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
+    """`value` with elements of `dtype`; those that do not fit become the smallest or largest number that does.
+
+    >>> saturate_cast([-1., 300., 7.9], "uint8").numpy().tolist()
+    [0, 255, 7]
+    """
+    if value.dtype not in NUMERIC or dtype not in NUMERIC:
+        raise TypeError(f"saturate_cast converts numbers, not {value.dtype.name} to {dtype.name}")
+    return Spec(dtype, value.shape)
+
+
+@saturate_cast.kernel
+def _(value: Array, dtype: dtypes.DType) -> Array:
+    own = dtypes.of_array(value)
+    if own.is_complex and not dtype.is_complex:
+        value, own = value.real, dtypes.as_dtype(value.real.dtype)
+    if own.is_complex or dtype.is_complex:
+        return convert(value, dtype)
+    low, high = _limits(own, dtype)
+    return convert(np.minimum(np.maximum(value, low), high), dtype)
+
+
+def _limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
+    """The range of `wanted` as far as `own` can express it, in numbers of `own`."""
+    low, high = max(own.min, wanted.min), min(own.max, wanted.max)
+    kind = own.numpy.type
+    low, high = kind(low), kind(high)
+    if own.is_floating and wanted.is_integer:  # the largest integer may have been rounded up
+        low = np.nextafter(low, kind(0)) if int(low) < wanted.min else low
+        high = np.nextafter(high, kind(0)) if int(high) > wanted.max else high
+    return low, high
+
+
+@op
+def bitcast(input: Input, type: DType, name: Name = None) -> Spec:
+    """The bits of `input`, read as elements of `type`.
+
+    Elements that are smaller than before make a new last axis; larger ones use up the last axis.
+
+    >>> bitcast([1., 2.], "int32").numpy().tolist()
+    [1065353216, 1073741824]
+    """
+    demand(input, NUMERIC, "bitcast")
+    if type not in NUMERIC:
+        raise TypeError(f"bitcast gives numbers, not {type.name}")
+    return Spec(type, _bitcast_shape(input.shape, input.dtype.size, type.size))
+
+
+def _bitcast_shape(shape: shapes.Dims, own: int, wanted: int) -> shapes.Dims:
+    if shape is None or own == wanted:
+        return shape
+    if own > wanted:
+        return (*shape, own // wanted)
+    if not shape or shape[-1] not in (None, wanted // own):
+        raise ValueError(
+            f"Cannot bitcast: the last dimension of {shapes.show(shape)} must be {wanted // own}"
+        )
+    return shape[:-1]
+
+
+@bitcast.kernel
+def _(input: Array, type: dtypes.DType) -> Array:
+    own, wanted = input.dtype.itemsize, type.size
+    if own == wanted:
+        return input.view(type.numpy)
+    shape = _bitcast_shape(input.shape, own, wanted)
+    return np.ascontiguousarray(input).view(type.numpy).reshape(shape)
+
+
+@op(expression="{0}")
+def identity(input: Input, name: Name = None) -> Spec:
+    """The same values again.
+
+    >>> identity([1, 2]).numpy().tolist()
+    [1, 2]
+    """
+    demand(input, EVERY, "identity")
+    return input.spec  # type: ignore[no-any-return]
+
+
+@identity.kernel
+def _(input: Array) -> Array:
+    return input
+
+
+def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
+    """Complex numbers from their parts.
+
+    >>> complex([1., 2.], [3., 4.]).numpy().tolist()
+    [(1+3j), (2+4j)]
+    """
+    real, imag = convert_to_tensor(real), convert_to_tensor(imag)
+    if real.dtype is not imag.dtype or real.dtype not in _PARTS:
+        raise TypeError(
+            f"The `real` and `imag` components have incorrect types: {real.dtype.name} {imag.dtype.name}. "
+            "They must be consistent, and one of float32, float64"
+        )
+    return _complex(real, imag, name)  # type: ignore[no-any-return]
+
+
+_PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
+
+
+@op(name="complex")
+def _complex(real: Input, imag: Input, name: Name = None) -> Spec:
+    """Complex numbers from their parts, of one dtype.
+
+    >>> _complex([1.], [2.]).numpy().tolist()
+    [(1+2j)]
+    """
+    return Spec(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
+
+
+@_complex.kernel
+def _(real: Array, imag: Array) -> Array:
+    kind = np.result_type(real.dtype, np.complex64)
+    out = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), kind)
+    out.real, out.imag = real, imag
+    return out

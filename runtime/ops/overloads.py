@@ -1,0 +1,121 @@
+"""Python's operators on tensors.
+
+Numbers, lists and NumPy arrays beside a tensor take its dtype. `&`, `|`, `^` and `~` are logical for bools and
+bitwise for integers. `==` compares elements: None equals no tensor, and tensors of shapes that do not
+broadcast differ as a whole.
+
+>>> x = convert_to_tensor([1, 2])
+>>> (2 * x + 1).numpy().tolist(), (x == 2).numpy().tolist(), x == None
+([3, 5], [False, True], False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..convert import convert_to_tensor, is_tensor_like
+from ..tensor import Tensor
+from . import arithmetic, bits, comparison, elementwise
+from .products import matmul
+
+Binary = Callable[[Any, Any], Any]
+
+
+def _by_dtype(logical: Binary, bitwise: Binary) -> Binary:
+    def operation(x: Any, y: Any) -> Any:
+        kind = x.dtype if is_tensor_like(x) else y.dtype
+        return (logical if kind.is_bool else bitwise)(x, y)
+
+    return operation
+
+
+def _equality(strict: Binary, loose: Binary, otherwise: bool) -> Binary:
+    def operation(x: Any, y: Any) -> Any:
+        if x is None or y is None:
+            return otherwise
+        x = convert_to_tensor(x)
+        y = y if is_tensor_like(y) else convert_to_tensor(y, x.dtype)
+        sure = comparison.certainly_broadcasts(x.shape.dims, y.shape.dims)
+        return (strict if sure else loose)(x, y)
+
+    return operation
+
+
+def _forward(operation: Binary, reflected: str) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        try:
+            return operation(self, other)
+        except (TypeError, ValueError):
+            if hasattr(type(other), reflected) and not isinstance(other, _CONVERTIBLE):
+                return NotImplemented  # an object that may know better what to do with a tensor
+            raise
+
+    return method
+
+
+def _backward(operation: Binary) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return operation(convert_to_tensor(other, self.dtype), self)
+
+    return method
+
+
+def _unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def method(self: Any) -> Any:
+        return operation(self)
+
+    return method
+
+
+_CONVERTIBLE = (Tensor, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
+
+_ARITHMETIC: dict[str, Binary] = {
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floordiv,
+    "mod": arithmetic.floormod,
+    "pow": arithmetic.pow,
+    "matmul": matmul,
+    "and": _by_dtype(comparison.logical_and, bits.bitwise_and),
+    "or": _by_dtype(comparison.logical_or, bits.bitwise_or),
+    "xor": _by_dtype(comparison.logical_xor, bits.bitwise_xor),
+}
+_COMPARISONS: dict[str, tuple[Binary, str]] = {
+    "lt": (comparison.less, "gt"),
+    "le": (comparison.less_equal, "ge"),
+    "gt": (comparison.greater, "lt"),
+    "ge": (comparison.greater_equal, "le"),
+    "eq": (_equality(comparison.equal, comparison.equal_or_false, False), "eq"),
+    "ne": (_equality(comparison.not_equal, comparison.not_equal_or_true, True), "ne"),
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "neg": elementwise.negative,
+    "abs": elementwise.abs,
+    "invert": lambda x: (comparison.logical_not if x.dtype.is_bool else bits.invert)(x),
+}
+
+OPERATORS: dict[str, Callable[..., Any]] = (
+    {f"__{name}__": _forward(operation, f"__r{name}__") for name, operation in _ARITHMETIC.items()}
+    | {f"__r{name}__": _backward(operation) for name, operation in _ARITHMETIC.items()}
+    | {
+        f"__{name}__": _forward(operation, f"__{mirror}__")
+        for name, (operation, mirror) in _COMPARISONS.items()
+    }
+    | {f"__{name}__": _unary(operation) for name, operation in _UNARY.items()}
+)
+"""Special methods by name, for every class that behaves like a tensor."""
+
+
+def install(kind: type) -> None:
+    """Give a class Python's operators."""
+    for name, method in OPERATORS.items():
+        method.__name__ = name
+        setattr(kind, name, method)
+
+
+install(Tensor)

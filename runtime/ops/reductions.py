@@ -1,0 +1,298 @@
+"""Reductions along axes, and running sums and products.
+
+`axis` is one axis, several, or None for all of them; `keepdims` keeps reduced axes with size 1.
+
+>>> reduce_sum([[1, 2], [3, 4]]).numpy().tolist(), reduce_sum([[1, 2], [3, 4]], axis=0).numpy().tolist()
+(10, [4, 6])
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, shapes
+from ..ir.graph import Operand
+from ..ir.specs import Spec
+from .arithmetic import truncated
+from .attributes import Axes, Axis, DType
+from .declare import Input, Name, Op, op
+from .families import (
+    BOOLS, COMPLEX, CURVED, EVERY, FLOATS, INTEGERS, NUMERIC, REAL, Array, DTypes, demand, real_part,
+)  # fmt: skip
+
+
+def reduced(shape: shapes.Dims, axis: tuple[int, ...] | None, keepdims: bool) -> shapes.Dims:
+    """The shape that is left; ValueError for an axis that is not there or given twice.
+
+    >>> reduced((2, 3, None), (0, -1), False), reduced((2, 3), None, True), reduced(None, None, False)
+    ((3,), (1, 1), ())
+    """
+    if shape is None:
+        return () if axis is None and not keepdims else None
+    gone = set(range(len(shape))) if axis is None else {shapes.normal_axis(one, len(shape)) for one in axis}
+    if axis is not None and len(gone) < len(axis):
+        raise ValueError(f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}")
+    if keepdims:
+        return tuple(1 if i in gone else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in gone)
+
+
+def reduction(
+    name: str, compute: Callable[..., Any], allowed: DTypes, manual: str, example: str, gives: str
+) -> Op:
+    """A row of the table below: an operation that keeps the dtype."""
+
+    def rule(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
+        demand(input_tensor, allowed, operation.name)
+        return Spec(input_tensor.dtype, reduced(input_tensor.shape, axis, keepdims))
+
+    rule.__name__ = rule.__qualname__ = name
+    rule.__module__ = sys._getframe(1).f_globals["__name__"]
+    rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
+    operation = Op(rule)
+    operation.kernel(compute)
+    return operation
+
+
+def _sum(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return np.add.reduce(input_tensor, axis, input_tensor.dtype, None, keepdims)
+
+
+def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return np.multiply.reduce(input_tensor, axis, input_tensor.dtype, None, keepdims)
+
+
+def _mean(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    if input_tensor.dtype.itemsize == 2 and input_tensor.dtype.kind == "f":
+        return np.mean(input_tensor, axis, keepdims=keepdims)  # adds up in float32
+    total = np.add.reduce(input_tensor, axis, input_tensor.dtype, None, keepdims)
+    count = input_tensor.size // (total.size or 1)
+    if input_tensor.dtype.kind not in "iu":
+        return total / total.dtype.type(count)
+    wide = np.uint64 if input_tensor.dtype.kind == "u" else np.int64
+    return truncated(total.astype(wide), wide(count)).astype(input_tensor.dtype) if count else total
+
+
+def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    if input_tensor.size:
+        return np.maximum.reduce(input_tensor, axis, None, None, keepdims)
+    return np.maximum.reduce(input_tensor, axis, None, None, keepdims, _lowest(input_tensor.dtype))
+
+
+def _min(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    if input_tensor.size:
+        return np.minimum.reduce(input_tensor, axis, None, None, keepdims)
+    return np.minimum.reduce(input_tensor, axis, None, None, keepdims, _highest(input_tensor.dtype))
+
+
+def _lowest(dtype: np.dtype[Any]) -> Any:
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _highest(dtype: np.dtype[Any]) -> Any:
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+def _all(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return np.logical_and.reduce(input_tensor, axis, None, None, keepdims)
+
+
+def _any(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return np.logical_or.reduce(input_tensor, axis, None, None, keepdims)
+
+
+def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    largest = _max(input_tensor, axis, True)
+    largest = np.where(np.isfinite(largest), largest, input_tensor.dtype.type(0))
+    logs = np.log(_sum(np.exp(input_tensor - largest), axis, keepdims))
+    return logs + largest.reshape(logs.shape)
+
+
+def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    squares = np.square(np.abs(input_tensor))
+    return np.sqrt(_sum(squares, axis, keepdims)).astype(input_tensor.dtype)
+
+
+# fmt: off
+reduce_sum = reduction("reduce_sum", _sum, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]")
+reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24")
+reduce_mean = reduction("reduce_mean", _mean, NUMERIC, "The mean; of integers rounded towards zero.",
+                        "[1., 2.]", "1.5")
+reduce_max = reduction("reduce_max", _max, REAL, "The largest; NaN if there is one; the least number of the dtype of nothing.",
+                       "[[1, 5], [7, 2]], axis=0", "[7, 5]")
+reduce_min = reduction("reduce_min", _min, REAL, "The smallest; NaN if there is one; the largest number of the dtype of nothing.",
+                       "[[1, 5], [7, 2]], axis=0", "[1, 2]")
+reduce_all = reduction("reduce_all", _all, BOOLS, "All are True.", "[[True, False], [True, True]], axis=1", "[False, True]")
+reduce_any = reduction("reduce_any", _any, BOOLS, "At least one is True.", "[[True, False], [False, False]], axis=1", "[True, False]")
+reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.",
+                             "[1000.]", "1000.0")
+reduce_euclidean_norm = reduction("reduce_euclidean_norm", _euclidean_norm, NUMERIC, "`sqrt(sum(abs(x) ** 2))`.",
+                                  "[3., 4.]", "5.0")
+# fmt: on
+
+
+def _spread(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:
+    if x.dtype in INTEGERS:
+        raise TypeError("Input must be either real or complex. Received integer type.")
+    demand(x, CURVED, what)
+    return Spec(real_part(x.dtype), reduced(x.shape, axis, keepdims))
+
+
+@op
+def reduce_variance(
+    input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
+) -> Spec:
+    """The mean of the squared distances from the mean.
+
+    >>> reduce_variance([1., 3.]).numpy().tolist()
+    1.0
+    """
+    return _spread(input_tensor, axis, keepdims, "reduce_variance")
+
+
+@reduce_variance.kernel
+def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return np.var(input_tensor, axis, keepdims=keepdims)
+
+
+@op
+def reduce_std(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
+    """The standard deviation: the square root of the variance.
+
+    >>> reduce_std([1., 5.]).numpy().tolist()
+    2.0
+    """
+    return _spread(input_tensor, axis, keepdims, "reduce_std")
+
+
+@reduce_std.kernel
+def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return np.std(input_tensor, axis, keepdims=keepdims)
+
+
+@op
+def count_nonzero(
+    input: Input, axis: Axes = None, keepdims: bool = False, dtype: DType = dtypes.int64, name: Name = None
+) -> Spec:
+    """How many elements are not zero, not False, not empty.
+
+    >>> count_nonzero([[0, 1], [2, 3]], axis=1).numpy().tolist(), count_nonzero(["", "a"]).numpy().tolist()
+    ([1, 2], 1)
+    """
+    demand(input, EVERY, "count_nonzero")
+    return Spec(dtype, reduced(input.shape, axis, keepdims))
+
+
+@count_nonzero.kernel
+def _(input: Array, axis: Axes, keepdims: bool, dtype: dtypes.DType) -> Array:
+    there = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
+    return np.add.reduce(there, axis, dtype.numpy, None, keepdims)
+
+
+_INDICES = frozenset({dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64})
+
+
+def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: str) -> Spec:
+    demand(x, REAL | BOOLS, what)
+    if output_type not in _INDICES:
+        raise errors.InvalidArgumentError(
+            f"{what} gives {sorted(map(str, _INDICES))}, not {output_type}", what
+        )
+    axis = axis or 0
+    shape = reduced(x.shape, (axis,), False)
+    if x.shape is not None and x.shape[axis] == 0:
+        raise ValueError(f"Reduction axis {axis} is empty in shape {shapes.show(x.shape)}")
+    return Spec(output_type, shape)
+
+
+@op
+def argmax(
+    input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
+) -> Spec:
+    """Where along `axis` (0 by default) the largest element is: the first of several, never a NaN.
+
+    >>> argmax([[1, 9], [7, 2]], axis=1).numpy().tolist()
+    [1, 0]
+    """
+    return _index_spec(input, axis, output_type, "argmax")
+
+
+@argmax.kernel
+def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
+    if input.dtype.kind == "f" and np.isnan(input).any():
+        input = np.where(np.isnan(input), input.dtype.type(-np.inf), input)
+    return np.argmax(input, axis or 0).astype(output_type.numpy)
+
+
+@op
+def argmin(
+    input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
+) -> Spec:
+    """Where along `axis` (0 by default) the smallest element is: the first of several, never a NaN.
+
+    >>> argmin([[1, 9], [7, 2]], axis=1).numpy().tolist()
+    [0, 1]
+    """
+    return _index_spec(input, axis, output_type, "argmin")
+
+
+@argmin.kernel
+def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
+    if input.dtype.kind == "f" and np.isnan(input).any():
+        input = np.where(np.isnan(input), input.dtype.type(np.inf), input)
+    return np.argmin(input, axis or 0).astype(output_type.numpy)
+
+
+def _scan_spec(x: Operand, axis: int, what: str) -> Spec:
+    demand(x, NUMERIC, what)
+    if x.shape is not None:
+        shapes.normal_axis(axis, len(x.shape))
+    return Spec(x.dtype, x.shape)
+
+
+def _scan(ufunc: np.ufunc, start: int, x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
+    if reverse:
+        x = np.flip(x, axis)
+    scanned = ufunc.accumulate(x, axis, x.dtype)
+    if exclusive and scanned.shape[axis]:
+        scanned = np.roll(scanned, 1, axis)
+        np.moveaxis(scanned, axis, 0)[0] = start
+    return np.flip(scanned, axis) if reverse else scanned
+
+
+@op
+def cumsum(
+    x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
+) -> Spec:
+    """Running sums along `axis`; without the element itself when `exclusive`, from the end when `reverse`.
+
+    >>> cumsum([1, 2, 3]).numpy().tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).numpy().tolist()
+    ([1, 3, 6], [5, 3, 0])
+    """
+    return _scan_spec(x, axis, "cumsum")
+
+
+@cumsum.kernel
+def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
+    return _scan(np.add, 0, x, axis, exclusive, reverse)
+
+
+@op
+def cumprod(
+    x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
+) -> Spec:
+    """Running products along `axis`; without the element itself when `exclusive`, from the end when `reverse`.
+
+    >>> cumprod([2, 3, 4]).numpy().tolist(), cumprod([2, 3, 4], exclusive=True).numpy().tolist()
+    ([2, 6, 24], [1, 2, 6])
+    """
+    return _scan_spec(x, axis, "cumprod")
+
+
+@cumprod.kernel
+def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
+    return _scan(np.multiply, 1, x, axis, exclusive, reverse)
