@@ -1,0 +1,127 @@
+"""Values put at indices: scatter_nd into zeros, tensor_scatter_nd_* into a copy of a tensor.
+
+tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import shapes
+from ..ir.specs import Spec
+from .declare import Input, Ints, Name, Op, Same, op
+from .selecting import check_coordinates
+from .static import checked_dims, dims, listed
+
+Array = Any
+
+
+@op
+def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) -> Spec:
+    """Zeros in this shape, with the `updates` added at the `indices`.
+
+    >>> scatter_nd([[2], [0], [2]], [1, 2, 3], [4])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([2, 0, 4, 0], dtype=int32)>
+    """
+    sizes = dims(shape)
+    _check_updates(indices.shape, updates.shape, sizes)
+    return Spec(updates.dtype, sizes)
+
+
+@scatter_nd.kernel
+def _(indices: Array, updates: Array, shape: Array) -> Array:
+    result = np.zeros(checked_dims(shape), updates.dtype)
+    np.add.at(result, _coordinates(indices, updates, result.shape), updates)
+    return result
+
+
+def _check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
+    if indices is None or updates is None or shape is None or not indices or indices[-1] is None:
+        return
+    outer, depth = len(indices) - 1, indices[-1]
+    if not shapes.compatible(indices[:-1], updates[:outer]):
+        raise ValueError(
+            f"Dimensions [0,{outer}) of indices[shape={listed(indices)}] must match "
+            f"dimensions [0,{outer}) of updates[shape={listed(updates)}]"
+        )
+    if not shapes.compatible(shape[depth:], updates[outer:]):
+        inner = len(shape) - depth
+        raise ValueError(
+            f"The inner {inner} dimensions of output.shape={listed(shape)} must match the inner "
+            f"{len(updates) - outer} dimensions of updates.shape={listed(updates)}"
+        )
+
+
+def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """A NumPy index of the places."""
+    _check_updates(indices.shape, updates.shape, shape)
+    check_coordinates(indices, shape[: indices.shape[-1]], "shape", shape)
+    return (*np.moveaxis(indices, -1, 0), ...)
+
+
+def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
+    """A row of the table below: `put(array, index, updates)` writes to a copy of the tensor."""
+
+    def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> Spec:
+        _check_updates(indices.shape, updates.shape, tensor.shape)
+        return Spec(tensor.dtype, tensor.shape)
+
+    def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
+        result = tensor.copy()
+        put(result, _coordinates(indices, updates, result.shape), updates)
+        return result
+
+    rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
+    declared = op(rule)
+    declared.kernel(kernel)
+    return declared
+
+
+tensor_scatter_nd_update = _scatter_into(
+    "tensor_scatter_nd_update",
+    np.ndarray.__setitem__,
+    """`tensor` with the elements or slices at `indices` replaced by `updates`.
+
+    >>> tensor_scatter_nd_update([0, 0, 0], [[2], [0]], [5, 7])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_add = _scatter_into(
+    "tensor_scatter_nd_add",
+    np.add.at,
+    """`tensor` with `updates` added to the elements or slices at `indices`.
+
+    >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_sub = _scatter_into(
+    "tensor_scatter_nd_sub",
+    np.subtract.at,
+    """`tensor` with `updates` subtracted from the elements or slices at `indices`.
+
+    >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_max = _scatter_into(
+    "tensor_scatter_nd_max",
+    np.maximum.at,
+    """`tensor` with the larger of the old value and the update at `indices`.
+
+    >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_min = _scatter_into(
+    "tensor_scatter_nd_min",
+    np.minimum.at,
+    """`tensor` with the smaller of the old value and the update at `indices`.
+
+    >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 5], dtype=int32)>
+    """,
+)

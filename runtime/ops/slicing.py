@@ -1,0 +1,134 @@
+"""`slice` and `strided_slice`: parts of a tensor by vectors of positions, which may be traced.
+
+slice(x, begin=[0, 1], size=[2, -1])       x[0:2, 1:]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..convert import convert_to_tensor
+from ..ir.specs import Spec
+from .declare import Input, Ints, Name, op
+from .indexing import getitem
+from .static import as_tuple, integers
+
+Array = Any
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
+    """`size[i]` elements (-1: all that are left) from `begin[i]` on, along each axis i.
+
+    >>> slice([[1, 2, 3], [4, 5, 6]], [0, 1], [1, -1])
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[2, 3]], dtype=int32)>
+    """
+    return part(input_, begin, size, name)
+
+
+@op(name="slice")
+def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> Spec:
+    """`size[i]` elements from `begin[i]` on, along each axis i.
+
+    >>> part([1, 2, 3], [1], [1])
+    <tf.Tensor: shape=(1,), dtype=int32, numpy=array([2], dtype=int32)>
+    """
+    starts, counts = integers(begin), integers(size)
+    shape = input_.shape
+    if starts is None or counts is None or shape is None:
+        known = counts or starts
+        return Spec(input_.dtype, None if known is None and shape is None else (None,) * len(known or shape))
+    if not len(starts) == len(counts) == len(shape):
+        raise ValueError(
+            f"Expected begin and size arguments to be 1-D tensors of size {len(shape)}, "
+            f"but got shapes [{len(starts)}] and [{len(counts)}] instead."
+        )
+    return Spec(input_.dtype, tuple(map(_part_size, range(len(shape)), starts, counts, shape)))
+
+
+def _part_size(axis: int, start: int | None, count: int | None, size: int | None) -> int | None:
+    if start is not None and (start < 0 or (size is not None and start > size)):
+        raise ValueError(f"Expected begin[{axis}] in [0, {size}], but got {start}")
+    if start is None or size is None:
+        return None if count == -1 else count
+    if count == -1:
+        return size - start
+    if count is not None and not 0 <= count <= size - start:
+        raise ValueError(f"Expected size[{axis}] in [0, {size - start}], but got {count}")
+    return count
+
+
+@part.kernel
+def _(input_: Array, begin: Array, size: Array) -> Array:
+    starts = as_tuple(begin)
+    sizes = map(_part_size, range(len(starts)), starts, as_tuple(size), input_.shape)
+    return input_[tuple(_run(start, count) for start, count in zip(starts, sizes, strict=True))]
+
+
+def _run(start: int, count: int | None) -> Any:
+    assert count is not None
+    return np.s_[start : start + count]
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: None = None,
+    name: str | None = None,
+) -> Any:
+    """`input_[begin[0]:end[0]:strides[0], …]`: Python's slices, as vectors.
+
+    Bit i of a mask speaks of axis i: begin and end that are left out, an ellipsis, a new axis, an axis that
+    goes away because only one index is taken. `var` must be None: a slice cannot be assigned to.
+
+    >>> strided_slice([1, 2, 3, 4, 5], [0], [4], [2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
+    """
+    if var is not None:
+        raise errors.UnimplementedError("strided_slice() does not assign to variables")
+    starts, stops = _elements(begin), _elements(end)
+    steps = [1] * len(starts) if strides is None else _elements(strides)
+    masks = (ellipsis_mask, new_axis_mask, shrink_axis_mask, begin_mask, end_mask)
+    return getitem(
+        convert_to_tensor(input_),
+        tuple(
+            _item(*bounds, *(bool(mask >> i & 1) for mask in masks))
+            for i, bounds in enumerate(zip(starts, stops, steps, strict=True))
+        ),
+    )
+
+
+def _elements(vector: Any) -> list[Any]:
+    """The scalars of a vector; ValueError when their number is not known."""
+    if isinstance(vector, (list, tuple)):
+        return list(vector)
+    tensor = convert_to_tensor(vector, dtype_hint=dtypes.int32)
+    return [getitem(tensor, i) for i in range(len(tensor))]
+
+
+def _item(
+    start: Any,
+    stop: Any,
+    step: Any,
+    ellipsis: bool,
+    new_axis: bool,
+    shrink: bool,
+    no_start: bool,
+    no_stop: bool,
+) -> Any:
+    if ellipsis:
+        return Ellipsis
+    if new_axis:
+        return None
+    if shrink:
+        return start
+    return np.s_[None if no_start else start : None if no_stop else stop : step]

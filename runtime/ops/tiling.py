@@ -1,0 +1,238 @@
+"""Elements repeated, surrounded, turned round: tile, repeat, pad, reverse, roll, meshgrid.
+
+x = [1 2 3]     tile(x, [2])           1 2 3 1 2 3
+                repeat(x, 2)           1 1 2 2 3 3
+                pad(x, [[1, 2]])       0 1 2 3 0 0
+                reverse(x, [0])        3 2 1
+                roll(x, 1, 0)          3 1 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import shapes
+from ..convert import convert_to_tensor
+from ..ir.specs import Spec
+from .declare import Input, Inputs, Ints, Name, Same, op
+from .static import as_tuple, integers, listed, with_axis
+
+Array = Any
+
+
+@op
+def tile(input: Input, multiples: Ints, name: Name = None) -> Spec:
+    """`input` laid out `multiples[i]` times along each axis i.
+
+    >>> tile([1, 2], [2])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([1, 2, 1, 2], dtype=int32)>
+    """
+    times = integers(multiples)
+    if input.shape is None or times is None:
+        return Spec(input.dtype, None if times is None else (None,) * len(times))
+    if len(times) != len(input.shape):
+        raise ValueError(
+            f"Expected multiples argument to be a vector of length {len(input.shape)} but got length {len(times)}"
+        )
+    pairs = zip(input.shape, times, strict=True)
+    return Spec(input.dtype, tuple(None if size is None or n is None else size * n for size, n in pairs))
+
+
+@tile.kernel
+def _(input: Array, multiples: Array) -> Array:
+    return np.tile(input, as_tuple(multiples))
+
+
+def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
+    """Every element (slice along `axis`) repeated `repeats` times, one number for all or one for each.
+
+    >>> repeat([1, 2], [2, 3])
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([1, 1, 2, 2, 2], dtype=int32)>
+    """
+    return repeat_elements(input, repeats, axis, name)
+
+
+@op(name="repeat")
+def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: Name = None) -> Spec:
+    """Every element, or slice along `axis`, repeated.
+
+    >>> repeat_elements([[1, 2]], 2, axis=1)
+    <tf.Tensor: shape=(1, 4), dtype=int32, numpy=array([[1, 1, 2, 2]], dtype=int32)>
+    """
+    old: shapes.Dims = (shapes.num_elements(input.shape),) if axis is None else input.shape
+    if old is None:
+        return Spec(input.dtype, None)
+    place = shapes.normal_axis(axis or 0, len(old))
+    return Spec(input.dtype, with_axis(old, place, _repeated_size(old[place], integers(repeats))))
+
+
+def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int | None:
+    if times is None or None in times:
+        return None
+    known = [n for n in times if n is not None]
+    if len(known) > 1:
+        return sum(known)
+    return None if size is None or not known else size * known[0]
+
+
+@repeat_elements.kernel
+def _(input: Array, repeats: Array, axis: int | None) -> Array:
+    return np.repeat(input, repeats, axis)
+
+
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: str | None = None
+) -> Any:
+    """`tensor` with `paddings[i] = [before, after]` elements added along each axis i.
+
+    The modes: "CONSTANT" adds `constant_values`, "REFLECT" mirrors without repeating the edge, "SYMMETRIC"
+    mirrors with it.
+
+    >>> pad([1, 2, 3], [[2, 0]], "REFLECT")
+    <tf.Tensor: shape=(5,), dtype=int32, numpy=array([3, 2, 1, 2, 3], dtype=int32)>
+    """
+    kind = mode.upper()
+    if kind not in _NUMPY_MODES:
+        raise ValueError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+            f"Received `mode` = {kind}"
+        )
+    whole = convert_to_tensor(tensor)
+    if whole.dtype.kind == "S" and type(constant_values) is int:
+        constant_values = ""
+    return surround(whole, paddings, constant_values, kind, name)
+
+
+_NUMPY_MODES = {"CONSTANT": "constant", "REFLECT": "reflect", "SYMMETRIC": "symmetric"}
+
+
+@op(name="pad")
+def surround(
+    tensor: Same, paddings: Ints, constant_values: Same, mode: str = "CONSTANT", name: Name = None
+) -> Spec:
+    """`tensor` with elements added on both sides along each axis.
+
+    >>> surround([1, 2], [[1, 1]], 0)
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 1, 2, 0], dtype=int32)>
+    """
+    sizes, old = paddings.shape, tensor.shape
+    if sizes is not None and (len(sizes) != 2 or sizes[1] not in (2, None)):
+        raise ValueError(f"paddings must be a matrix with 2 columns: {listed(sizes)}")
+    if old is not None and sizes is not None and sizes[0] not in (len(old), None):
+        raise ValueError(
+            f"The first dimension of paddings must be the rank of inputs{listed(sizes)} {listed(old)}"
+        )
+    if old is None:
+        return Spec(tensor.dtype, None if sizes is None or sizes[0] is None else (None,) * sizes[0])
+    if paddings.value is None:
+        return Spec(tensor.dtype, (None,) * len(old))
+    pairs = _checked_paddings(paddings.value, old, mode)
+    new = (None if n is None else n + before + after for n, (before, after) in zip(old, pairs, strict=True))
+    return Spec(tensor.dtype, tuple(new))
+
+
+def _checked_paddings(paddings: Array, shape: tuple[int | None, ...], mode: str) -> list[tuple[int, int]]:
+    pairs = [(before, after) for before, after in paddings.tolist()]
+    for (before, after), size in zip(pairs, shape, strict=True):
+        if before < 0 or after < 0:
+            raise ValueError(f"Paddings must be non-negative: {before} {after}")
+        if mode == "CONSTANT" or size is None:
+            continue
+        if max(before, after) > size - (mode == "REFLECT"):
+            relation = "less than" if mode == "REFLECT" else "no greater than"
+            raise ValueError(
+                f"paddings must be {relation} the dimension size: {before}, {after} not {relation} {size}"
+            )
+    return pairs
+
+
+@surround.kernel
+def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Array:
+    pairs = _checked_paddings(paddings, tensor.shape, mode)
+    if mode != "CONSTANT":
+        return np.pad(tensor, pairs, _NUMPY_MODES[mode])  # type: ignore[call-overload]
+    grown = [size + before + after for size, (before, after) in zip(tensor.shape, pairs, strict=True)]
+    padded = np.full(grown, constant_values, tensor.dtype)
+    inner = tuple(slice(before, before + size) for size, (before, _) in zip(tensor.shape, pairs, strict=True))
+    padded[inner] = tensor
+    return padded
+
+
+@op
+def reverse(tensor: Input, axis: Ints, name: Name = None) -> Spec:
+    """`tensor` with the order of its elements reversed along the axes in the vector `axis`.
+
+    >>> reverse([1, 2, 3], [0])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
+    """
+    places = integers(axis)
+    if tensor.shape is not None and places is not None:
+        rank, seen = len(tensor.shape), set()
+        for i, place in enumerate(place for place in places if place is not None):
+            if not -rank <= place < rank:
+                raise ValueError(f"'axis'[{i}] = {place} is out of valid range [0, {rank - 1}")
+            if place % rank in seen:
+                raise ValueError(f"axis {place % rank} specified more than once.")
+            seen.add(place % rank)
+    return Spec(tensor.dtype, tensor.shape)
+
+
+@reverse.kernel
+def _(tensor: Array, axis: Array) -> Array:
+    return np.flip(tensor, as_tuple(axis))
+
+
+@op
+def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
+    """`input` with its elements moved on by `shift` along `axis`; those pushed out come in on the other side.
+
+    >>> roll([1, 2, 3, 4], 1, 0)
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([4, 1, 2, 3], dtype=int32)>
+    """
+    if input.shape is not None:
+        for place in integers(axis) or ():
+            if place is not None and not -len(input.shape) <= place < len(input.shape):
+                raise ValueError(f"axis {place} is out of range")
+    return Spec(input.dtype, input.shape)
+
+
+@roll.kernel
+def _(input: Array, shift: Array, axis: Array) -> Array:
+    return np.roll(input, as_tuple(shift), as_tuple(axis))
+
+
+def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
+    """The coordinates of the points of a grid: one tensor for each of the vectors `args`.
+
+    With indexing "xy" the first two axes are exchanged, as on a sheet of paper; with "ij" they are not.
+
+    >>> x, y = meshgrid([1, 2], [3, 4])
+    >>> x
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [1, 2]], dtype=int32)>
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
+    return grid(args, indexing, name) if args else []
+
+
+@op(name="meshgrid")
+def grid(args: Inputs, indexing: str = "xy", name: Name = None) -> tuple[Spec, ...]:
+    """The coordinates of the points of a grid.
+
+    >>> grid([[1, 2]])
+    [<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>]
+    """
+    sizes = [shapes.num_elements(arg.shape) for arg in args]
+    if indexing == "xy":
+        sizes[:2] = reversed(sizes[:2])
+    return tuple(Spec(arg.dtype, tuple(sizes)) for arg in args)
+
+
+@grid.kernel
+def _(args: list[Array], indexing: str) -> list[Array]:
+    return list(np.meshgrid(*args, indexing=indexing, copy=False))  # type: ignore[call-overload]
