@@ -45,7 +45,7 @@ def _compute(operation: Operation, inputs: list[Any]) -> Results:
         raise located(error, operation, inputs) from None
     if len(operation.outputs) == 1 and not returns_many(op):
         return [result]
-    return result if operation.outputs else []  # type: ignore[no-any-return]
+    return result if operation.outputs else []
 
 
 def _cond(operation: Operation, inputs: list[Any]) -> Results:

@@ -1,4 +1,4 @@
-"""Names in generated source: the user's where they can be, unique, and apart from those of kernels and constants."""
+"""Names in generated source: the user's, unique, and apart from those of kernels and constants."""
 
 from __future__ import annotations
 

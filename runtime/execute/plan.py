@@ -62,13 +62,14 @@ class Plan:
 
     def _located(self, error: Exception, traceback: TracebackType | None) -> Exception:
         """The failure in the user's terms, by the innermost line of this plan that took part in it."""
-        place = None
+        innermost = None
         while traceback is not None:
             if traceback.tb_frame.f_globals is self._globals:
-                place = traceback.tb_frame, self._places.get(traceback.tb_lineno)
+                innermost = traceback
             traceback = traceback.tb_next
-        if place is None or place[1] is None:
+        place = None if innermost is None else self._places.get(innermost.tb_lineno)
+        if innermost is None or place is None:
             return error
-        frame, (operation, names) = place
-        known = self._globals | frame.f_locals
+        operation, names = place
+        known = self._globals | innermost.tb_frame.f_locals
         return located(error, operation, [known.get(name) for name in names])

@@ -1,7 +1,7 @@
 """Graphs as Python source: one function for the graph, one for each callee, regions as nested blocks.
 
-What a region is given keeps its name inside. What an operation of a region yields is stored right under the name of
-the result, where nothing reads that name any more:
+What a region is given keeps its name inside. What it yields is stored right under the name of the result,
+where nothing reads that name any more:
 
     m = cond odd, n                     if odd:
       then n                                m = n + int32_1
@@ -306,9 +306,11 @@ def _in_place(body: Graph, targets: Sequence[str]) -> Scope:
     for i, operation in enumerate(live):
         # A block may store its result before it has read everything.
         last_read.update(dict.fromkeys(operation.inputs, i + 1 if operation.regions else i))
+    kept = set(body.outputs)
     wanted: Scope = {}
     for old, new, target in zip(body.inputs, body.outputs, targets, strict=False):
-        if isinstance(new, Value) and new in made and new not in wanted:
-            if old not in body.outputs and last_read.get(old, -1) <= made[new]:
-                wanted[new] = target
+        if not isinstance(new, Value) or new not in made or new in wanted or old in kept:
+            continue
+        if last_read.get(old, -1) <= made[new]:
+            wanted[new] = target
     return wanted

@@ -87,7 +87,7 @@ def make_constant(literal: Any, dtype: dtypes.DType | None) -> Array:
     wanted = dtype or own
     if (own is dtypes.string) != (wanted is dtypes.string):
         raise ValueError(f"this is no {wanted.name}")
-    if wanted.is_integer and own is not dtypes.int32 or wanted.is_bool and own is not dtypes.bool_:
+    if (wanted.is_integer and own is not dtypes.int32) or (wanted.is_bool and own is not dtypes.bool_):
         raise ValueError(f"this is no {wanted.name}")
     try:
         return np.array(literal, wanted.numpy)

@@ -70,7 +70,7 @@ class Names:
 
 @functools.lru_cache(4096)
 def plain(wish: str) -> str:
-    """A wish as a name: without the number it got in an earlier text, and without characters that names lack."""
+    """A wish as a name: without the number it got in an earlier text, all characters allowed."""
     name = re.sub(r"[^\w/]", "_", re.sub(r"(\.\d+)+$", "", wish))
     if not re.match(r"[^\W\d]", name):
         name = f"_{name}"
@@ -188,7 +188,7 @@ class _Scope:
 
 
 def expected_specs(operands: Sequence[Operand], count: int) -> list[AnySpec] | None:
-    """The types of a region's `count` inputs when they are those of the operands that it gets: the last ones."""
+    """The types of the last `count` operands: a region's inputs have them, unless it says otherwise."""
     if count > len(operands):
         return None
     return [operand.spec for operand in operands[len(operands) - count :]]
