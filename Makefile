@@ -21,7 +21,8 @@ $(VENV)/installed-dev: pyproject.toml
 
 .PHONY: demo
 demo: $(VENV)/installed  ## install, convert a program, run it, show its graph and result
-	@$(BIN)/python -m agc.cli demo
+	$(BIN)/agc convert fixtures/programs/collatz.py
+	$(BIN)/agc run fixtures/programs/collatz.py::collatz --arg n=27:int64 --graph
 
 .PHONY: test
 test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite

@@ -1,0 +1,82 @@
+"""The command as a user starts it: another process, in a folder of its own.
+
+def test_version(agc):
+    assert agc("--version").stdout.startswith("agc ")
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+COLLATZ = '''\
+"""The Collatz sequence."""
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+class Counter:
+    def __init__(self, start):
+        self.value = start
+
+    def down(self, by):
+        while self.value > 0:
+            self.value = self.value - by
+        return self.value
+
+
+if __name__ == "__main__":
+    print(collatz(27))
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that holds `collatz.py`."""
+    (tmp_path / "collatz.py").write_text(COLLATZ)
+    return tmp_path
+
+
+@pytest.fixture
+def python(folder):
+    """Start Python in the folder; `stdin` is text, `env` is added to the environment."""
+
+    def start(*arguments, stdin="", env=None, timeout=60):
+        return subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            input=stdin,
+            cwd=folder,
+            env={**clean_environment(), **(env or {})},
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+        )
+
+    return start
+
+
+@pytest.fixture
+def agc(python):
+    """Start `agc` in the folder."""
+
+    def start(*arguments, **settings):
+        return python("-m", "agc.cli", *arguments, **settings)
+
+    return start
+
+
+def clean_environment():
+    """The environment without what changes agc's or Python's output; Python is given UTF-8."""
+    unwanted = ("NO_COLOR", "FORCE_COLOR", "PYTHON_COLORS", "AGC_FULL_TRACEBACK", "_AGC_COMPLETE", "AGC_SHOW")
+    kept = {key: value for key, value in os.environ.items() if key not in unwanted}
+    return {**kept, "PYTHONIOENCODING": "utf-8"}
