@@ -60,8 +60,8 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int:
     if (limit - start) * (1 if delta > 0 else -1) < 0:
         relation = "start <= limit when delta > 0" if delta > 0 else "start >= limit when delta < 0"
         raise ValueError(f"Requires {relation}: {start}/{limit}")
-    if isinstance(start, int) and isinstance(limit, int) and isinstance(delta, int):
-        return -((start - limit) // delta)
+    if isinstance(start + limit + delta, int):
+        return int(-((start - limit) // delta))
     return math.ceil(abs((limit - start) / delta))
 
 

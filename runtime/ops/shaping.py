@@ -111,6 +111,7 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> Spec:
         return Spec(input.dtype, None)
     if not axis:
         return Spec(input.dtype, tuple(size for size in shape if size != 1))
+    assert not isinstance(axis, int)  # its reader makes tuples
     gone = {shapes.normal_axis(place, len(shape)) for place in axis}
     for place in sorted(gone):
         if shape[place] not in (1, None):

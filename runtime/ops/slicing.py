@@ -98,13 +98,9 @@ def strided_slice(
     starts, stops = _elements(begin), _elements(end)
     steps = [1] * len(starts) if strides is None else _elements(strides)
     masks = (ellipsis_mask, new_axis_mask, shrink_axis_mask, begin_mask, end_mask)
-    return getitem(
-        convert_to_tensor(input_),
-        tuple(
-            _item(*bounds, *(bool(mask >> i & 1) for mask in masks))
-            for i, bounds in enumerate(zip(starts, stops, steps, strict=True))
-        ),
-    )
+    axes = enumerate(zip(starts, stops, steps, strict=True))
+    key = tuple(_item(bounds, *(mask >> i & 1 for mask in masks)) for i, bounds in axes)
+    return getitem(convert_to_tensor(input_), key)
 
 
 def _elements(vector: Any) -> list[Any]:
@@ -112,23 +108,20 @@ def _elements(vector: Any) -> list[Any]:
     if isinstance(vector, (list, tuple)):
         return list(vector)
     tensor = convert_to_tensor(vector, dtype_hint=dtypes.int32)
-    return [getitem(tensor, i) for i in range(len(tensor))]
+    if tensor.shape.rank != 1 or tensor.shape[0] is None:
+        raise ValueError(f"strided_slice() needs vectors of known length, not {tensor.shape}")
+    return [getitem(tensor, i) for i in range(tensor.shape[0])]
 
 
 def _item(
-    start: Any,
-    stop: Any,
-    step: Any,
-    ellipsis: bool,
-    new_axis: bool,
-    shrink: bool,
-    no_start: bool,
-    no_stop: bool,
+    bounds: tuple[Any, Any, Any], ellipsis: int, new_axis: int, shrink: int, no_start: int, no_stop: int
 ) -> Any:
+    """One item of the key that the vectors and masks describe."""
     if ellipsis:
         return Ellipsis
     if new_axis:
         return None
+    start, stop, step = bounds
     if shrink:
         return start
     return np.s_[None if no_start else start : None if no_stop else stop : step]

@@ -35,7 +35,8 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> Spec:
         return Spec(input.dtype, None if times is None else (None,) * len(times))
     if len(times) != len(input.shape):
         raise ValueError(
-            f"Expected multiples argument to be a vector of length {len(input.shape)} but got length {len(times)}"
+            f"Expected multiples argument to be a vector of length {len(input.shape)} "
+            f"but got length {len(times)}"
         )
     pairs = zip(input.shape, times, strict=True)
     return Spec(input.dtype, tuple(None if size is None or n is None else size * n for size, n in pairs))
