@@ -80,38 +80,80 @@ def _squared_difference(x: Array, y: Array) -> Array:
     return difference * np.conj(difference) if difference.dtype.kind == "c" else difference * difference
 
 
-# fmt: off
-add = binary("add", operator.add, NUMERIC | STRINGS, "`x + y`; strings are joined.",
-             "[1, 2], 10", "[11, 12]", expression="{0} + {1}")
-subtract = binary("subtract", operator.sub, NUMERIC, "`x - y`.", "[1, 2], 10", "[-9, -8]", expression="{0} - {1}")
-multiply = binary("multiply", operator.mul, NUMERIC, "`x * y`.", "[1, 2], 10", "[10, 20]", expression="{0} * {1}")
-realdiv = binary("realdiv", operator.truediv, CURVED, "`x / y` of numbers that are not integers; see `divide`.",
-                 "[1., -1.], 0.", "[inf, -inf]", expression="{0} / {1}")
+add = binary(
+    "add",
+    operator.add,
+    NUMERIC | STRINGS,
+    "`x + y`; strings are joined.",
+    "[1, 2], 10",
+    "[11, 12]",
+    expression="{0} + {1}",
+)
+subtract = binary(
+    "subtract", operator.sub, NUMERIC, "`x - y`.", "[1, 2], 10", "[-9, -8]", expression="{0} - {1}"
+)
+multiply = binary(
+    "multiply", operator.mul, NUMERIC, "`x * y`.", "[1, 2], 10", "[10, 20]", expression="{0} * {1}"
+)
+realdiv = binary(
+    "realdiv",
+    operator.truediv,
+    CURVED,
+    "`x / y` of numbers that are not integers; see `divide`.",
+    "[1., -1.], 0.",
+    "[inf, -inf]",
+    expression="{0} / {1}",
+)
 floordiv = binary("floordiv", _floordiv, REAL, "`x / y`, rounded down.", "[7, -7], 2", "[3, -4]")
-floormod = binary("floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.",
-                  "[7, -7], 3", "[1, 2]")
-truncatediv = binary("truncatediv", _truncatediv, REAL, "`x / y`, rounded towards zero.", "[7, -7], 2", "[3, -3]")
-truncatemod = binary("truncatemod", _truncatemod, REAL, "What `truncatediv` leaves: it has the sign of `x`.",
-                     "[7, -7], 3", "[1, -1]")
+floormod = binary(
+    "floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.", "[7, -7], 3", "[1, 2]"
+)
+truncatediv = binary(
+    "truncatediv", _truncatediv, REAL, "`x / y`, rounded towards zero.", "[7, -7], 2", "[3, -3]"
+)
+truncatemod = binary(
+    "truncatemod",
+    _truncatemod,
+    REAL,
+    "What `truncatediv` leaves: it has the sign of `x`.",
+    "[7, -7], 3",
+    "[1, -1]",
+)
 pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]")
 maximum = binary("maximum", np.maximum, REAL, "The larger one; NaN where either is.", "[1, 5], 3", "[3, 5]")
 minimum = binary("minimum", np.minimum, REAL, "The smaller one; NaN where either is.", "[1, 5], 3", "[1, 3]")
-squared_difference = binary("squared_difference", _squared_difference, NUMERIC,
-                            "`(x - y) * conj(x - y)`.", "[1, 5], 3", "[4, 4]")
-atan2 = binary("atan2", np.arctan2, FLOATS, "The angle of the point (y, x).", "[0., 0.], [1., 2.]", "[0.0, 0.0]")
-real_divide_no_nan = binary("divide_no_nan", _divide_no_nan, CURVED, "`x / y`, and 0 where `y` is 0.",
-                            "[3., 3.], [2., 0.]", "[1.5, 0.0]")
-multiply_no_nan = binary("multiply_no_nan", _multiply_no_nan, CURVED, "`x * y`, and 0 where `y` is 0, even if `x` is NaN.",
-                         "[3., float('inf')], [2., 0.]", "[6.0, 0.0]")
-xlogy = binary("xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "[0., 2.], [0., 1.]", "[0.0, 0.0]")
+squared_difference = binary(
+    "squared_difference", _squared_difference, NUMERIC, "`(x - y) * conj(x - y)`.", "[1, 5], 3", "[4, 4]"
+)
+atan2 = binary(
+    "atan2", np.arctan2, FLOATS, "The angle of the point (y, x).", "[0., 0.], [1., 2.]", "[0.0, 0.0]"
+)
+real_divide_no_nan = binary(
+    "divide_no_nan",
+    _divide_no_nan,
+    CURVED,
+    "`x / y`, and 0 where `y` is 0.",
+    "[3., 3.], [2., 0.]",
+    "[1.5, 0.0]",
+)
+multiply_no_nan = binary(
+    "multiply_no_nan",
+    _multiply_no_nan,
+    CURVED,
+    "`x * y`, and 0 where `y` is 0.",
+    "[3., float('inf')], [2., 0.]",
+    "[6.0, 0.0]",
+)
+xlogy = binary(
+    "xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "[0., 2.], [0., 1.]", "[0.0, 0.0]"
+)
 xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]")
-# fmt: on
 
 mod = floormod
 
-_QUOTIENTS = {
-    dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS
-} | {dtype: dtype for dtype in CURVED}  # fmt: skip
+_QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS} | {
+    dtype: dtype for dtype in CURVED
+}
 
 
 def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 from .. import dtypes, shapes
 
 Axis = int
-Axes = int | tuple[int, ...] | None
+Axes = tuple[int, ...] | None
 DType = dtypes.DType
 OptionalDType = dtypes.DType | None
 Dims = shapes.Dims

@@ -59,7 +59,7 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
 
 @op
 def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
-    """`value` with elements of `dtype`; those that do not fit become the smallest or largest number that does.
+    """`value` with elements of `dtype`; what does not fit becomes the nearest that does.
 
     >>> saturate_cast([-1., 300., 7.9], "uint8").numpy().tolist()
     [0, 255, 7]

@@ -59,11 +59,14 @@ def _lgamma(x: float) -> float:
     return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
 
 
-# fmt: off
 ALL = SIGNED | CURVED
-abs = unary("abs", np.abs, ALL, "The absolute value; the modulus of a complex number.", "[-2, 3]", "[2, 3]", real_part)
+abs = unary(
+    "abs", np.abs, ALL, "The absolute value; the modulus of a complex number.", "[-2, 3]", "[2, 3]", real_part
+)
 negative = unary("negative", operator.neg, ALL, "`-x`.", "[1, -2]", "[-1, 2]", expression="-{0}")
-sign = unary("sign", _sign, ALL, "-1, 0 or 1; for complex numbers `x / abs(x)`.", "[-2., 0., 7.]", "[-1.0, 0.0, 1.0]")
+sign = unary(
+    "sign", _sign, ALL, "-1, 0 or 1; for complex numbers `x / abs(x)`.", "[-2., 0., 7.]", "[-1.0, 0.0, 1.0]"
+)
 square = unary("square", np.square, NUMERIC, "`x * x`.", "[2, -3]", "[4, 9]", expression="{0} * {0}")
 sqrt = unary("sqrt", np.sqrt, CURVED, "The square root; NaN for negative numbers.", "[4., 9.]", "[2.0, 3.0]")
 rsqrt = unary("rsqrt", _rsqrt, CURVED, "`1 / sqrt(x)`.", "[4., 0.]", "[0.5, inf]")
@@ -89,32 +92,73 @@ log_sigmoid = unary("log_sigmoid", _log_sigmoid, FLOATS, "The logarithm of `sigm
 softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]")
 erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]")
 erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]")
-lgamma = unary("lgamma", _each(_lgamma), FLOATS, "The logarithm of the absolute value of the gamma function.",
-               "[1., 0.]", "[0.0, inf]")
-ceil = unary("ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]", "[2.0, -1.0]")
-floor = unary("floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]", "[1.0, -2.0]")
-round = unary("round", _rounded, REAL, "The nearest whole number, the even one of two.", "[0.5, 1.5]", "[0.0, 2.0]")
+lgamma = unary(
+    "lgamma",
+    _each(_lgamma),
+    FLOATS,
+    "The logarithm of the absolute value of the gamma function.",
+    "[1., 0.]",
+    "[0.0, inf]",
+)
+ceil = unary(
+    "ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]", "[2.0, -1.0]"
+)
+floor = unary(
+    "floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]", "[1.0, -2.0]"
+)
+round = unary(
+    "round", _rounded, REAL, "The nearest whole number, the even one of two.", "[0.5, 1.5]", "[0.0, 2.0]"
+)
 rint = unary("rint", np.rint, FLOATS, "The same as `round`.", "[0.5, 1.5]", "[0.0, 2.0]")
-is_nan = unary("is_nan", np.isnan, FLOATS, "Which elements are not a number.", "[0., float('nan')]",
-               "[False, True]", boolean)
-is_inf = unary("is_inf", np.isinf, FLOATS, "Which elements are infinite.", "[0., float('-inf')]",
-               "[False, True]", boolean)
-is_finite = unary("is_finite", np.isfinite, FLOATS, "Which elements are neither infinite nor NaN.",
-                  "[0., float('inf')]", "[True, False]", boolean)
-# fmt: on
+is_nan = unary(
+    "is_nan",
+    np.isnan,
+    FLOATS,
+    "Which elements are not a number.",
+    "[0., float('nan')]",
+    "[False, True]",
+    boolean,
+)
+is_inf = unary(
+    "is_inf",
+    np.isinf,
+    FLOATS,
+    "Which elements are infinite.",
+    "[0., float('-inf')]",
+    "[False, True]",
+    boolean,
+)
+is_finite = unary(
+    "is_finite",
+    np.isfinite,
+    FLOATS,
+    "Which elements are neither infinite nor NaN.",
+    "[0., float('inf')]",
+    "[True, False]",
+    boolean,
+)
 
 
 def _angle_of(x: Array) -> Array:
     return np.arctan2(np.imag(x), np.real(x))
 
 
-# fmt: off
 _real = unary("real", np.real, COMPLEX, "The real parts of complex numbers.", "[1+2j]", "[1.0]", real_part)
-imag = unary("imag", np.imag, NUMERIC, "The imaginary parts; zeros for other numbers.", "[1+2j]", "[2.0]", real_part)
-_conj = unary("conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]")
-_angle = unary("angle", _angle_of, CURVED, "The angles of numbers in the complex plane.",
-               "[1., 2+0j]", "[0.0, 0.0]", real_part)
-# fmt: on
+imag = unary(
+    "imag", np.imag, NUMERIC, "The imaginary parts; zeros for other numbers.", "[1+2j]", "[2.0]", real_part
+)
+_conj = unary(
+    "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"
+)
+_angle = unary(
+    "angle",
+    _angle_of,
+    CURVED,
+    "The angles of numbers in the complex plane.",
+    "[1., 2+0j]",
+    "[0.0, 0.0]",
+    real_part,
+)
 
 
 def real(input: TensorLike, name: Name = None) -> Tensor:

@@ -1,7 +1,7 @@
 """Python's operators on tensors.
 
-Numbers, lists and NumPy arrays beside a tensor take its dtype. `&`, `|`, `^` and `~` are logical for bools and
-bitwise for integers. `==` compares elements: None equals no tensor, and tensors of shapes that do not
+Numbers, lists and NumPy arrays beside a tensor take its dtype. `&`, `|`, `^` and `~` are logical for bools
+and bitwise for integers. `==` compares elements: None equals no tensor, and tensors of shapes that do not
 broadcast differ as a whole.
 
 >>> x = convert_to_tensor([1, 2])

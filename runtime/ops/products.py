@@ -107,7 +107,7 @@ def _(a: Array, b: Array, transpose_a: bool, adjoint_a: bool) -> Array:
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
-    """The sum of products over pairs of axes: the last `axes` of `a` and the first of `b`, or two lists of axes.
+    """The sum of products over pairs of axes: the last of `a` with the first of `b`, or two lists of axes.
 
     >>> tensordot([1, 2], [3, 4], axes=1).numpy().tolist(), tensordot([1, 2], [3, 4], axes=0).numpy().tolist()
     (11, [[3, 4], [6, 8]])

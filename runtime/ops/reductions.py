@@ -1,4 +1,4 @@
-"""Reductions along axes, and running sums and products.
+"""Reductions along axes.
 
 `axis` is one axis, several, or None for all of them; `keepdims` keeps reduced axes with size 1.
 
@@ -18,14 +18,31 @@ from .. import dtypes, errors, shapes
 from ..ir.graph import Operand
 from ..ir.specs import Spec
 from .arithmetic import truncated
-from .attributes import Axes, Axis, DType
+from .attributes import Axes, DType
 from .declare import Input, Name, Op, op
 from .families import (
-    BOOLS, COMPLEX, CURVED, EVERY, FLOATS, INTEGERS, NUMERIC, REAL, Array, DTypes, demand, real_part,
+    BOOLS,
+    CURVED,
+    EVERY,
+    FLOATS,
+    INTEGERS,
+    NUMERIC,
+    REAL,
+    Array,
+    DTypes,
+    demand,
+    real_part,
 )  # fmt: skip
 
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_larger: Any = np.maximum.reduce
+_smaller: Any = np.minimum.reduce
+_both: Any = np.logical_and.reduce
+_either: Any = np.logical_or.reduce
 
-def reduced(shape: shapes.Dims, axis: tuple[int, ...] | None, keepdims: bool) -> shapes.Dims:
+
+def reduced(shape: shapes.Dims, axis: Axes, keepdims: bool) -> shapes.Dims:
     """The shape that is left; ValueError for an axis that is not there or given twice.
 
     >>> reduced((2, 3, None), (0, -1), False), reduced((2, 3), None, True), reduced(None, None, False)
@@ -59,17 +76,17 @@ def reduction(
 
 
 def _sum(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.add.reduce(input_tensor, axis, input_tensor.dtype, None, keepdims)
+    return _add(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 
 def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.multiply.reduce(input_tensor, axis, input_tensor.dtype, None, keepdims)
+    return _multiply(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 
 def _mean(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     if input_tensor.dtype.itemsize == 2 and input_tensor.dtype.kind == "f":
         return np.mean(input_tensor, axis, keepdims=keepdims)  # adds up in float32
-    total = np.add.reduce(input_tensor, axis, input_tensor.dtype, None, keepdims)
+    total = _add(input_tensor, axis, input_tensor.dtype, None, keepdims)
     count = input_tensor.size // (total.size or 1)
     if input_tensor.dtype.kind not in "iu":
         return total / total.dtype.type(count)
@@ -79,14 +96,14 @@ def _mean(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 
 def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     if input_tensor.size:
-        return np.maximum.reduce(input_tensor, axis, None, None, keepdims)
-    return np.maximum.reduce(input_tensor, axis, None, None, keepdims, _lowest(input_tensor.dtype))
+        return _larger(input_tensor, axis, None, None, keepdims)
+    return _larger(input_tensor, axis, None, None, keepdims, _lowest(input_tensor.dtype))
 
 
 def _min(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     if input_tensor.size:
-        return np.minimum.reduce(input_tensor, axis, None, None, keepdims)
-    return np.minimum.reduce(input_tensor, axis, None, None, keepdims, _highest(input_tensor.dtype))
+        return _smaller(input_tensor, axis, None, None, keepdims)
+    return _smaller(input_tensor, axis, None, None, keepdims, _highest(input_tensor.dtype))
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
@@ -98,11 +115,11 @@ def _highest(dtype: np.dtype[Any]) -> Any:
 
 
 def _all(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.logical_and.reduce(input_tensor, axis, None, None, keepdims)
+    return _both(input_tensor, axis, None, None, keepdims)
 
 
 def _any(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.logical_or.reduce(input_tensor, axis, None, None, keepdims)
+    return _either(input_tensor, axis, None, None, keepdims)
 
 
 def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
@@ -117,22 +134,46 @@ def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return np.sqrt(_sum(squares, axis, keepdims)).astype(input_tensor.dtype)
 
 
-# fmt: off
-reduce_sum = reduction("reduce_sum", _sum, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]")
+reduce_sum = reduction(
+    "reduce_sum", _sum, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]"
+)
 reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24")
-reduce_mean = reduction("reduce_mean", _mean, NUMERIC, "The mean; of integers rounded towards zero.",
-                        "[1., 2.]", "1.5")
-reduce_max = reduction("reduce_max", _max, REAL, "The largest; NaN if there is one; the least number of the dtype of nothing.",
-                       "[[1, 5], [7, 2]], axis=0", "[7, 5]")
-reduce_min = reduction("reduce_min", _min, REAL, "The smallest; NaN if there is one; the largest number of the dtype of nothing.",
-                       "[[1, 5], [7, 2]], axis=0", "[1, 2]")
-reduce_all = reduction("reduce_all", _all, BOOLS, "All are True.", "[[True, False], [True, True]], axis=1", "[False, True]")
-reduce_any = reduction("reduce_any", _any, BOOLS, "At least one is True.", "[[True, False], [False, False]], axis=1", "[True, False]")
-reduce_logsumexp = reduction("reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.",
-                             "[1000.]", "1000.0")
-reduce_euclidean_norm = reduction("reduce_euclidean_norm", _euclidean_norm, NUMERIC, "`sqrt(sum(abs(x) ** 2))`.",
-                                  "[3., 4.]", "5.0")
-# fmt: on
+reduce_mean = reduction(
+    "reduce_mean", _mean, NUMERIC, "The mean; of integers rounded towards zero.", "[1., 2.]", "1.5"
+)
+reduce_max = reduction(
+    "reduce_max",
+    _max,
+    REAL,
+    "The largest, or NaN; of nothing the least number there is.",
+    "[[1, 5], [7, 2]], axis=0",
+    "[7, 5]",
+)
+reduce_min = reduction(
+    "reduce_min",
+    _min,
+    REAL,
+    "The smallest, or NaN; of nothing the largest number there is.",
+    "[[1, 5], [7, 2]], axis=0",
+    "[1, 2]",
+)
+reduce_all = reduction(
+    "reduce_all", _all, BOOLS, "All are True.", "[[True, False], [True, True]], axis=1", "[False, True]"
+)
+reduce_any = reduction(
+    "reduce_any",
+    _any,
+    BOOLS,
+    "At least one is True.",
+    "[[True, False], [False, False]], axis=1",
+    "[True, False]",
+)
+reduce_logsumexp = reduction(
+    "reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.", "[1000.]", "1000.0"
+)
+reduce_euclidean_norm = reduction(
+    "reduce_euclidean_norm", _euclidean_norm, NUMERIC, "`sqrt(sum(abs(x) ** 2))`.", "[3., 4.]", "5.0"
+)
 
 
 def _spread(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:
@@ -190,7 +231,7 @@ def count_nonzero(
 @count_nonzero.kernel
 def _(input: Array, axis: Axes, keepdims: bool, dtype: dtypes.DType) -> Array:
     there = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
-    return np.add.reduce(there, axis, dtype.numpy, None, keepdims)
+    return _add(there, axis, dtype.numpy, None, keepdims)
 
 
 _INDICES = frozenset({dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64})
@@ -245,54 +286,3 @@ def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
     if input.dtype.kind == "f" and np.isnan(input).any():
         input = np.where(np.isnan(input), input.dtype.type(np.inf), input)
     return np.argmin(input, axis or 0).astype(output_type.numpy)
-
-
-def _scan_spec(x: Operand, axis: int, what: str) -> Spec:
-    demand(x, NUMERIC, what)
-    if x.shape is not None:
-        shapes.normal_axis(axis, len(x.shape))
-    return Spec(x.dtype, x.shape)
-
-
-def _scan(ufunc: np.ufunc, start: int, x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    if reverse:
-        x = np.flip(x, axis)
-    scanned = ufunc.accumulate(x, axis, x.dtype)
-    if exclusive and scanned.shape[axis]:
-        scanned = np.roll(scanned, 1, axis)
-        np.moveaxis(scanned, axis, 0)[0] = start
-    return np.flip(scanned, axis) if reverse else scanned
-
-
-@op
-def cumsum(
-    x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Spec:
-    """Running sums along `axis`; without the element itself when `exclusive`, from the end when `reverse`.
-
-    >>> cumsum([1, 2, 3]).numpy().tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).numpy().tolist()
-    ([1, 3, 6], [5, 3, 0])
-    """
-    return _scan_spec(x, axis, "cumsum")
-
-
-@cumsum.kernel
-def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    return _scan(np.add, 0, x, axis, exclusive, reverse)
-
-
-@op
-def cumprod(
-    x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
-) -> Spec:
-    """Running products along `axis`; without the element itself when `exclusive`, from the end when `reverse`.
-
-    >>> cumprod([2, 3, 4]).numpy().tolist(), cumprod([2, 3, 4], exclusive=True).numpy().tolist()
-    ([2, 6, 24], [1, 2, 6])
-    """
-    return _scan_spec(x, axis, "cumprod")
-
-
-@cumprod.kernel
-def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    return _scan(np.multiply, 1, x, axis, exclusive, reverse)
