@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Mapping
 
+from .. import shapes
 from ..ops.declare import REGISTRY, Op
 from .atoms import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
 from .graph import Constant, Graph, Operand, Operation, Value
@@ -84,7 +84,7 @@ class _Module:
         if not isinstance(spec, Spec) or sizes is None or None in sizes:
             raise line.error("a constant is a tensor of known shape", 1)
         shape = tuple(int(size or 0) for size in sizes)
-        if not content and math.prod(shape):
+        if not content and shapes.num_elements(shape):
             raise line.error(f"the data of {name} were left out of this text")
         try:
             array = decode(base64.b64decode("".join(content), validate=True), spec.dtype, shape)
