@@ -4,8 +4,8 @@
 
 The whole file is parsed, once, and the function is looked up in the tree. So lines and columns are those of
 the file, whatever strings, comments and continuations do to the indentation, and it is known which class a
-method belongs to. Functions typed at a prompt, in a notebook cell or in a doctest are found if `linecache` has
-their text.
+method belongs to. Functions typed at a prompt, in a notebook cell or in a doctest are found if `linecache`
+has their text.
 """
 
 from __future__ import annotations
