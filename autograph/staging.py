@@ -271,8 +271,11 @@ class Undefined:
     def __repr__(self) -> str:
         return f"<undefined variable {name_of(self)!r}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Undefined, (name_of(self),)
+    def __copy__(self) -> Undefined:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Undefined:
+        return self
 
     def __getattr__(self, attribute: str) -> NoReturn:
         raise unbound(name_of(self))

@@ -2,7 +2,6 @@
 
 import copy
 import operator
-import pickle
 import subprocess
 import sys
 
@@ -117,9 +116,9 @@ def test_any_use_of_undefined_is_python_s_error(use):
     assert str(error.value) == "cannot access local variable 'y' where it is not associated with a value"
 
 
-def test_undefined_can_be_part_of_a_copied_or_saved_state():
-    state = {"y": [Undefined("y")]}
-    assert repr(copy.deepcopy(state)) == repr(pickle.loads(pickle.dumps(state))) == repr(state)
+def test_undefined_can_be_part_of_a_state_that_is_copied():
+    state = [Undefined("y")]
+    assert copy.deepcopy(state)[0] is copy.copy(state)[0] is state[0]
 
 
 def test_the_contract_is_light_to_import():
