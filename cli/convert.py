@@ -85,7 +85,7 @@ def convert(
     """Do what the command line says; return the exit code."""
     path, inner = sources.split_target(file)
     if function and inner:
-        raise problem(BAD_USAGE, f"two functions are named: `{inner}` and `{function}`")
+        raise problem(BAD_USAGE, f"two functions are named: `{inner}` and `{function}`", fix="leave one out")
     function = function or inner
     if after is not None and after not in autograph.PASSES:
         raise _no_pass(after)

@@ -61,7 +61,7 @@ def read(path: str) -> Source:
         data = stream.read() if stream is not None else sys.stdin.read().encode()
         return Source("<stdin>", "<stdin>", decode(data, "<stdin>"))
     # Python makes the name absolute in just this way.
-    filename = os.path.join(os.getcwd(), path.removeprefix("./"))
+    filename = os.path.join(os.getcwd(), path)
     return Source(path, filename, decode(_bytes(path), path))
 
 

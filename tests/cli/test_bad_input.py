@@ -1,9 +1,10 @@
 """Whatever is wrong, the command says what, where and what to do, and ends with the code for it."""
 
-import os
-import sys
+import errno
 
 import pytest
+from agc.cli import sources
+from agc.cli.main import main
 
 FAILED, USAGE = 1, 2
 
@@ -127,11 +128,13 @@ def test_a_directory(agc, folder):
     assert "fix: name the file: package/__main__.py" in complaint(agc("run", "package"), USAGE)
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read(agc, folder):
-    (folder / "secret.py").write_text("x = 1\n")
-    (folder / "secret.py").chmod(0)
-    assert "cannot read `secret.py`: permission denied" in complaint(agc("convert", "secret.py"), USAGE)
+def test_a_file_that_may_not_be_read(folder, monkeypatch, capsys):
+    def deny(path, *arguments, **settings):  # root may read everything, so the system is not asked
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(sources, "open", deny, raising=False)
+    assert main(["convert", str(folder / "collatz.py")]) == USAGE
+    assert capsys.readouterr().err.endswith("collatz.py`: permission denied\n")
 
 
 def test_a_loop_of_links(agc, folder):
@@ -166,7 +169,9 @@ why: the functions are: collatz, Counter.__init__, Counter.down
 
 def test_a_pass_that_does_not_exist(agc):
     message = complaint(agc("convert", "collatz.py", "--after", "lower_brake"), USAGE)
-    assert message.startswith("error[AGC300]: there is no pass `lower_brake`\nwhy: the passes are, in order: ")
+    assert message.startswith(
+        "error[AGC300]: there is no pass `lower_brake`\nwhy: the passes are, in order: "
+    )
     assert "fix: did you mean `lower_break`" in message
 
 

@@ -48,7 +48,8 @@ def test_the_installed_command_is_the_module(agc):
 
 
 @pytest.mark.parametrize(
-    ("shell", "line"), [("bash", "_AGC_COMPLETE=bash_complete"), ("zsh", "#compdef agc"), ("fish", "--command agc")]
+    ("shell", "line"),
+    [("bash", "_AGC_COMPLETE=bash_complete"), ("zsh", "#compdef agc"), ("fish", "--command agc")],
 )
 def test_completion_prints_the_shells_script(capfdbinary, shell, line):
     assert main(["completion", shell]) == 0
@@ -58,7 +59,11 @@ def test_completion_prints_the_shells_script(capfdbinary, shell, line):
 def test_completion_offers_commands_options_and_passes(agc):
     def offered(words):
         words = ["agc", *words]
-        env = {"_AGC_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        env = {
+            "_AGC_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        }
         return [line.partition(",")[2] for line in agc(env=env).stdout.splitlines()]
 
     assert offered(["con"]) == ["convert"]
