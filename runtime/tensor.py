@@ -200,7 +200,7 @@ class EagerArray:
 class SymbolicTensor(Tensor):
     """A tensor that a graph under construction will compute."""
 
-    __slots__ = ("_value", "_builder")
+    __slots__ = ("_builder", "_value")
 
     def __init__(self, value: Value, builder: Builder) -> None:
         self._value = value
@@ -286,7 +286,7 @@ class SymbolicTensor(Tensor):
 class SymbolicArray:
     """The state of a TensorArray in a graph under construction, as operations pass it on."""
 
-    __slots__ = ("_value", "_builder")
+    __slots__ = ("_builder", "_value")
 
     def __init__(self, value: Value, builder: Builder) -> None:
         self._value = value

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,7 @@ class Builder:
         self.inputs: list[Value] = []
         self.operations: list[Operation] = []
         self.captures: dict[Hashable, Value] = {}
+        self._discarded: set[Value] = set()
         self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
 
     def __enter__(self) -> Builder:
@@ -127,6 +129,14 @@ class Builder:
             self.captures[also] = value
         return value
 
+    def input_for(self, outer: Hashable) -> Value:
+        """The input that stands for something of the surroundings, captured now if it is not yet."""
+        found = self.captures.get(outer)
+        if found is None:
+            assert isinstance(outer, Value)
+            found = self._capture(outer, outer.name, outer.spec)
+        return found
+
     def captured_outer(self) -> list[Hashable]:
         """What the surroundings must pass in for the captured inputs, in the order of those inputs."""
         order: dict[Value, Hashable] = {}
@@ -149,8 +159,30 @@ class Builder:
         self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, caller()))
         return outputs
 
-    def finish(self, outputs: Sequence[Operand]) -> Graph:
-        return Graph(self.name, tuple(self.inputs), tuple(self.operations), tuple(outputs))
+    def discard(self, tensor: Any) -> None:
+        """Leave out what computes `tensor`, unless something else turns out to need it."""
+        value = getattr(tensor, "_value", None)
+        if value is not None:
+            self._discarded.add(value)
+
+    def finish(self, outputs: Sequence[Operand], inputs: Sequence[Value] | None = None) -> Graph:
+        """The graph that gives `outputs`; `inputs` may put the inputs in another order."""
+        kept = self._kept_operations(outputs) if self._discarded else self.operations
+        return Graph(self.name, tuple(self.inputs if inputs is None else inputs), tuple(kept), tuple(outputs))
+
+    def _kept_operations(self, outputs: Sequence[Operand]) -> list[Operation]:
+        uses = Counter(operand for operation in self.operations for operand in operation.inputs)
+        uses.update(outputs)
+        unwanted = set(self._discarded)
+        kept = []
+        for operation in reversed(self.operations):
+            read = any(uses[value] for value in operation.outputs)
+            if read or operation.stateful or unwanted.isdisjoint(operation.outputs):
+                kept.append(operation)
+                continue
+            uses.subtract(operation.inputs)
+            unwanted.update(operand for operand in operation.inputs if isinstance(operand, Value))
+        return kept[::-1]
 
 
 class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)

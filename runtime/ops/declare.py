@@ -15,6 +15,7 @@ operation's, and its docstring the manual. An annotation says how an argument is
     Input      a tensor, or anything that converts into one
     Same       the same, and all arguments marked so have one dtype, which Python numbers adapt to
     Inputs     a list of tensors of one dtype
+    Tensors    a list of tensors of any dtypes
     Ints       integers such as a shape: Python values become int32, an empty list too
     Ref        a variable, by reference
     Array      the state of a TensorArray
@@ -47,11 +48,12 @@ REGISTRY: dict[str, Op] = {}
 Input: TypeAlias = Any
 Same: TypeAlias = Any
 Inputs: TypeAlias = Any
+Tensors: TypeAlias = Any
 Ints: TypeAlias = Any
 Ref: TypeAlias = Any
 Array: TypeAlias = Any
 Name: TypeAlias = str | None
-_OPERANDS = frozenset({"Input", "Same", "Inputs", "Ints", "Ref", "Array"})
+_OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Array"})
 
 
 class Op:
@@ -157,6 +159,8 @@ class Op:
                 tensors.append(tensor)
             elif kind == "Inputs":
                 tensors.extend(self._tensor_list(values[i], i))
+            elif kind == "Tensors":
+                tensors.extend(self._tensor(value, i, None) for value in values[i])
             else:
                 tensors.append(values[i])
         return tensors
@@ -172,7 +176,7 @@ class Op:
     def _tensor_list(self, values: Any, position: int) -> list[Tensor]:
         items = list(values) if isinstance(values, (list, tuple)) else [values]
         hint = _common_dtype(items)
-        tensors = []
+        tensors: list[Tensor] = []
         for item in items:
             tensor = self._tensor(item, position, hint)
             hint = hint or tensor.dtype
@@ -210,7 +214,7 @@ class Op:
     def grouped(self, arrays: list[Any]) -> list[Any]:
         """Flat inputs as the rule and the kernel take them: those of an `Inputs` argument in one list."""
         for place, (_, kind) in enumerate(self._inputs):
-            if kind == "Inputs":
+            if kind in ("Inputs", "Tensors"):
                 after = len(self._inputs) - place - 1
                 end = len(arrays) - after
                 return [*arrays[:place], arrays[place:end], *arrays[end:]]

@@ -1,0 +1,142 @@
+"""What travels through regions: the leaves of nests, sorted into what a graph carries and what stays Python.
+
+    tensor, TensorArray      carried as they are
+    number, NumPy array      carried as a constant; a Python number adapts its dtype to what it meets
+    everything else          static: the same Python object on every path
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from agc.autograph.staging import Maybe, Undefined
+
+from . import dtypes, nest
+from .convert import convert_to_tensor, is_tensor_like
+from .ir.builder import Builder, eagerly
+from .ir.graph import Operand, Value
+from .ir.specs import AnySpec, ArraySpec, Spec
+from .ops.declare import wrap
+from .tensor import EagerArray, EagerTensor, Tensor
+from .tensor_array import TensorArray
+
+NUMBERS = (bool, int, float, complex)
+
+
+def is_carried(leaf: Any) -> bool:
+    """Whether a graph carries this value; what is not carried stays a Python object."""
+    return isinstance(leaf, (Tensor, TensorArray, np.ndarray, np.generic, *NUMBERS))
+
+
+def can_be_carried(leaf: Any) -> bool:
+    """Whether a graph carries this value where it must: variables (by their value) and texts as well."""
+    return is_carried(leaf) or is_tensor_like(leaf) or isinstance(leaf, (str, bytes))
+
+
+def dtype_of(leaf: Any) -> dtypes.DType | None:
+    """The dtype that a leaf insists on; None for Python values, which adapt."""
+    if isinstance(leaf, TensorArray) or is_weak(leaf):
+        return None
+    dtype = getattr(leaf, "dtype", None)
+    return None if dtype is None else dtypes.as_dtype(dtype)
+
+
+def is_weak(leaf: Any) -> bool:
+    """Whether the value adapts its dtype to what it meets."""
+    return isinstance(leaf, NUMBERS)
+
+
+def carried(leaf: Any, hint: dtypes.DType | None = None) -> Any:
+    """A leaf as an operation takes it: a tensor, or the state of a TensorArray."""
+    if isinstance(leaf, TensorArray):
+        return leaf._reachable()
+    if isinstance(leaf, Tensor):
+        return leaf
+    if is_weak(leaf):
+        with eagerly():
+            return convert_to_tensor(leaf, hint)
+    return convert_to_tensor(leaf)
+
+
+def rewrapped(leaf: Any, value: Value, builder: Builder) -> Any:
+    """The value of a graph in the clothes of the leaf that it stands for."""
+    inner = wrap(value, builder)
+    return leaf.with_flow(inner) if isinstance(leaf, TensorArray) else inner
+
+
+def spec_of(operand: Any) -> AnySpec:
+    """The spec of an operation's argument."""
+    if isinstance(operand, Tensor):
+        return Spec(operand.dtype, operand.shape.dims)
+    spec: AnySpec = operand.spec
+    return spec
+
+
+def describe(leaf: Any) -> str:
+    """A leaf's type as messages show it."""
+    if isinstance(leaf, Undefined):
+        return "undefined"
+    if is_carried(leaf):
+        return f"Python {type(leaf).__name__} {leaf!r}" if is_weak(leaf) else str(spec_of(carried(leaf)))
+    return "None" if leaf is None else f"{type(leaf).__name__} (Python)"
+
+
+def zeros(spec: AnySpec) -> Any:
+    """A stand-in for a value that is not there yet: zeros, of size 0 where the size is unknown."""
+    if isinstance(spec, Spec):
+        shape = tuple(size or 0 for size in spec.shape or ())
+        filler: Any = b"" if spec.dtype is dtypes.string else 0
+        return EagerTensor(np.full(shape, filler, spec.dtype.numpy))
+    assert isinstance(spec, ArraySpec)
+    from .ops.elements import Elements
+
+    return EagerArray(Elements([]), spec)
+
+
+def same_static(one: Any, other: Any) -> bool:
+    """Whether two Python objects are the same for a graph."""
+    if one is other:
+        return True
+    if type(one) is not type(other) or not isinstance(one, (str, bytes, frozenset, *NUMBERS)):
+        return False
+    return bool(one == other)
+
+
+def flatten(value: Any) -> list[Any]:
+    """The leaves of a value; a variable that may be undefined has two: its flag and its value."""
+    if isinstance(value, Maybe):
+        return [value.defined, *nest.flatten(value.value)]
+    return nest.flatten(value)
+
+
+def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
+    """(path, leaf) pairs, in the order of `flatten`; a path reads like Python: `cell[0]`."""
+    if isinstance(value, Maybe):
+        return [(f"{name}.defined", value.defined), *nest.flatten_with_path(value.value, name)]
+    return list(nest.flatten_with_path(value, name))
+
+
+def packed(like: Any, leaves: list[Any]) -> Any:
+    """A value like `like` with other leaves."""
+    if isinstance(like, Maybe):
+        return Maybe(like.name, nest.pack_sequence_as(like.value, leaves[1:]), leaves[0])
+    return nest.pack_sequence_as(like, leaves)
+
+
+def same_structure(one: Any, other: Any) -> bool:
+    if isinstance(one, Maybe) or isinstance(other, Maybe):
+        return isinstance(one, Maybe) and isinstance(other, Maybe) and nest.same_structure(one.value, other.value)
+    return nest.same_structure(one, other)
+
+
+def operand_in(builder: Builder, argument: Any) -> Operand:
+    """How the graph of `builder` refers to an operation's argument."""
+    if isinstance(argument, EagerArray):
+        with builder:
+            from .ops.elements import array_new
+
+            element = argument.spec.element
+            argument = array_new(0, element.dtype, element.shape, True)
+    return builder.operand(argument)

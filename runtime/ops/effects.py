@@ -1,0 +1,108 @@
+"""Operations that people see: printing and assertions, in the order of the program, at every run."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from .attributes import Texts
+from .declare import Input, Name, Tensors, op
+
+
+@op(name="print", stateful=True)
+def print_texts(inputs: Tensors, pieces: Texts, end: str, summarize: int, stream: str, name: Name = None) -> tuple[()]:
+    """Write the tensors, with the text of `pieces` around them, to a stream."""
+    return ()
+
+
+@print_texts.kernel
+def _(inputs: list[Any], pieces: tuple[str, ...], end: str, summarize: int, stream: str) -> tuple[()]:
+    shown = [show(value, summarize) for value in inputs]
+    text = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
+    emit(text + end, stream)
+    return ()
+
+
+def emit(text: str, stream: str) -> None:
+    """Write to standard output or error as they are now, or append to `file://…`."""
+    if stream.startswith("file://"):
+        with open(stream[len("file://") :], "a", encoding="utf-8") as file:
+            file.write(text)
+        return
+    target = sys.stdout if stream == "stdout" else sys.stderr
+    target.write(text)
+    target.flush()
+
+
+def show(value: Any, summarize: int) -> str:
+    """A value as `tf.print` shows it: `[1 2 ... 9]`, floats in their shortest form.
+
+    >>> show(np.arange(10), 3), show(np.array([1.0, 0.5], np.float32), 3)
+    ('[0 1 2 ... 7 8 9]', '[1 0.5]')
+    """
+    array = np.asarray(value)
+    if not array.ndim:
+        return show_item(array[()])
+    rows = [show(row, summarize) for row in _ends(array, summarize)]
+    if 0 <= 2 * summarize < len(array):
+        rows.insert(summarize, "...")
+    separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " "
+    return "[" + separator.join(_indented(row) for row in rows) + "]"
+
+
+def _ends(array: Any, summarize: int) -> Any:
+    if 0 <= 2 * summarize < len(array):
+        return [*array[:summarize], *array[len(array) - summarize :]]
+    return array
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n ")
+
+
+def show_item(item: Any) -> str:
+    """A number, truth value or text as `tf.print` shows it."""
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "backslashreplace")
+    if isinstance(item, (bool, np.bool_)):
+        return "1" if item else "0"
+    if isinstance(item, np.floating):
+        short, long = _DIGITS.get(item.dtype.char, (15, 17))
+        text = f"{item:.{short}g}"
+        return text if item.dtype.type(text) == item or item != item else f"{item:.{long}g}"
+    return str(item)
+
+
+_DIGITS = {"e": (3, 5), "f": (6, 9)}  # decimal digits that are always right, and that always suffice
+
+
+@op(name="assert", stateful=True)
+def assert_true(condition: Input, data: Tensors, message: str, error: str, summarize: int, name: Name = None) -> tuple[()]:
+    """Raise `error` with `message` and `data` unless `condition` is true."""
+    if not condition.dtype.is_bool:
+        raise TypeError(f"a condition must be bool, not {condition.dtype.name}")
+    return ()
+
+
+class AssertionFailed(errors.InvalidArgumentError, AssertionError):
+    """An `assert` of converted code failed while the graph ran."""
+
+
+@assert_true.kernel
+def _(condition: Any, data: list[Any], message: str, error: str, summarize: int) -> tuple[()]:
+    if np.all(condition):
+        return ()
+    shown = " ".join(f"[{show(value, summarize)}]" for value in data)
+    text = f"{message} {shown}".strip()
+    raise exception_class(error)(text)
+
+
+def exception_class(name: str) -> Any:
+    """The exception that an assertion raises: one of the runtime's, a failed assertion, or a built-in one."""
+    if name == "AssertionError":
+        return AssertionFailed
+    return getattr(errors, name, None) or getattr(builtins, name)

@@ -1,0 +1,195 @@
+"""How this runtime plugs into AutoGraph: the backend for traced tensors.
+
+While a graph is being built, control flow that a tensor decides on becomes `cond` and `while` operations of
+that graph. Outside of graphs tensors are ordinary values and Python runs as it is.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agc.autograph import staging
+
+from . import debugging, leaves, regions
+from .convert import convert_to_tensor
+from .ir.builder import current
+from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
+from .ops.structure import COND
+from .rows import Rows, counted, rows_of
+from .tensor import SymbolicTensor, Tensor
+from .tensor_array import TensorArray
+from .variable import Variable
+
+
+class GraphBackend:
+    """Stages on the runtime's values while a graph is being built; see `agc.autograph.staging.Backend`."""
+
+    @property
+    def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
+        return BUILTINS
+
+    def owns(self, value: Any) -> bool:
+        if isinstance(value, TensorArray):
+            return current() is not None
+        return isinstance(value, SymbolicTensor) or current() is not None
+
+    def cond(
+        self,
+        test: Any,
+        then: Callable[..., Any],
+        orelse: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+    ) -> tuple[Any, ...]:
+        going = regions.truth(test, "if")
+        functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
+        results: tuple[Any, ...] = regions.branches(COND, going, functions, names)
+        return results
+
+    def while_loop(
+        self,
+        test: Callable[..., Any],
+        body: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+        options: Mapping[str, Any],
+    ) -> tuple[Any, ...]:
+        loop = regions.Loop(test, body, state, names, first=options.get("first"))
+        return loop.record()
+
+    def for_loop(
+        self,
+        items: Any,
+        body: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+        until: str | None,
+        options: Mapping[str, Any],
+    ) -> tuple[Any, ...]:
+        rows = rows_of(items)
+        stop = None if until is None else names.index(until)
+
+        def going(index: Any, *now: Any) -> Any:
+            more = comparison.less(index, rows.count)
+            if stop is None or now[stop] is False:
+                return more
+            return comparison.logical_and(more, comparison.logical_not(now[stop]))
+
+        def step(index: Any, *now: Any) -> tuple[Any, ...]:
+            return (index + 1, *(body(rows.get(index), *now) or ()))
+
+        loop = regions.Loop(going, step, (0, *state), ("index", *names))
+        return loop.record()[1:]
+
+    def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
+        if rest is None:
+            return comparison.logical_not(regions.truth(first, "not"))
+        going = regions.truth(first, op)
+        decided = _decided(first, going)
+        other = _decided_rest(rest, decided, op)
+        functions = [other, lambda: (decided,)] if op == "and" else [lambda: (decided,), other]
+        return regions.branches(COND, going, functions, ["both" if op == "and" else "either"])[0]
+
+    def check(self, test: Any, message: Callable[[], Any] | None) -> None:
+        said = None if message is None else message()
+        error = type(said).__name__ if isinstance(said, BaseException) else "AssertionError"
+        data = [said] if isinstance(said, (Tensor, Variable)) else []
+        text = "" if data or said is None else str(said)
+        debugging.require(regions.truth(test, "assert"), text, data, error=error)
+
+
+def _decided(first: Any, going: Any) -> Any:
+    """What `and` and `or` give when the first operand decides: the operand itself."""
+    return leaves.carried(first) if leaves.is_carried(first) else going
+
+
+def _decided_rest(rest: Callable[[], Any], decided: Any, op: str) -> Callable[[], tuple[Any]]:
+    def evaluated() -> tuple[Any]:
+        value = rest()
+        if decided.dtype.is_bool and leaves.is_carried(value):
+            value = regions.truth(value, op)
+        return (value,)
+
+    return evaluated
+
+
+def _int(x: Any = 0, *base: Any) -> Any:
+    return casting.cast(x, "int32")
+
+
+def _float(x: Any = 0.0) -> Any:
+    return casting.cast(x, "float32")
+
+
+def _bool(x: Any = False) -> Any:
+    return regions.truth(x, "bool")
+
+
+def _len(x: Any) -> Any:
+    if isinstance(x, TensorArray):
+        return x.size()
+    tensor = convert_to_tensor(x)
+    if tensor.shape.rank == 0:
+        raise TypeError("object of type 'Tensor' has no len(): it is a scalar")
+    known = None if tensor.shape.rank is None else tensor.shape[0]
+    return known if known is not None else extents.shape(tensor)[0]
+
+
+def _extreme(choose: Callable[[Any, Any], Any], reduce: Callable[[Any], Any]) -> Callable[..., Any]:
+    def extreme(first: Any, *others: Any) -> Any:
+        if not others:
+            return reduce(first)
+        for other in others:
+            first = choose(first, other)
+        return first
+
+    return extreme
+
+
+def _sum(items: Any, start: Any = 0) -> Any:
+    total = reductions.reduce_sum(items, axis=0)
+    return total if isinstance(start, int) and start == 0 else total + start
+
+
+def _pow(base: Any, exponent: Any, modulus: Any = None) -> Any:
+    power = arithmetic.pow(base, exponent)
+    return power if modulus is None else power % modulus
+
+
+def _sorted(items: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    if key is not None:
+        raise TypeError("sorted() of a tensor takes no `key`: sort with tf.argsort and tf.gather")
+    return ordering.sort(items, direction="DESCENDING" if reverse else "ASCENDING")
+
+
+def _round(x: Any, digits: Any = None) -> Any:
+    if digits is not None:
+        raise TypeError("round() of a tensor takes no number of digits")
+    return elementwise.round(x)
+
+
+BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
+    builtins.abs: elementwise.abs,
+    builtins.all: reductions.reduce_all,
+    builtins.any: reductions.reduce_any,
+    builtins.bool: _bool,
+    builtins.divmod: lambda x, y: (x // y, x % y),
+    builtins.enumerate: Rows.enumerate,
+    builtins.float: _float,
+    builtins.int: _int,
+    builtins.len: _len,
+    builtins.max: _extreme(arithmetic.maximum, reductions.reduce_max),
+    builtins.min: _extreme(arithmetic.minimum, reductions.reduce_min),
+    builtins.pow: _pow,
+    builtins.range: counted,
+    builtins.reversed: Rows.reversed,
+    builtins.round: _round,
+    builtins.sorted: _sorted,
+    builtins.sum: _sum,
+    builtins.zip: Rows.zip,
+}
+
+BACKEND = GraphBackend()
+staging.register(BACKEND, Tensor, Variable, TensorArray, Rows)

@@ -1,0 +1,199 @@
+"""`ConcreteFunction`: one traced graph, callable with the arguments that it was traced for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import leaves, nest, shapes
+from ..convert import convert_to_tensor
+from ..execute import EXECUTORS, Runner
+from ..ir.builder import Builder, current
+from ..ir.graph import Graph, Value
+from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..ops.declare import wrap
+from ..ops.structure import CALL
+from ..tensor import EagerArray, EagerTensor, Reference, Tensor
+from ..tensor_spec import TensorSpec
+from ..variable import Variable
+from .printing import call_text, signature_text
+from .signature import Parameters, is_tensor_argument, key_of, tensor_leaves
+from .trace import Output, Tracing, spec_of_argument
+
+
+class ConcreteFunction:
+    """A graph with the structure of the arguments and results that it was traced with.
+
+    Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `inputs`, `outputs`,
+    `captured_inputs`, `variables`.
+    """
+
+    def __init__(self, name: str, parameters: Parameters, arguments: Mapping[str, Any], traced: Tracing, executor: str):
+        self.name = name
+        self.graph: Graph = traced.graph
+        self.arguments = {key: nest.map_structure(_as_spec, value) for key, value in arguments.items()}
+        self._parameters = parameters
+        self._captured = traced.captured
+        self._owner = traced.owner
+        self._structure = traced.outputs
+        self._executor = executor
+        self._runner: Runner | None = None
+        self._references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
+        self._single = isinstance(traced.outputs, Output) and isinstance(self._output_specs()[0], Spec)
+
+    @property
+    def belongs_to_outer(self) -> bool:
+        """Whether the graph uses values of the graph in which it was traced, and can be called only there."""
+        return len(self._references) < len(self._captured)
+
+    @property
+    def inputs(self) -> list[Value]:
+        return list(self.graph.inputs)
+
+    @property
+    def outputs(self) -> list[Any]:
+        return list(self.graph.outputs)
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        return list(self._references)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or assigns."""
+        return tuple(self._references)
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
+        return self._parameters.unbind(self.arguments)
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The results: TensorSpecs where the graph gives values, Python values elsewhere."""
+        specs = self._output_specs()
+        return nest.map_structure(lambda leaf: _described(leaf, specs), self._structure)
+
+    def _output_specs(self) -> list[AnySpec]:
+        return [output.spec for output in self.graph.outputs]
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The call, and what goes in and comes out, for people."""
+        if not verbose:
+            return call_text(self.name, self.arguments)
+        return signature_text(self.name, self.arguments, self.structured_outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph.
+
+        Raises TypeError naming the argument when one does not fit what the graph was traced with.
+        """
+        if not any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(list(self.arguments.values()))):
+            args = args or self.structured_input_signature[0]
+        arguments = self._parameters.bind(args, kwargs)
+        return self.call_flat(self._checked(arguments))
+
+    def _checked(self, arguments: Mapping[str, Any]) -> list[Any]:
+        found = []
+        for name, traced in self.arguments.items():
+            given = arguments[name]
+            if not nest.same_structure(traced, given):
+                raise TypeError(f"{self.name}(): argument `{name}` has another structure than the traced one: {traced}")
+            pairs = zip(nest.flatten_with_path(traced, name), nest.flatten(given), strict=True)
+            for (path, spec), leaf in pairs:
+                checked = self._checked_leaf(path, spec, leaf)
+                if checked is not None:
+                    found.append(checked)
+        return found
+
+    def _checked_leaf(self, path: str, traced: Any, given: Any) -> Any:
+        if not isinstance(traced, TensorSpec):
+            if is_tensor_argument(traced):
+                return given
+            if key_of(traced) != key_of(given):
+                raise TypeError(f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call")
+            return None
+        try:
+            tensor = given if isinstance(given, Tensor) else convert_to_tensor(given, traced.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{self.name}(): `{path}` must be {traced.spec}: {error}") from None
+        spec = Spec(tensor.dtype, tensor.shape.dims)
+        if spec.dtype is not traced.dtype or not shapes.compatible(traced.spec.shape, spec.shape):
+            raise TypeError(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
+        return tensor
+
+    def call_arguments(self, arguments: Mapping[str, Any]) -> Any:
+        """Call with bound arguments that are known to fit."""
+        return self.call_flat([leaf for _, leaf in tensor_leaves(arguments)])
+
+    def call_flat(self, inputs: Sequence[Any]) -> Any:
+        """Call with the leaves that are inputs of the graph, in order."""
+        builder = current()
+        if builder is not None:
+            return self._recorded(builder, inputs)
+        return self.run([leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs])
+
+    def run(self, arrays: list[Any]) -> Any:
+        """Run the graph on arrays."""
+        runner = self._runner
+        if runner is None:
+            runner = self._runner = EXECUTORS[self._executor](self.graph)
+        results = runner(arrays + self._references)
+        if self._single:
+            result = results[0]
+            return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
+        return self._filled([_eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)])
+
+    def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
+        operands = [leaves.operand_in(builder, leaves.carried(leaf)) for leaf in inputs]
+        for item in self._captured:
+            if isinstance(item, Reference):
+                operands.append(builder.captured_variable(item.deref()))
+            else:
+                assert self._owner is not None
+                operands.append(builder.captured(item, self._owner))
+        specs = self._output_specs()
+        values = builder.add(CALL, operands, {"name": self.name}, specs, (self.graph,), [self.name] * len(specs))
+        return self._filled([wrap(value, builder) for value in values])
+
+    def _filled(self, results: list[Any]) -> Any:
+        """The results in the structure that the Python function returned."""
+
+        def filled(leaf: Any) -> Any:
+            if not isinstance(leaf, Output):
+                return leaf
+            result = results[leaf.number]
+            return result if leaf.array is None else leaf.array.with_flow(result)
+
+        return nest.map_structure(filled, self._structure)
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
+
+
+def _as_spec(leaf: Any) -> Any:
+    """An argument as the structured signature shows it; the tensor itself is not kept."""
+    if not is_tensor_argument(leaf) or isinstance(leaf, TensorSpec):
+        return leaf
+    spec = spec_of_argument(leaf)
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
+
+
+def _described(leaf: Any, specs: list[AnySpec]) -> Any:
+    if not isinstance(leaf, Output):
+        return leaf
+    spec = specs[leaf.number]
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf.array
+
+
+def _run_time_value(leaf: Any) -> Any:
+    argument = leaves.carried(leaf)
+    return argument._array
+
+
+def _eager(result: Any, spec: AnySpec) -> Any:
+    if isinstance(spec, ArraySpec):
+        return EagerArray(result, spec)
+    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]

@@ -1,0 +1,146 @@
+"""What a call looks like to `function`: bound arguments, and the key that decides which graph fits.
+
+    tensors, NumPy arrays      by dtype and shape
+    Python numbers, strings    by type and value
+    nests                      by structure, then leaf by leaf
+    variables, other objects   by identity
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, nest, shapes
+from ..convert import convert_to_tensor
+from ..ir.specs import Spec
+from ..tensor import EagerTensor, SymbolicTensor, Tensor
+from ..tensor_array import TensorArray
+from ..tensor_spec import TensorSpec
+from ..variable import Variable
+
+_VALUES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), frozenset, range, slice, dtypes.DType)
+
+
+class Parameters:
+    """The parameters of the Python function, and how calls are bound to them."""
+
+    def __init__(self, python_function: Callable[..., Any]) -> None:
+        self.signature = inspect.signature(python_function)
+        self._positional = [
+            p.name for p in self.signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        kinds = {p.kind for p in self.signature.parameters.values()}
+        self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self._count = len(self._positional)
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameter name → argument, defaults filled in. Raises TypeError as Python does."""
+        if self._simple and not kwargs and len(args) == self._count:
+            return dict(zip(self._positional, args, strict=True))
+        bound = self.signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.arguments
+
+    def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The positional and keyword arguments that `bind` came from."""
+        bound = inspect.BoundArguments(self.signature, dict(arguments))  # type: ignore[arg-type]
+        return bound.args, bound.kwargs
+
+
+class Identity:
+    """An object by identity, without keeping it alive where Python allows that."""
+
+    __slots__ = ("_reference", "_id")
+
+    def __init__(self, target: Any) -> None:
+        self._id = id(target)
+        try:
+            self._reference: Any = weakref.ref(target)
+        except TypeError:
+            self._reference = lambda: target
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identity) or self._id != other._id:
+            return False
+        mine = self._reference()
+        return mine is not None and mine is other._reference()
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __repr__(self) -> str:
+        return repr(self._reference())
+
+
+def key_of(value: Any) -> Hashable:
+    """The part of the cache key that stands for one argument."""
+    if isinstance(value, EagerTensor):
+        array = value._array
+        return array.dtype, array.shape
+    if isinstance(value, (SymbolicTensor, TensorSpec)):
+        shape = shapes.as_dims(value.shape)
+        return value.dtype.numpy, shape
+    if isinstance(value, (np.ndarray, np.generic)):
+        return convert_to_tensor(value).dtype.numpy, value.shape
+    if isinstance(value, _VALUES):
+        return type(value), str(value) if value != value else (value, str(value))
+    if isinstance(value, TensorArray):
+        return TensorArray, str(value.flow.spec), value.dynamic_size
+    if nest.is_nested(value):
+        pairs = nest.children(value)
+        return type(value), tuple((key, key_of(child)) for key, child in pairs)
+    return Identity(value)
+
+
+def is_tensor_argument(leaf: Any) -> bool:
+    """Whether a leaf of the arguments becomes an input of the graph."""
+    return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, TensorArray))
+
+
+def tensor_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """(path, leaf) for the leaves that become inputs; a path is a parameter's name and what follows it."""
+    found = []
+    for name, value in arguments.items():
+        found += [(path, leaf) for path, leaf in nest.flatten_with_path(value, name) if is_tensor_argument(leaf)]
+    return found
+
+
+def fitted(arguments: Mapping[str, Any], input_signature: Sequence[Any], name: str) -> dict[str, Any]:
+    """The arguments as `input_signature` wants them: tensors whose specs it covers.
+
+    Raises TypeError (ValueError) naming the argument and both specs when one does not fit.
+    """
+    result = dict(arguments)
+    names = [key for key in arguments]
+    for key, wanted in zip(names, input_signature, strict=False):
+        if not nest.same_structure(wanted, arguments[key]):
+            wanted_leaves = nest.flatten(wanted)
+            if len(wanted_leaves) != 1:
+                raise TypeError(f"{name}(): the structure of argument `{key}` does not match input_signature: {wanted}")
+            result[key] = _fitted_leaf(arguments[key], wanted_leaves[0], key, name)
+            continue
+        result[key] = nest.map_structure(
+            lambda spec, leaf, key=key: _fitted_leaf(leaf, spec, key, name), wanted, arguments[key]
+        )
+    return result
+
+
+def _fitted_leaf(value: Any, wanted: TensorSpec, argument: str, name: str) -> Any:
+    if isinstance(value, TensorSpec):
+        tensor: Any = value
+    else:
+        try:
+            tensor = convert_to_tensor(value.value() if isinstance(value, Variable) else value, dtype_hint=wanted.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name}(): argument `{argument}` is no tensor: {error}") from None
+    if tensor.dtype is not wanted.dtype or not shapes.covers(shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)):
+        given = Spec(tensor.dtype, shapes.as_dims(tensor.shape))
+        raise TypeError(
+            f"{name}(): argument `{argument}` is {given}, which does not fit {wanted.spec} of input_signature"
+        )
+    return tensor

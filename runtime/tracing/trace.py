@@ -1,0 +1,112 @@
+"""Tracing: a Python function is called on symbolic inputs, and what it does becomes a graph.
+
+    arguments  →  inputs of the graph, and Python values as they are
+    the call   →  operations
+    result     →  outputs of the graph, and Python values as they are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from agc.autograph import operators
+from agc.autograph.staging import Maybe, Undefined
+
+from .. import leaves, nest
+from ..ir.builder import Builder, current
+from ..ir.graph import Graph, Operand
+from ..ir.specs import AnySpec
+from ..tensor import SymbolicArray, SymbolicTensor
+from ..tensor_array import TensorArray
+from ..tensor_spec import TensorSpec
+from ..variable import Variable
+from .signature import is_tensor_argument
+
+
+class Tracing(NamedTuple):
+    """What tracing gives: the graph, what it captured, and the shape of its results."""
+
+    graph: Graph
+    captured: list[Any]  # Reference to a variable, or a Value of the surrounding graph
+    owner: Builder | None  # the surrounding graph's builder
+    outputs: Any  # a nest with `Output` where the graph gives a value
+
+
+class Output:
+    """A place in the structure of the results that an output of the graph fills: a leaf of that nest."""
+
+    __slots__ = ("array", "number")
+
+    def __init__(self, number: int, array: TensorArray | None = None) -> None:
+        self.number = number
+        self.array = array
+
+
+def trace(
+    python_function: Callable[..., Any],
+    call: Callable[[Mapping[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]],
+    arguments: Mapping[str, Any],
+    name: str,
+    make_variable: Callable[..., Any] | None,
+) -> Tracing:
+    """Call `python_function` with symbolic tensors for the tensors among `arguments`."""
+    outer = current()
+    builder = Builder(name, outer, is_function=True)
+    inputs = {key: _symbolic(key, value, builder) for key, value in arguments.items()}
+    if make_variable is not None:
+        builder.make_variable = lambda *args: make_variable(builder, *args)
+    args, kwargs = call(inputs)
+    with builder:
+        result = python_function(*args, **kwargs)
+        outputs: list[Operand] = []
+        structure = _collected(result, outputs, builder, name)
+    return Tracing(builder.finish(outputs), builder.captured_outer(), outer, structure)
+
+
+def _symbolic(name: str, value: Any, builder: Builder) -> Any:
+    flat = []
+    for path, leaf in nest.flatten_with_path(value, name):
+        flat.append(_input(path, leaf, builder) if is_tensor_argument(leaf) else leaf)
+    return nest.pack_sequence_as(value, flat)
+
+
+def _input(path: str, leaf: Any, builder: Builder) -> Any:
+    wish = leaf.name if isinstance(leaf, TensorSpec) and leaf.name else path
+    hint = "".join(c if c.isalnum() or c == "_" else "_" for c in wish).strip("_")
+    spec = spec_of_argument(leaf)
+    value = builder.input(hint, spec)
+    if isinstance(leaf, TensorArray):
+        return leaf.with_flow(SymbolicArray(value, builder))
+    return SymbolicTensor(value, builder)
+
+
+def spec_of_argument(leaf: Any) -> AnySpec:
+    """The spec of the graph's input for an argument."""
+    if isinstance(leaf, TensorSpec):
+        return leaf.spec
+    if isinstance(leaf, TensorArray):
+        spec: AnySpec = leaf.flow.spec
+        return spec
+    return leaves.spec_of(leaves.carried(leaf))
+
+
+def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str) -> Any:
+    """The structure of the results; their tensors become `outputs`."""
+    if isinstance(result, Maybe):
+        result = operators.ld(result, result.name)
+    if isinstance(result, Undefined):
+        operators.ld(result, "result")
+    flat = [_output(leaf, outputs, builder) for leaf in nest.flatten(result)]
+    return nest.pack_sequence_as(result, flat)
+
+
+def _output(leaf: Any, outputs: list[Operand], builder: Builder) -> Any:
+    if isinstance(leaf, Maybe):
+        leaf = operators.ld(leaf, leaf.name)
+    if not leaves.can_be_carried(leaf):
+        return leaf
+    if isinstance(leaf, Variable):
+        leaf = leaf.value()
+    outputs.append(leaves.operand_in(builder, leaves.carried(leaf)))
+    return Output(len(outputs) - 1, leaf if isinstance(leaf, TensorArray) else None)
