@@ -5,20 +5,34 @@ to_code(f)       the same as text
 staging          the contract for a runtime: which values are its own, and how it stages on them
 """
 
-from . import staging
+from typing import Any
+
+from . import api, staging
 from .api import (
     ConversionError,
     Diagnostic,
+    Note,
+    Where,
     compile_source,
     convert,
     convert_source,
     converted_call,
     do_not_convert,
+    is_own_file,
+    keeps_frames,
+    strip_frames,
     to_code,
     to_graph,
 )
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
-    "ConversionError", "Diagnostic", "staging",
+    "ConversionError", "Diagnostic", "Note", "Where", "strip_frames", "keeps_frames", "is_own_file",
+    "staging",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PASSES":  # the compiler is imported for the one who asks
+        return api.PASSES
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,14 +10,24 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any, TypeVar
 
-from .errors import ConversionError, Diagnostic, Note, Where, is_own_file, leave_no_trace, strip_frames
+from .errors import (
+    ConversionError,
+    Diagnostic,
+    Note,
+    Where,
+    is_own_file,
+    keeps_frames,
+    leave_no_trace,
+    strip_frames,
+)
 from .operators import converted, converter
 from .policy import do_not_convert
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert",
     "convert_source", "compile_source",
-    "ConversionError", "Diagnostic", "Note", "Where", "strip_frames", "converted", "is_own_file",
+    "ConversionError", "Diagnostic", "Note", "Where", "strip_frames", "keeps_frames", "is_own_file",
+    "converted",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])

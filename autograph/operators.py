@@ -18,7 +18,7 @@ from typing import Any
 from .conversion import Converter
 from .errors import leave_no_trace
 from .places import Attribute, Carried, Cell, Item, Place
-from .staging import PYTHON, Backend, Maybe, State, Undefined, backend_of, backends, unbound
+from .staging import PYTHON, Backend, State, Undefined, backend_of, backends, ld
 
 __all__ = [
     "cond", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
@@ -300,20 +300,6 @@ def check(test: Any, message: Callable[[], Any] | None = None) -> Any:
     except BaseException as error:
         leave_no_trace(error)
         raise
-
-
-def ld(value: Any, name: str) -> Any:
-    """The value of a variable that may have none; then it is Python's UnboundLocalError."""
-    if type(value) is Undefined:
-        try:
-            raise unbound(name)
-        except UnboundLocalError as error:
-            leave_no_trace(error)
-            raise
-    if type(value) is Maybe:
-        backend_of(value.defined).check(value.defined, lambda: unbound(name))
-        return value.value
-    return value
 
 
 def cell(get: Callable[[], Any], put: Callable[[Any], None]) -> PlaceMaker:

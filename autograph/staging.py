@@ -41,6 +41,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, Protocol
 
+from .errors import leave_no_trace
+
 State = tuple[Any, ...]
 
 
@@ -330,3 +332,18 @@ class Maybe(Undefined):
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "defined", defined)
+
+
+def ld(value: Any, name: str) -> Any:
+    """The value of a variable that may have none; then it is Python's UnboundLocalError."""
+    kind = type(value)
+    if kind is Maybe:
+        backend_of(value.defined).check(value.defined, lambda: unbound(name))
+        return value.value
+    if kind is Undefined:
+        try:
+            raise unbound(name)
+        except UnboundLocalError as error:
+            leave_no_trace(error)
+            raise
+    return value

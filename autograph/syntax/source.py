@@ -231,9 +231,9 @@ def has_control_flow(code: CodeType) -> bool:
     import dis
 
     return any(
-        "JUMP_IF" in instruction.opname or instruction.opname in ("FOR_ITER", "UNARY_NOT")
+        ("JUMP" in name and "_IF_" in name) or name in ("FOR_ITER", "UNARY_NOT")
         for inner in nested(code)
-        for instruction in dis.get_instructions(inner)
+        for name in (instruction.opname for instruction in dis.get_instructions(inner))
     )
 
 

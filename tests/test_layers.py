@@ -1,0 +1,125 @@
+"""Imports point down: cli → runtime → autograph. Every file is parsed, and a wrong import is named."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+PACKAGES = ("autograph", "runtime", "cli")
+FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+# package → what its files may import: of agc, and of what is not in the standard library
+DOORS = {
+    "autograph": {"agc.autograph"},
+    "runtime": {"agc.runtime", "agc.autograph.api", "agc.autograph.staging"},
+    "cli": {"agc.cli", "agc.autograph", "agc.autograph.errors", "agc.runtime"},
+}
+LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
+
+# What a module of autograph may need of the others. Facts stand below questions, questions below changes.
+INSIDE = {
+    "errors": set(),
+    "codes": set(),
+    "staging": {"errors"},
+    "places": {"staging"},
+    "policy": {"codes", "errors"},
+    "syntax": {"syntax", "codes", "errors"},
+    "analyses": {"analyses", "syntax"},
+    "passes": {"passes", "analyses", "syntax", "errors"},
+    "static": {"passes", "syntax", "policy", "errors"},
+    "loader": {"static", "passes", "syntax", "policy"},
+    "conversion": {"loader", "syntax", "policy", "codes", "errors", "staging"},
+    "operators": {"conversion", "places", "staging", "errors"},
+    "printing": {"loader", "static", "conversion", "passes", "syntax"},
+}
+
+
+def imports(path):
+    """(line, absolute name) of everything that a file imports, wherever in the file."""
+    package = ["agc", *path.relative_to(ROOT).with_suffix("").parts]
+    package = package[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *(node.module.split(".") if node.module else [])])
+            for alias in node.names:
+                whole = f"{module}.{alias.name}"
+                yield node.lineno, whole if is_module(whole) else module
+
+
+def is_module(name):
+    path = ROOT.joinpath(*name.split(".")[1:])
+    return name.startswith("agc.") and (path.is_dir() or path.with_suffix(".py").is_file())
+
+
+def wrong_imports(path):
+    package = path.relative_to(ROOT).parts[0]
+    for line, name in imports(path):
+        top = name.partition(".")[0]
+        if top == "agc":
+            allowed = DOORS[package] | {f"agc.{package}"}
+            inside = name == f"agc.{package}" or name.startswith(f"agc.{package}.")
+            fine = inside or name in allowed
+        else:
+            fine = top in sys.stdlib_module_names or top in LIBRARIES[package]
+        if not fine:
+            yield f"{path.relative_to(ROOT)}:{line} imports {name}"
+
+
+def test_imports_point_down():
+    assert FILES
+    assert [complaint for path in FILES for complaint in wrong_imports(path)] == []
+
+
+def test_the_check_finds_a_wrong_import(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    bad = tmp_path / "autograph" / "passes" / "bad.py"
+    bad.parent.mkdir(parents=True)
+    (tmp_path / "runtime").mkdir()
+    bad.write_text(
+        "import numpy\nfrom agc.runtime import Tensor\nfrom ...runtime import x\nfrom .. import errors\n"
+    )
+    assert list(wrong_imports(bad)) == [
+        "autograph/passes/bad.py:1 imports numpy",
+        "autograph/passes/bad.py:2 imports agc.runtime",
+        "autograph/passes/bad.py:3 imports agc.runtime",
+    ]
+
+
+@pytest.mark.parametrize("module", INSIDE)
+def test_the_order_inside_autograph(module):
+    base = ROOT / "autograph" / module
+    files = sorted(base.rglob("*.py")) if base.is_dir() else [base.with_suffix(".py")]
+    used = {
+        name.split(".")[2] for path in files for _, name in imports(path) if name.startswith("agc.autograph.")
+    }
+    assert used - INSIDE[module] - {module} == set()
+
+
+def test_every_package_is_installed():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    found = {
+        path.parent.relative_to(ROOT).as_posix().replace("/", ".")
+        for path in FILES
+        if path.name == "__init__.py"
+    }
+    assert set(settings["packages"]) == {f"agc.{name}" for name in found}
+    folders = {path.parent for path in FILES}
+    assert {folder for folder in folders if not (folder / "__init__.py").exists()} == set()
+
+
+def test_autograph_works_without_the_runtime():
+    program = (
+        "import sys\n"
+        "sys.modules['agc.runtime'] = None\n"
+        "from agc import autograph\n"
+        "print(autograph.convert(sorted)([2, 1]), autograph.converted_call(len, ([],)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[1, 2] 0\n"
