@@ -38,7 +38,7 @@ def _equality(strict: Binary, loose: Binary, otherwise: bool) -> Binary:
             return otherwise
         x = convert_to_tensor(x)
         y = y if is_tensor_like(y) else convert_to_tensor(y, x.dtype)
-        sure = comparison.certainly_broadcasts(x.shape.dims, y.shape.dims)
+        sure = x is y or comparison.certainly_broadcasts(x.shape.dims, y.shape.dims)
         return (strict if sure else loose)(x, y)
 
     return operation
@@ -70,6 +70,13 @@ def _unary(operation: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return method
 
 
+def _plain(operation: Binary) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return operation(self, other)
+
+    return method
+
+
 _CONVERTIBLE = (Tensor, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 
 _ARITHMETIC: dict[str, Binary] = {
@@ -85,13 +92,13 @@ _ARITHMETIC: dict[str, Binary] = {
     "or": _by_dtype(comparison.logical_or, bits.bitwise_or),
     "xor": _by_dtype(comparison.logical_xor, bits.bitwise_xor),
 }
-_COMPARISONS: dict[str, tuple[Binary, str]] = {
-    "lt": (comparison.less, "gt"),
-    "le": (comparison.less_equal, "ge"),
-    "gt": (comparison.greater, "lt"),
-    "ge": (comparison.greater_equal, "le"),
-    "eq": (_equality(comparison.equal, comparison.equal_or_false, False), "eq"),
-    "ne": (_equality(comparison.not_equal, comparison.not_equal_or_true, True), "ne"),
+_COMPARISONS: dict[str, Binary] = {
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+    "eq": _equality(comparison.equal, comparison.equal_or_false, False),
+    "ne": _equality(comparison.not_equal, comparison.not_equal_or_true, True),
 }
 _UNARY: dict[str, Callable[[Any], Any]] = {
     "neg": elementwise.negative,
@@ -99,15 +106,12 @@ _UNARY: dict[str, Callable[[Any], Any]] = {
     "invert": lambda x: (comparison.logical_not if x.dtype.is_bool else bits.invert)(x),
 }
 
-OPERATORS: dict[str, Callable[..., Any]] = (
-    {f"__{name}__": _forward(operation, f"__r{name}__") for name, operation in _ARITHMETIC.items()}
-    | {f"__r{name}__": _backward(operation) for name, operation in _ARITHMETIC.items()}
-    | {
-        f"__{name}__": _forward(operation, f"__{mirror}__")
-        for name, (operation, mirror) in _COMPARISONS.items()
-    }
-    | {f"__{name}__": _unary(operation) for name, operation in _UNARY.items()}
-)
+OPERATORS: dict[str, Callable[..., Any]] = {
+    **{f"__{name}__": _forward(operation, f"__r{name}__") for name, operation in _ARITHMETIC.items()},
+    **{f"__r{name}__": _backward(operation) for name, operation in _ARITHMETIC.items()},
+    **{f"__{name}__": _plain(operation) for name, operation in _COMPARISONS.items()},
+    **{f"__{name}__": _unary(operation) for name, operation in _UNARY.items()},
+}
 """Special methods by name, for every class that behaves like a tensor."""
 
 

@@ -1,0 +1,182 @@
+"""The functions between the layers of neural networks.
+
+>>> relu([-1., 2.]).numpy().tolist(), softmax([0., 0.]).numpy().tolist()
+([0.0, 2.0], [0.5, 0.5])
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import errors, shapes
+from ..convert import TensorLike, convert_to_tensor
+from ..ir.graph import Operand
+from ..ir.specs import Spec
+from ..tensor import Tensor
+from .arithmetic import maximum, minimum, multiply
+from .attributes import Axis
+from .declare import Input, Name, Same, op
+from .elementwise import erf, sigmoid, tanh
+from .families import FLOATS, NUMERIC, REAL, Array, demand
+
+
+@op
+def relu(features: Input, name: Name = None) -> Spec:
+    """`features`, with 0 for negative ones.
+
+    >>> relu([-3., 0., 3.]).numpy().tolist()
+    [0.0, 0.0, 3.0]
+    """
+    demand(features, REAL, "relu")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@relu.kernel
+def _(features: Array) -> Array:
+    return np.maximum(features, features.dtype.type(0))
+
+
+@op
+def elu(features: Input, name: Name = None) -> Spec:
+    """`features`, with `exp(x) - 1` for negative ones.
+
+    >>> elu([0., 3.]).numpy().tolist()
+    [0.0, 3.0]
+    """
+    demand(features, FLOATS, "elu")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@elu.kernel
+def _(features: Array) -> Array:
+    return np.where(features < 0, np.expm1(features), features)
+
+
+def relu6(features: TensorLike, name: Name = None) -> Tensor:
+    """`features` between 0 and 6.
+
+    >>> relu6([-3., 3., 9.]).numpy().tolist()
+    [0.0, 3.0, 6.0]
+    """
+    return minimum(relu(features), 6, name)  # type: ignore[no-any-return]
+
+
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
+    """`features`, with `alpha * x` for negative ones.
+
+    >>> leaky_relu([-4., 4.], alpha=0.25).numpy().tolist()
+    [-1.0, 4.0]
+    """
+    features = convert_to_tensor(features)
+    return maximum(multiply(features, alpha), features, name)  # type: ignore[no-any-return]
+
+
+def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
+    """`x * sigmoid(beta * x)`, known as swish.
+
+    >>> silu([0., 100.]).numpy().tolist()
+    [0.0, 100.0]
+    """
+    features = convert_to_tensor(features)
+    return multiply(features, sigmoid(multiply(features, beta)))  # type: ignore[no-any-return]
+
+
+swish = silu
+
+
+def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
+    """`x` times the chance that a normal variable is smaller than `x`.
+
+    >>> gelu([0., 100.]).numpy().tolist()
+    [0.0, 100.0]
+    """
+    x = convert_to_tensor(features)
+    if approximate:
+        cubic = x + multiply(multiply(multiply(x, x), x), 0.044715)
+        chance = tanh(multiply(cubic, np.sqrt(2 / np.pi).item()))
+    else:
+        chance = erf(multiply(x, np.sqrt(0.5).item()))
+    return multiply(multiply(x, 0.5), chance + 1, name)  # type: ignore[no-any-return]
+
+
+def _along(logits: Operand, axis: int, what: str) -> Spec:
+    demand(logits, FLOATS, what)
+    if logits.shape is not None:
+        shapes.normal_axis(axis, len(logits.shape))
+    return Spec(logits.dtype, logits.shape)
+
+
+def _shifted(logits: Array, axis: int) -> Array:
+    """The same distribution with its largest logit at 0, where `exp` cannot overflow."""
+    return logits - np.max(logits, axis, keepdims=True) if logits.size else logits
+
+
+@op
+def softmax(logits: Input, axis: Axis = -1, name: Name = None) -> Spec:
+    """`exp(x) / sum(exp(x))` along `axis`.
+
+    >>> softmax([[0., 0.], [1000., 0.]]).numpy().tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    return _along(logits, axis, "softmax")
+
+
+@softmax.kernel
+def _(logits: Array, axis: int) -> Array:
+    weights = np.exp(_shifted(logits, axis))
+    return weights / np.sum(weights, axis, keepdims=True, dtype=weights.dtype)
+
+
+@op
+def log_softmax(logits: Input, axis: Axis = -1, name: Name = None) -> Spec:
+    """The logarithm of `softmax`.
+
+    >>> log_softmax([-1000., 1000.]).numpy().tolist()
+    [-2000.0, 0.0]
+    """
+    return _along(logits, axis, "log_softmax")
+
+
+@log_softmax.kernel
+def _(logits: Array, axis: int) -> Array:
+    shifted = _shifted(logits, axis)
+    return shifted - np.log(np.sum(np.exp(shifted), axis, keepdims=True, dtype=shifted.dtype))
+
+
+@op
+def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> Spec:
+    """`value + bias` along the last axis; along the second one when `data_format` is "NC..." (NCHW).
+
+    >>> bias_add([[1, 2], [3, 4]], [10, 20]).numpy().tolist()
+    [[11, 22], [13, 24]]
+    """
+    demand(value, NUMERIC, "bias_add")
+    axis = _channels(data_format)
+    if bias.shape is not None and len(bias.shape) != 1:
+        raise ValueError(f"bias_add: the bias must be a vector, not {shapes.show(bias.shape)}")
+    if value.shape is None:
+        return Spec(value.dtype, None)
+    if len(value.shape) < 2:
+        raise ValueError(f"bias_add: input tensor must be at least 2D: {shapes.show(value.shape)}")
+    (size,) = bias.shape or (None,)
+    if value.shape[axis] != size and None not in (value.shape[axis], size):
+        raise ValueError(f"bias_add: must provide as many biases as channels: {size}, {value.shape[axis]}")
+    return Spec(value.dtype, value.shape)
+
+
+def _channels(data_format: str | None) -> int:
+    if data_format is None or (data_format.startswith("N") and data_format.endswith("C")):
+        return -1
+    if data_format.startswith("NC"):
+        return 1
+    raise ValueError(
+        f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
+    )
+
+
+@bias_add.kernel
+def _(value: Array, bias: Array, data_format: str | None) -> Array:
+    axis = _channels(data_format)
+    if value.ndim < 2 or bias.shape != (value.shape[axis],):
+        raise errors.InvalidArgumentError(f"bias_add: {bias.shape} does not fit {value.shape}")
+    return value + (bias if axis == -1 else bias.reshape((-1, *(1,) * (value.ndim - 2))))

@@ -1,0 +1,302 @@
+"""Linear algebra on (batches of) matrices, which are the last two axes: inverses and factorisations.
+
+>>> solve([[2., 0.], [0., 4.]], [[2.], [2.]]).numpy().tolist()
+[[1.0], [0.5]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes, errors, shapes
+from ..convert import TensorLike
+from ..ir.graph import Operand
+from ..ir.specs import Spec
+from ..tensor import Tensor
+from .declare import Input, Name, Same, op
+from .elementwise import log, real
+from .families import CURVED, Array, demand, real_part
+
+SOLVABLE = CURVED - {dtypes.float16}
+
+
+def _matrix(x: Operand, what: str) -> tuple[int | None, ...] | None:
+    """The shape of an operand that must be a matrix."""
+    demand(x, SOLVABLE, what)
+    if x.shape is not None and len(x.shape) < 2:
+        raise ValueError(f"{what}: input must have rank >= 2, got {len(x.shape)}")
+    return x.shape
+
+
+def _square(x: Operand, what: str) -> tuple[int | None, ...] | None:
+    shape = _matrix(x, what)
+    if shape is not None and shape[-1] != shape[-2] and None not in shape[-2:]:
+        raise ValueError(f"{what}: input matrix must be square, not {shapes.show(shape)}")
+    return shape
+
+
+def _solvable(compute: Callable[..., Any], *arrays: Array) -> Any:
+    try:
+        return compute(*arrays)
+    except np.linalg.LinAlgError as error:
+        raise errors.InvalidArgumentError(f"Input is not invertible, or not valid: {error}") from None
+
+
+def _adjoint(x: Array) -> Array:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+@op
+def inv(input: Input, adjoint: bool = False, name: Name = None) -> Spec:
+    """The inverse; of the conjugate transpose if `adjoint`.
+
+    >>> inv([[2., 0.], [0., 4.]]).numpy().tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return input.spec.with_shape(_square(input, "inv"))  # type: ignore[no-any-return]
+
+
+@inv.kernel
+def _(input: Array, adjoint: bool) -> Array:
+    inverse = _solvable(np.linalg.inv, input)
+    return _adjoint(inverse) if adjoint else inverse
+
+
+@op
+def det(input: Input, name: Name = None) -> Spec:
+    """The determinant.
+
+    >>> det([[2., 0.], [0., 4.]]).numpy().tolist()
+    8.0
+    """
+    shape = _square(input, "det")
+    return Spec(input.dtype, shape and shape[:-2])
+
+
+@det.kernel
+def _(input: Array) -> Array:
+    return np.linalg.det(input)
+
+
+class LogMatrixDeterminant(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: Tensor
+    log_abs_determinant: Tensor
+
+
+def slogdet(input: TensorLike, name: Name = None) -> LogMatrixDeterminant:
+    """The sign of the determinant, and the logarithm of its absolute value.
+
+    >>> sign, size = slogdet([[-1., 0.], [0., 1.]])
+    >>> sign.numpy().tolist(), size.numpy().tolist()
+    (-1.0, 0.0)
+    """
+    return LogMatrixDeterminant(*_slogdet(input, name))
+
+
+@op(name="slogdet")
+def _slogdet(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+    """`slogdet`.
+
+    >>> len(_slogdet([[1., 0.], [0., 1.]]))
+    2
+    """
+    shape = _square(input, "slogdet")
+    spec = Spec(input.dtype, shape and shape[:-2])
+    return spec, spec
+
+
+@_slogdet.kernel
+def _(input: Array) -> Any:
+    sign, size = np.linalg.slogdet(input)
+    return sign, size.astype(input.dtype)
+
+
+def logdet(matrix: TensorLike, name: Name = None) -> Tensor:
+    """The logarithm of the determinant of a hermitian positive definite matrix.
+
+    >>> logdet([[1., 0.], [0., 1.]]).numpy().tolist()
+    0.0
+    """
+    return log(real(det(matrix)), name)  # type: ignore[no-any-return]
+
+
+@op
+def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> Spec:
+    """`x` with `matrix @ x == rhs`, column by column; the conjugate transpose of `matrix` if `adjoint`.
+
+    >>> solve([[2., 1.], [0., 1.]], [[4.], [2.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    return _solution(matrix, rhs, "solve")
+
+
+def _solution(matrix: Operand, rhs: Operand, what: str) -> Spec:
+    square, right = _square(matrix, what), _matrix(rhs, what)
+    if square is None or right is None:
+        return Spec(rhs.dtype, right)
+    if len(square) != len(right):
+        raise ValueError(f"{what}: all inputs must have the same rank, not {len(square)} and {len(right)}")
+    batch = shapes.merge(square[:-1], right[:-1])
+    assert batch is not None
+    return Spec(rhs.dtype, (*batch, right[-1]))
+
+
+@solve.kernel
+def _(matrix: Array, rhs: Array, adjoint: bool) -> Array:
+    if matrix.ndim != rhs.ndim:
+        raise errors.InvalidArgumentError("solve: all inputs must have the same rank")
+    return _solvable(np.linalg.solve, _adjoint(matrix) if adjoint else matrix, rhs)
+
+
+@op
+def triangular_solve(
+    matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
+) -> Spec:
+    """As `solve`, for a triangular matrix: the other half of `matrix` is not looked at.
+
+    >>> triangular_solve([[2., 9.], [1., 1.]], [[2.], [3.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    return _solution(matrix, rhs, "triangular_solve")
+
+
+@triangular_solve.kernel
+def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
+    half = np.tril(matrix) if lower else np.triu(matrix)
+    return _solvable(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
+
+
+@op
+def cholesky(input: Input, name: Name = None) -> Spec:
+    """The lower triangle `l` with `l @ adjoint(l) == input`, for a hermitian positive definite matrix.
+
+    >>> cholesky([[4., 0.], [0., 9.]]).numpy().tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return input.spec.with_shape(_square(input, "cholesky"))  # type: ignore[no-any-return]
+
+
+@cholesky.kernel
+def _(input: Array) -> Array:
+    return _solvable(np.linalg.cholesky, input)
+
+
+class Qr(NamedTuple):
+    """What `qr` gives."""
+
+    q: Tensor
+    r: Tensor
+
+
+def qr(input: TensorLike, full_matrices: bool = False, name: Name = None) -> Qr:
+    """`q` with orthonormal columns and an upper triangle `r`, so that `q @ r == input`.
+
+    >>> q, r = qr([[0., 2.], [1., 3.]])
+    >>> (q @ r).numpy().round(5).tolist()
+    [[0.0, 2.0], [1.0, 3.0]]
+    """
+    return Qr(*_qr(input, full_matrices, name))
+
+
+@op(name="qr")
+def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[Spec, Spec]:
+    """`qr`.
+
+    >>> [part.shape.as_list() for part in _qr([[1.], [2.], [3.]], full_matrices=True)]
+    [[3, 3], [3, 1]]
+    """
+    shape = _matrix(input, "qr")
+    if shape is None:
+        return Spec(input.dtype, None), Spec(input.dtype, None)
+    *batch, rows, columns = shape
+    inner = rows if full_matrices else _smaller(rows, columns)
+    return Spec(input.dtype, (*batch, rows, inner)), Spec(input.dtype, (*batch, inner, columns))
+
+
+@_qr.kernel
+def _(input: Array, full_matrices: bool) -> Any:
+    return np.linalg.qr(input, "complete" if full_matrices else "reduced")
+
+
+def _smaller(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else min(one, other)
+
+
+def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: Name = None) -> Any:
+    """The singular values `s`; with `compute_uv` (s, u, v), where `u @ diag(s) @ adjoint(v) == tensor`.
+
+    >>> svd([[0., 2.], [1., 0.]], compute_uv=False).numpy().tolist()
+    [2.0, 1.0]
+    """
+    parts = _svd(tensor, full_matrices, compute_uv, name)
+    return tuple(parts) if compute_uv else parts
+
+
+@op(name="svd")
+def _svd(tensor: Input, full_matrices: bool = False, compute_uv: bool = True, name: Name = None) -> Any:
+    """`svd`.
+
+    >>> [part.shape.as_list() for part in _svd([[1.], [2.], [3.]])]
+    [[1], [3, 1], [1, 1]]
+    """
+    kind = real_part(tensor.dtype)
+    shape = _matrix(tensor, "svd")
+    if shape is None:
+        specs = Spec(kind, None), Spec(tensor.dtype, None), Spec(tensor.dtype, None)
+        return specs if compute_uv else specs[0]
+    *batch, rows, columns = shape
+    rank = _smaller(rows, columns)
+    values = Spec(kind, (*batch, rank))
+    if not compute_uv:
+        return values
+    left = Spec(tensor.dtype, (*batch, rows, rows if full_matrices else rank))
+    return values, left, Spec(tensor.dtype, (*batch, columns, columns if full_matrices else rank))
+
+
+@_svd.kernel
+def _(tensor: Array, full_matrices: bool, compute_uv: bool) -> Any:
+    if not compute_uv:
+        return _solvable(lambda x: np.linalg.svd(x, compute_uv=False), tensor)
+    left, values, right = _solvable(lambda x: np.linalg.svd(x, full_matrices), tensor)
+    return values, left, _adjoint(right)
+
+
+def eigh(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
+    """The eigenvalues of a hermitian matrix, ascending, and its eigenvectors as columns.
+
+    >>> eigh([[2., 0.], [0., 1.]])[0].numpy().tolist()
+    [1.0, 2.0]
+    """
+    values, vectors = _eigh(tensor, name)
+    return values, vectors
+
+
+def eigvalsh(tensor: TensorLike, name: Name = None) -> Tensor:
+    """The eigenvalues of a hermitian matrix, ascending.
+
+    >>> eigvalsh([[2., 0.], [0., 1.]]).numpy().tolist()
+    [1.0, 2.0]
+    """
+    return eigh(tensor, name)[0]
+
+
+@op(name="eigh")
+def _eigh(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
+    """`eigh`.
+
+    >>> [part.shape.as_list() for part in _eigh([[2., 0.], [0., 1.]])]
+    [[2], [2, 2]]
+    """
+    shape = _square(tensor, "eigh")
+    return Spec(tensor.dtype, shape and shape[:-1]), Spec(tensor.dtype, shape)
+
+
+@_eigh.kernel
+def _(tensor: Array) -> Any:
+    values, vectors = _solvable(np.linalg.eigh, tensor)
+    return values.astype(tensor.dtype), vectors
