@@ -1,0 +1,155 @@
+"""The text of a function's argument: what is read out of it, and what is said when it makes no sense."""
+
+import math
+
+import pytest
+from agc.cli.arguments import parse
+from agc.cli.report import CommandError
+
+
+def fields(text):
+    """What differs from an argument with only a value."""
+    argument = parse(text)
+    return {
+        key: value
+        for key, value in argument._asdict().items()
+        if value is not None and value is not False and key != "where"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("27", {"value": 27}),
+        (" -1.5e3 ", {"value": -1500.0}),
+        ("1_000", {"value": 1000}),
+        ("True", {"value": True}),
+        ("2+3j", {"value": 2 + 3j}),
+        ("[[1, 2], [3, 4]]", {"value": [[1, 2], [3, 4]]}),
+        ("(1.0, 2.0)", {"value": (1.0, 2.0)}),
+        ("'a=b:int32'", {"value": "a=b:int32"}),
+        ('b"bytes"', {"value": b"bytes"}),
+        ("{'w': [1.0], 'b': 2}", {"value": {"w": [1.0], "b": 2}}),
+        ("inf", {"value": math.inf}),
+        ("[1.0, -inf]", {"value": [1.0, -math.inf]}),
+        ("None", {"is_python": True}),
+    ],
+)
+def test_a_value_is_a_python_literal(text, expected):
+    assert fields(text) == expected
+
+
+def test_nan_is_a_number():
+    assert math.isnan(parse("nan").value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("27:int64", {"value": 27, "dtype": "int64"}),
+        ("[1, 2] : float32", {"value": [1, 2], "dtype": "float32"}),
+        ("0:float32[2,3]", {"value": 0, "dtype": "float32", "shape": (2, 3)}),
+        ("{'a': 1}:int8", {"value": {"a": 1}, "dtype": "int8"}),
+        ("'text':string", {"value": "text", "dtype": "string"}),
+        ("@data/x.npy", {"value": "data/x.npy", "is_file": True}),
+        ("@x.npy:float16", {"value": "x.npy", "dtype": "float16", "is_file": True}),
+        ("py:10", {"value": 10, "is_python": True}),
+        ("py:{'a': 1}", {"value": {"a": 1}, "is_python": True}),
+        ("py:'int:int64'", {"value": "int:int64", "is_python": True}),
+    ],
+)
+def test_a_type_or_a_kind_may_stand_with_it(text, expected):
+    assert fields(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("n=27", {"name": "n", "value": 27}),
+        ("n = 27:int64", {"name": "n", "value": 27, "dtype": "int64"}),
+        ("n:int64=27", {"name": "n", "value": 27, "dtype": "int64"}),
+        ("x:float32[2]=[1, 2]", {"name": "x", "value": [1, 2], "dtype": "float32", "shape": (2,)}),
+        ("x:float32[]=1", {"name": "x", "value": 1, "dtype": "float32", "shape": ()}),
+        ("x=@x.npy", {"name": "x", "value": "x.npy", "is_file": True}),
+        ("x:int8=@x.npy", {"name": "x", "value": "x.npy", "dtype": "int8", "is_file": True}),
+        ("n=py:10", {"name": "n", "value": 10, "is_python": True}),
+        ("größe=1", {"name": "größe", "value": 1}),
+        ("s='a=b'", {"name": "s", "value": "a=b"}),
+    ],
+)
+def test_a_name_may_stand_before_it(text, expected):
+    assert fields(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "x=[1, 2",
+            """\
+error[AGC305]: `[1, 2` is not a value
+  --> arguments:2:3
+ 2 | x=[1, 2
+   |   ^^^^^
+fix: write a Python literal, such as 27, 1.5, True, [1.0, 2.0] or '"text"' (agc run --help)""",
+        ),
+        (
+            "hello",
+            """\
+error[AGC305]: `hello` is not a value
+  --> arguments:2:1
+ 2 | hello
+   | ^^^^^
+fix: a text has quotes of its own: '"hello"'""",
+        ),
+        (
+            "flag=true",
+            """\
+error[AGC305]: `true` is not a value
+  --> arguments:2:6
+ 2 | flag=true
+   |      ^^^^
+fix: Python writes it True""",
+        ),
+        (
+            "n=",
+            """\
+error[AGC305]: there is no value
+  --> arguments:2:3
+ 2 | n=
+   |   ^
+fix: write a Python literal, such as 27, 1.5, True, [1.0, 2.0] or '"text"' (agc run --help)""",
+        ),
+        (
+            "n:int64=py:3",
+            """\
+error[AGC305]: a Python value has no dtype `int64`
+  --> arguments:2:9
+ 2 | n:int64=py:3
+   |         ^^^^
+fix: leave out py:""",
+        ),
+        (
+            "1:float32[two]",
+            """\
+error[AGC305]: `[two]` is not a shape
+  --> arguments:2:1
+ 2 | 1:float32[two]
+   | ^^^^^^^^^^^^^^
+fix: write its sizes: float32[2,3]""",
+        ),
+    ],
+)
+def test_what_cannot_be_read(text, expected):
+    with pytest.raises(CommandError) as caught:
+        parse(text, number=2)
+    assert caught.value.diagnostic.format() == expected
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "2 ** 10", "lambda: 1", "f'{1}'", "1; 2", "[" * 500, "a.b"]
+)
+def test_nothing_is_evaluated(text):
+    with pytest.raises(CommandError, match="is not a value"):
+        parse(text)

@@ -1,0 +1,324 @@
+"""`agc run FILE::FUNCTION`: one function, called with tensors."""
+
+import numpy as np
+import pytest
+
+PROGRAM = '''\
+import agc.runtime as tf
+
+print("module", __name__)
+
+
+def collatz(n):
+    steps = 0
+    while n != 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def describe(value):
+    """Looks at its argument while it is traced."""
+    if isinstance(value, dict):
+        print({key: part.dtype.name for key, part in value.items()})
+    elif tf.is_tensor(value):
+        print(value.dtype.name, value.shape)
+    else:
+        print("python", value)
+    return value
+
+
+def scaled(x, factor=2.0, *, shift):
+    return x * factor + shift
+
+
+@tf.function
+def ready(x):
+    return x + 1
+
+
+class Model:
+    @staticmethod
+    def call(x):
+        return -x
+
+
+def fails(x):
+    y = x + 1
+    return helper(y)
+
+
+def helper(y):
+    raise ValueError("no luck")
+
+
+LIMIT = 3
+
+if __name__ == "__main__":
+    print("not wanted")
+'''
+
+
+@pytest.fixture
+def call(agc, folder):
+    """Call a function of prog.py; what the module itself prints is taken off."""
+    (folder / "prog.py").write_text(PROGRAM)
+
+    def start(function, *arguments, **settings):
+        result = agc("run", f"prog.py::{function}", *arguments, **settings)
+        assert "not wanted" not in result.stdout
+        result.stdout = result.stdout.removeprefix("module prog\n")
+        return result
+
+    return start
+
+
+def printed(result):
+    assert (result.stderr, result.returncode) == ("", 0)
+    return result.stdout
+
+
+@pytest.mark.parametrize("arguments", [["27"], ["--arg", "27"], ["-a", "n=27"], ["--arg", "n:int64=27"]])
+def test_a_tensor_goes_in_and_a_tensor_comes_out(call, arguments):
+    assert printed(call("collatz", *arguments)) == "tf.Tensor(111, shape=(), dtype=int32)\n"
+
+
+def test_the_graph_stands_before_the_result(call):
+    said = printed(call("collatz", "27", "--graph"))
+    graph, _, result = said.rpartition("\n\n")
+    assert graph.startswith("graph collatz(n: int32[]) -> int32[]\n")
+    assert " = while " in graph and " = cond " in graph
+    assert result == "tf.Tensor(111, shape=(), dtype=int32)\n"
+
+
+def test_eager(call):
+    assert printed(call("collatz", "27", "--eager")) == "tf.Tensor(111, shape=(), dtype=int32)\n"
+
+
+@pytest.mark.parametrize(
+    ("argument", "traced"),
+    [
+        ("27", "int32 ()"),
+        ("1.5", "float32 ()"),
+        ("True", "bool ()"),
+        ("'\"text\"'", "string ()"),
+        ("[[1, 2], [3, 4]]", "int32 (2, 2)"),
+        ("27:int64", "int64 ()"),
+        ("[1, 2]:float64", "float64 (2,)"),
+        ("0:float32[2,3]", "float32 (2, 3)"),
+        ("{'a': 1, 'b': [2.0]}", "{'a': 'int32', 'b': 'float32'}"),
+        ("py:10", "python 10"),
+        ("None", "python None"),
+        ("@array.npy", "float64 (3,)"),
+        ("value:float32=@array.npy", "float32 (3,)"),
+    ],
+)
+def test_what_the_function_gets(call, folder, argument, traced):
+    np.save(folder / "array.npy", np.arange(3.0))
+    assert printed(call("describe", "--arg", argument)).startswith(f"{traced}\n")
+
+
+def test_defaults_and_names(call):
+    assert (
+        printed(call("scaled", "[1.0, 2.0]", "shift=1.0"))
+        == "tf.Tensor([3. 5.], shape=(2,), dtype=float32)\n"
+    )
+
+
+def test_negative_numbers(call):
+    expected = "tf.Tensor(3, shape=(), dtype=int32)\n"
+    assert printed(call("Model.call", "--arg", "-3")) == expected
+    assert printed(call("Model.call", "--", "-3")) == expected
+
+
+def test_a_function_that_is_decorated_already(call):
+    said = printed(call("ready", "1", "--graph"))
+    assert said.startswith("graph ready(x: int32[]) -> int32[]\n")
+    assert said.endswith("tf.Tensor(2, shape=(), dtype=int32)\n")
+
+
+def test_a_function_of_a_module_by_name(agc, folder):
+    (folder / "pkg").mkdir()
+    (folder / "pkg" / "part.py").write_text("from . import other\n\ndef f(x):\n    return x + other.ONE\n")
+    (folder / "pkg" / "other.py").write_text("ONE = 1\n")
+    assert printed(agc("run", "-m", "pkg.part::f", "41")) == "tf.Tensor(42, shape=(), dtype=int32)\n"
+
+
+def test_a_function_on_stdin(agc):
+    program = "def f(x):\n    if x > 0:\n        return x\n    return -x\n"
+    assert printed(agc("run", "-::f", "--arg=-2", stdin=program)) == "tf.Tensor(2, shape=(), dtype=int32)\n"
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "expected"),
+    [
+        (
+            "collatz",
+            [],
+            """\
+error[AGC306]: the arguments do not fit `collatz`: missing a required argument: 'n'
+  --> prog.py:6
+ 6 | def collatz(n):
+why: it is collatz(n)
+""",
+        ),
+        (
+            "collatz",
+            ["1", "2"],
+            """\
+error[AGC306]: the arguments do not fit `collatz`: too many positional arguments
+  --> prog.py:6
+ 6 | def collatz(n):
+why: it is collatz(n)
+""",
+        ),
+        (
+            "scaled",
+            ["1.0", "factr=2.0", "shift=1.0"],
+            """\
+error[AGC306]: the arguments do not fit `scaled`: got an unexpected keyword argument 'factr'
+  --> prog.py:28
+ 28 | def scaled(x, factor=2.0, *, shift):
+why: it is scaled(x, factor=2.0, *, shift)
+fix: did you mean `factor`?
+""",
+        ),
+        (
+            "collatz",
+            ["n=1", "n=2"],
+            """\
+error[AGC305]: `n` is given twice
+  --> arguments:2:3
+ 2 | n=2
+   |   ^
+""",
+        ),
+        (
+            "collatz",
+            ["n:int46=1"],
+            """\
+error[AGC305]: there is no dtype `int46`
+  --> arguments:1:9
+ 1 | n:int46=1
+   |         ^
+fix: did you mean `int64` or `int16` or `uint64`?
+""",
+        ),
+        (
+            "collatz",
+            ["n=@missing.npy"],
+            """\
+error[AGC305]: cannot read `missing.npy`: no such file or directory
+  --> arguments:1:3
+ 1 | n=@missing.npy
+   |   ^^^^^^^^^^^^
+""",
+        ),
+        (
+            "collatz",
+            ["n=@prog.py"],
+            """\
+error[AGC305]: cannot read `prog.py`: it is not an array that numpy.save has written
+  --> arguments:1:3
+ 1 | n=@prog.py
+   |   ^^^^^^^^
+""",
+        ),
+        (
+            "LIMIT",
+            [],
+            """\
+error[AGC304]: `LIMIT` is not a function but a value of type `int`
+  --> prog.py
+""",
+        ),
+        (
+            "Model.cal",
+            ["1"],
+            """\
+error[AGC304]: there is no function `Model.cal`
+  --> prog.py
+why: the functions are: call
+fix: did you mean `call`?
+""",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit(call, function, arguments, expected):
+    result = call(function, *arguments)
+    assert (result.stderr, result.stdout, result.returncode) == (expected, "", 2)
+
+
+@pytest.mark.parametrize(
+    ("argument", "title"),
+    [
+        ("n=1.5:int32", "this value does not make a tensor of dtype int32"),
+        ("n='a':float32", "this value does not make a tensor of dtype float32"),
+        ("n=[[1, 2], [3]]", "this value does not make a tensor"),
+        ("n=300:int8", "this value does not make a tensor of dtype int8"),
+        ("n=[1, 2, 3]:int32[2]", "this value does not make a tensor of dtype int32"),
+        ("n={1, 2}", "this value does not make a tensor"),
+        ("n=...", "this value does not make a tensor"),
+    ],
+)
+def test_a_value_of_the_wrong_dtype(call, argument, title):
+    result = call("collatz", "--arg", argument)
+    assert result.stderr.startswith(f"error[AGC305]: {title}\n  --> arguments:1:3\n 1 | {argument}\n")
+    assert "\nwhy: " in result.stderr
+    assert (result.stdout, result.returncode) == ("", 2)
+
+
+def test_several_arrays_in_a_file(call, folder):
+    np.savez(folder / "many.npz", a=[1], b=[2])
+    result = call("collatz", "@many.npz")
+    assert "`many.npz` holds several arrays" in result.stderr
+    assert result.returncode == 2
+
+
+def test_a_value_that_cannot_be_read_stops_before_the_module_runs(call):
+    result = call("collatz", "[1,")
+    assert result.stdout == ""
+    assert result.stderr.startswith("error[AGC305]: `[1,` is not a value\n  --> arguments:1:1\n")
+
+
+def test_a_function_that_fails(call):
+    result = call("fails", "1")
+    assert result.returncode == 1
+    assert result.stderr.startswith("Traceback (most recent call last):\n")
+    assert "in fails\n    return helper(y)\n" in result.stderr
+    assert "in helper\n" in result.stderr
+    assert result.stderr.count('  File "') == 2
+    assert result.stderr.endswith("ValueError: no luck\n")
+
+
+def test_a_module_that_fails_on_import(agc, folder):
+    (folder / "broken.py").write_text("def f(x):\n    return x\n\nf.missing\n")
+    result = agc("run", "broken.py::f", "1")
+    assert result.returncode == 1
+    assert result.stderr.count('  File "') == 1
+    assert result.stderr.endswith("AttributeError: 'function' object has no attribute 'missing'\n")
+
+
+def test_a_module_that_exits_on_import(agc, folder):
+    (folder / "exits.py").write_text("raise SystemExit(5)\n")
+    assert agc("run", "exits.py::f").returncode == 5
+
+
+@pytest.mark.parametrize("name", ["random.py", "my-program.py", "no_suffix"])
+def test_the_files_name_does_not_matter(agc, folder, name):
+    (folder / name).write_text("import random\ndef f(x):\n    return x * 2\n")
+    assert printed(agc("run", f"{name}::f", "2")) == "tf.Tensor(4, shape=(), dtype=int32)\n"
+
+
+def test_graph_and_eager_for_a_whole_program(agc, folder):
+    (folder / "whole.py").write_text(
+        "import agc.runtime as tf\n\n@tf.function\ndef f(x):\n    print('python', x)\n    return x\n\n"
+        "f(tf.constant(1))\nf(tf.constant(1))\n"
+    )
+    traced = printed(agc("run", "whole.py"))
+    eager = printed(agc("run", "--eager", "whole.py"))
+    assert traced.count("python") == 1
+    assert eager == "python tf.Tensor(1, shape=(), dtype=int32)\n" * 2
