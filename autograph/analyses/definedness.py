@@ -1,0 +1,57 @@
+"""Whether a variable has a value, at each node of the flow graph: surely, perhaps, or surely not.
+
+    if c:
+        y = 1      bound after this
+    print(y)       maybe bound: Python raises UnboundLocalError when c is false
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .flow import Flow
+
+
+class Definedness(NamedTuple):
+    """For each node, the variables that may be bound and those that may be unbound when control gets there."""
+
+    bound: list[int]
+    unbound: list[int]
+
+
+def definedness(flow: Flow) -> Definedness:
+    """Follow every way from the start of the function, where only the parameters are bound."""
+    count = len(flow.use)
+    # What a nested function assigns may be bound at any time; what is declared elsewhere is not ours to judge.
+    elsewhere = flow.elsewhere
+    bound, unbound = [0] * count, [0] * count
+    reached = [False] * count
+    reached[flow.entry] = True
+    bound[flow.entry] = flow.mask(flow.rebound) | elsewhere
+    unbound[flow.entry] = ((1 << len(flow.index)) - 1) & ~elsewhere
+    changed = True
+    while changed:
+        changed = False
+        for node in range(count):
+            if not reached[node]:
+                continue
+            has, lacks = bound[node], unbound[node]
+            after_has = (has & ~flow.unbind[node]) | flow.bind[node] | flow.may[node]
+            after_lacks = (lacks & ~flow.bind[node]) | flow.unbind[node]
+            for following in flow.next[node]:
+                if (
+                    not reached[following]
+                    or after_has & ~bound[following]
+                    or after_lacks & ~unbound[following]
+                ):
+                    reached[following] = changed = True
+                    bound[following] |= after_has
+                    unbound[following] |= after_lacks
+            escape = flow.escape[node]
+            if escape >= 0:
+                either_has, either_lacks = has | after_has, lacks | after_lacks
+                if not reached[escape] or either_has & ~bound[escape] or either_lacks & ~unbound[escape]:
+                    reached[escape] = changed = True
+                    bound[escape] |= either_has
+                    unbound[escape] |= either_lacks
+    return Definedness(bound, unbound)

@@ -1,0 +1,219 @@
+"""What is provably Python, and therefore stays Python: which blocks of a function are *not* staged.
+
+    if x is None: return 0        native: the test is a bool, whatever x is
+    for k in (1, 2, 3): …         native, unless a test on data decides about leaving the loop
+    while True:                   staged, because `x > 0` may be a tensor and decides when it ends
+        if x > 0: break
+    for x in xs: yield x          native: a suspended block cannot become a function
+
+`static(expression)` says that an expression cannot be a tensor. `Staging` decides about the blocks of one function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import gast
+
+from ..syntax.tree import (
+    ASYNC,
+    COMPREHENSIONS,
+    LOOPS,
+    SUSPENSIONS,
+    TRIES,
+    Statements,
+    blocks,
+    inside,
+)
+
+# Calls whose result is a Python bool, whatever is passed.
+PREDICATES = frozenset({"isinstance", "issubclass", "callable", "hasattr"})
+
+# A function that looks at its own frame cannot be cut into pieces.
+FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+
+DISPLAYS = (gast.List, gast.Tuple, gast.Set, gast.Dict, gast.JoinedStr, gast.Lambda, *COMPREHENSIONS)
+IDENTITY = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
+
+
+def static(node: gast.expr) -> bool:
+    """Whether the truth of an expression is decided by Python alone.
+
+    >>> [static(gast.parse(text).body[0].value) for text in ("x is None", "not 1", "x > 0", "x is None and y")]
+    [True, True, False, False]
+    """
+    match node:
+        case gast.Constant():
+            return True
+        case gast.Compare(ops=ops):
+            return all(isinstance(op, IDENTITY) for op in ops)
+        case gast.UnaryOp(op=gast.Not(), operand=operand):
+            return static(operand)
+        case gast.BoolOp(values=values):
+            return all(static(value) for value in values)
+        case gast.Call(func=gast.Name(id=name)):
+            return name in PREDICATES
+        case gast.Name(id=name):
+            return name in ("TYPE_CHECKING", "__debug__")
+        case gast.Attribute(attr=name):
+            return bool(name == "TYPE_CHECKING")
+    return isinstance(node, DISPLAYS)
+
+
+def decided_early(node: gast.BoolOp) -> bool:
+    """Whether `and`/`or` asks for the truth of Python values only (it never asks its last operand)."""
+    return all(static(value) for value in node.values[:-1])
+
+
+def _literal(items: gast.expr) -> bool:
+    """Whether a `for` loop runs over something spelled out, such as `(1, 2, 3)` or a string."""
+    return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict, gast.JoinedStr)) or (
+        isinstance(items, gast.Constant) and isinstance(items.value, (str, bytes))
+    )
+
+
+class Staging:
+    """The blocks of one function that are staged, and the jumps that leave one.
+
+    `block in staging` holds for an `if`, `while` or `for` that is staged. `crossing` holds the ids of the `return`,
+    `break` and `continue` statements that leave a staged block, and of the statements that contain such a jump.
+    """
+
+    def __init__(self, function: gast.AST, plain: bool = False) -> None:
+        """`plain` promises that nothing in the function suspends it or looks at its frame."""
+        self._plain = plain
+        self.staged: set[int] = set()
+        self.crossing: set[int] = set()
+        self.jumps: list[gast.stmt] = []  # the jumps themselves
+        self.astray: list[tuple[gast.stmt, gast.stmt]] = []  # such a jump, and the `finally` that it leaves
+        self._escapes: dict[int, frozenset[str]] = {}
+        self._suspends: set[int] = set()
+        if not isinstance(function, gast.Lambda) and (plain or not _reads_own_frame(function.body)):
+            self._survey(function.body)
+            suspended = isinstance(function, gast.AsyncFunctionDef) or any(
+                id(statement) in self._suspends for statement in function.body
+            )
+            self._decide(function.body, frozenset({"return"}) if suspended else frozenset())
+            if self.staged:
+                self._cross(function.body, dict.fromkeys(_NAMES.values(), (False, None)))
+
+    def __contains__(self, block: gast.AST) -> bool:
+        return id(block) in self.staged
+
+    def _survey(self, body: Statements) -> frozenset[str]:
+        """Note for each statement which jumps leave it and whether it suspends the function; give the jumps."""
+        escapes: frozenset[str] = frozenset()
+        for statement in body:
+            kind = type(statement)
+            own: frozenset[str] = _JUMPS.get(kind, frozenset())
+            suspends = isinstance(statement, ASYNC)
+            if not own:
+                for part in blocks(statement) if kind not in _DEFINITIONS else ():
+                    inner = self._survey(part)
+                    suspends = suspends or any(id(child) in self._suspends for child in part)
+                    own |= inner - _OF_LOOPS if isinstance(statement, LOOPS) and part is statement.body else inner
+            if suspends or (not self._plain and _suspends_itself(statement)):
+                self._suspends.add(id(statement))
+            if own:
+                self._escapes[id(statement)] = own
+                escapes |= own
+        return escapes
+
+    def _decide(self, body: Statements, forced: frozenset[str]) -> frozenset[str]:
+        """Decide about each block. `forced` holds the jumps to constructs that stay native; the result holds
+        the jumps that are subject to data."""
+        dependent: frozenset[str] = frozenset()
+        for statement in body:
+            if id(statement) in self._escapes or type(statement) in _COMPOUND:
+                dependent |= self._decide_one(statement, forced)
+        return dependent
+
+    def _decide_one(self, statement: gast.stmt, forced: frozenset[str]) -> frozenset[str]:
+        escapes = self._escapes.get(id(statement), frozenset())
+        bound = id(statement) in self._suspends or bool(escapes & forced)
+        if isinstance(statement, LOOPS):
+            inner = self._decide(statement.body, forced | _OF_LOOPS if bound else forced - _OF_LOOPS)
+            outer = self._decide(statement.orelse, forced)
+            free = _literal(statement.iter) if not isinstance(statement, gast.While) else static(statement.test)
+            if not bound and (not free or inner & _LEAVING):
+                self.staged.add(id(statement))
+                return escapes
+            return (inner - _OF_LOOPS) | outer
+        dependent: frozenset[str] = frozenset()
+        for part in blocks(statement):
+            final = isinstance(statement, TRIES) and part is statement.finalbody
+            dependent |= self._decide(part, frozenset(_LEAVING | _OF_LOOPS) if final else forced)
+        if isinstance(statement, gast.If) and not bound and not static(statement.test):
+            self.staged.add(id(statement))
+            return escapes
+        return dependent
+
+    def _cross(self, body: Statements, ways: dict[str, Way]) -> bool:
+        """Fill `crossing`. `ways` says for each jump what lies between here and its target."""
+        crosses = False
+        for statement in body:
+            name = _NAMES.get(type(statement))
+            if name is not None:
+                here, final = ways[name]
+                if here:
+                    self.jumps.append(statement)
+                if here and final is not None:
+                    self.astray.append((statement, final))
+            elif id(statement) in self._escapes or type(statement) in _COMPOUND:
+                here = self._cross_one(statement, ways)
+            else:
+                continue
+            if here:
+                self.crossing.add(id(statement))
+                crosses = True
+        return crosses
+
+    def _cross_one(self, statement: gast.stmt, ways: dict[str, Way]) -> bool:
+        staged = id(statement) in self.staged
+        below = {name: (True, final) for name, (_, final) in ways.items()} if staged else ways
+        crosses = False
+        for part in blocks(statement):
+            inner = below
+            if isinstance(statement, LOOPS):
+                # A staged loop's own `break` and `continue` leave the function that its body becomes.
+                own = (staged, None)
+                inner = {**below, "break": own, "continue": own} if part is statement.body else ways
+            elif isinstance(statement, TRIES) and part is statement.finalbody:
+                inner = {name: (here, statement) for name, (here, _) in below.items()}
+            crosses |= self._cross(part, inner)
+        return crosses
+
+
+# Whether a jump leaves a staged block on its way, and the `try` whose `finally` block it leaves, if any.
+Way = tuple[bool, gast.stmt | None]
+_OF_LOOPS = frozenset({"break", "continue"})
+_LEAVING = frozenset({"break", "return"})
+_NAMES: dict[type, str] = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
+_JUMPS: dict[type, frozenset[str]] = {kind: frozenset({name}) for kind, name in _NAMES.items()}
+_DEFINITIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})
+_COMPOUND = frozenset({gast.If, *LOOPS, gast.With, gast.AsyncWith, *TRIES, gast.Match})
+
+
+def _own_expressions(statement: gast.stmt) -> Iterable[gast.AST]:
+    """The parts of a statement that are not statement lists."""
+    for child in gast.iter_child_nodes(statement):
+        if not isinstance(child, (gast.stmt, gast.ExceptHandler, gast.match_case)):
+            yield child
+        elif isinstance(child, gast.ExceptHandler) and child.type is not None:
+            yield child.type
+        elif isinstance(child, gast.match_case) and child.guard is not None:
+            yield child.guard
+
+
+def _suspends_itself(statement: gast.stmt) -> bool:
+    return any(
+        isinstance(node, SUSPENSIONS) or (isinstance(node, gast.comprehension) and node.is_async)
+        for node in inside(_own_expressions(statement))
+    )
+
+
+def _reads_own_frame(body: Statements) -> bool:
+    return any(
+        isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS
+        for node in inside(body)
+    )

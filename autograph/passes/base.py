@@ -1,0 +1,250 @@
+"""What every pass is made of: a post-order walk that gives new nodes and never changes old ones.
+
+    class LowerBreak(Pass):
+        name = "lower_break"
+
+        def function(self, node): …          # called for each user function, inner ones first
+
+A pass is made for one run over one tree. `context` is what the caller knows; `names` gives names that are free in the
+outermost function that is being rewritten.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
+
+import gast
+
+from ..analyses.staticness import FRAME_READERS, Staging
+from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, evolve
+
+BUILTINS = frozenset(vars(builtins))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What the caller of the pipeline knows about the code."""
+
+    filename: str = "<unknown>"
+    source: str = ""  # whole text of the file, for carets in errors
+    is_library: Callable[[str], bool] = lambda name: False  # is this global a module that is not converted?
+    is_builtin: Callable[[str], bool] = lambda name: name in BUILTINS  # does this global name mean the builtin?
+    ag: str = "ag__"  # what generated code calls the module of operators
+
+
+class Names:
+    """Fresh names for one outermost function, and which names were made so."""
+
+    def __init__(self, function: gast.AST) -> None:
+        self.bound: set[str] = set()  # by the function itself, or by a function inside it
+        self.used = _names_in(function, self.bound)
+        self.generated: set[str] = set()
+        # Most functions neither suspend themselves nor read their own frame; then no pass needs to look for it.
+        self.plain = not (self.used & (FRAME_READERS | {"await"}))
+        self.walrus = ":=" in self.used
+
+    def fresh(self, base: str) -> str:
+        """`base`, or `base_1`, `base_2`, … if that is taken."""
+        name, number = base, 0
+        while name in self.used:
+            number += 1
+            name = f"{base}_{number}"
+        self.used.add(name)
+        self.generated.add(name)
+        return name
+
+
+class Registry:
+    """The `Names` of each outermost function, kept from pass to pass; a function is known by its position."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Any, ...], Names] = {}
+
+    def of(self, function: gast.AST) -> Names:
+        key = (type(function), getattr(function, "name", ""), function.lineno, function.col_offset)
+        if key not in self.known:
+            self.known[key] = Names(function)
+        return self.known[key]
+
+
+class Pass:
+    """Rebuilds a tree from the leaves up; nodes that do not change are shared with the old tree."""
+
+    name: ClassVar[str]
+    erases: ClassVar[type | None] = None  # a jump that must not leave a staged block after the pass
+    _methods: ClassVar[dict[type, str | None]] = {}
+
+    def __init__(self, context: Context, registry: Registry) -> None:
+        self.context = context
+        self.registry = registry
+        self.names: Names = None  # type: ignore[assignment]  # set on entry of each outermost function
+
+    def __init_subclass__(cls) -> None:
+        cls._methods = {}
+
+    def run(self, tree: gast.Module) -> gast.Module:
+        return evolve(tree, body=self.visit_all(tree.body))
+
+    def visit(self, node: Any) -> Any:
+        """The new node, a list of nodes in place of a statement, or the node itself."""
+        kind = type(node)
+        try:
+            method = self._methods[kind]
+        except KeyError:
+            wanted = f"visit_{kind.__name__}"
+            method = self._methods[kind] = wanted if hasattr(self, wanted) else None
+        return self.children(node) if method is None else getattr(self, method)(node)
+
+    def children(self, node: Any) -> Any:
+        """The node with its children visited."""
+        changes: dict[str, Any] | None = None
+        values = node.__dict__
+        for field in node._fields:
+            value = values.get(field)
+            if isinstance(value, gast.AST):
+                new = self.visit(value)
+            elif type(value) is list and value:
+                new = self.visit_all(value)
+            else:
+                continue
+            if new is not value:
+                if changes is None:
+                    changes = {}
+                changes[field] = new
+        return node if changes is None else evolve(node, **changes)
+
+    def visit_all(self, nodes: list[Any]) -> list[Any]:
+        """The list with each node visited; the very same list if nothing changed."""
+        result: list[Any] | None = None
+        for position, node in enumerate(nodes):
+            new = self.visit(node) if isinstance(node, gast.AST) else node
+            if result is None and new is not node:
+                result = nodes[:position]
+            if result is not None:
+                if isinstance(new, list):
+                    result.extend(new)
+                else:
+                    result.append(new)
+        return nodes if result is None else result
+
+    # Positions carry no information for a pass; these have no children worth a visit.
+    def visit_Constant(self, node: gast.AST) -> Any:
+        return node
+
+    visit_Load = visit_Store = visit_Constant
+
+    def fail(self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = "") -> NoReturn:
+        """Refuse the code at `node`."""
+        from ..errors import ConversionError, Diagnostic, Where
+
+        lines = self.context.source.splitlines()
+        line = lines[node.lineno - 1] if 0 < node.lineno <= len(lines) else None
+        before = (line or "").encode()[: node.col_offset].decode(errors="replace")
+        end = len((line or "").encode()[: node.end_col_offset].decode(errors="replace"))
+        column = len(before) + 1
+        end_column = end + 1 if node.end_lineno == node.lineno else len(line or "") + 1
+        where = Where(self.context.filename, node.lineno, column, end_column, source=line)
+        raise ConversionError(Diagnostic(code, title, where, label=label, why=why, fix=fix))
+
+
+class FunctionPass(Pass):
+    """A pass over statements only: `function` gets each user function, after the functions inside it."""
+
+    def run(self, tree: gast.Module) -> gast.Module:
+        return evolve(tree, body=self.statements(tree.body, outermost=True))
+
+    def statements(self, body: Statements, outermost: bool) -> Statements:
+        result: Statements | None = None
+        for position, statement in enumerate(body):
+            new = statement
+            if isinstance(statement, DEFINITIONS):
+                if not left_alone(statement):
+                    new = self.definition(statement, outermost)
+            elif type(statement) in BLOCK_FIELDS:
+                new = self.compound(statement, outermost)
+            if result is None and new is not statement:
+                result = body[:position]
+            if result is not None:
+                result.append(new)
+        return body if result is None else result
+
+    def compound(self, statement: Any, outermost: bool) -> Any:
+        changes = {}
+        for field in BLOCK_FIELDS[type(statement)]:
+            old = getattr(statement, field)
+            if field in ("handlers", "cases"):
+                new = [self.compound(part, outermost) for part in old]
+                if all(part is before for part, before in zip(new, old, strict=True)):
+                    new = old
+            else:
+                new = self.statements(old, outermost)
+            if new is not old:
+                changes[field] = new
+        return evolve(statement, **changes) if changes else statement
+
+    def definition(self, function: Any, outermost: bool) -> Any:
+        if outermost:
+            self.names = self.registry.of(function)
+        body = self.statements(function.body, outermost=False)
+        before = evolve(function, body=body) if body is not function.body else function
+        after = self.function(before)
+        if self.erases is not None and after is not before:
+            left = Staging(after, self.names.plain).jumps
+            assert not any(isinstance(jump, self.erases) for jump in left), f"{self.name} left a jump behind"
+        return after
+
+    def function(self, node: Any) -> Any:
+        raise NotImplementedError
+
+
+def left_alone(function: gast.AST) -> bool:
+    """Whether a decorator says `do_not_convert`, with whatever prefix or arguments."""
+    for decorator in function.decorator_list:
+        mark = decorator.func if isinstance(decorator, gast.Call) else decorator
+        name = mark.attr if isinstance(mark, gast.Attribute) else getattr(mark, "id", None)
+        if name == "do_not_convert":
+            return True
+    return False
+
+
+def _names_in(function: gast.AST, bound: set[str]) -> set[str]:
+    """Every identifier that the function mentions, nested functions included.
+
+    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus.
+    """
+    names: set[str] = set()
+    pending: list[gast.AST] = [function]
+    while pending:
+        node = pending.pop()
+        kind = type(node)
+        if kind is gast.Name:
+            names.add(node.id)
+            if type(node.ctx) is not gast.Load:
+                bound.add(node.id)
+        elif kind is gast.Constant:
+            continue
+        elif isinstance(node, (gast.Global, gast.Nonlocal)):
+            names.update(node.names)
+        elif kind in _BINDERS:
+            bound.update(_BINDERS[kind](node))
+        elif kind is gast.NamedExpr:
+            names.add(":=")
+        elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):
+            suspends = not isinstance(node, gast.comprehension) or node.is_async
+            names.update(["await"] if suspends else [])
+        pending.extend(gast.iter_child_nodes(node))
+    return names | bound
+
+
+_BINDERS: dict[type, Callable[[Any], list[str]]] = {
+    gast.FunctionDef: lambda node: [node.name],
+    gast.AsyncFunctionDef: lambda node: [node.name],
+    gast.ClassDef: lambda node: [node.name],
+    gast.alias: lambda node: [(node.asname or node.name).partition(".")[0]],
+    gast.MatchAs: lambda node: [node.name] if node.name else [],
+    gast.MatchStar: lambda node: [node.name] if node.name else [],
+    gast.MatchMapping: lambda node: [node.rest] if node.rest else [],
+}

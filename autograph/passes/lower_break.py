@@ -1,0 +1,85 @@
+"""Lower `break` to a flag that the loop consults before going round again.
+
+    for x in xs:              stop = False
+        if f(x):              for x in ag__.until(xs, lambda: stop):
+            break       ==>       if f(x):
+        g(x)                          stop = True
+    else:                         else:
+        h()                           g(x)
+                              if not stop:
+                                  h()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..analyses.staticness import Staging
+from ..syntax.template import Template
+from ..syntax.tree import BLOCK_FIELDS, DEFINITIONS, Statements, blocks, evolve, with_blocks
+from .base import FunctionPass
+from .jumps import Jumps, find_jumps
+
+STOP = Template("$flag = True")
+ELSE = Template("""
+    if not $flag:
+        $orelse
+""")
+UNTIL = Template("$ag.until($items, lambda: $flag)")
+GOING = Template("not $flag")
+GOING_AND = Template("not $flag and $test")
+
+
+class LowerBreak(FunctionPass):
+    name = "lower_break"
+    erases = gast.Break
+
+    def function(self, node: Any) -> Any:
+        staging = Staging(node, self.names.plain)
+        if not staging.staged:
+            return node
+        body = self.walk(node.body, staging)
+        return evolve(node, body=body) if body is not node.body else node
+
+    def walk(self, body: Statements, staging: Staging) -> Statements:
+        result: Statements = []
+        changed = False
+        for statement in body:
+            new = self.statement(statement, staging)
+            changed |= new != [statement]
+            result += new
+        return result if changed else body
+
+    def statement(self, statement: Any, staging: Staging) -> Statements:
+        if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
+            return [statement]
+        looping = statement in staging and not isinstance(statement, gast.If)
+        breaks = looping and bool(find_jumps(statement.body, gast.Break))
+        flag = self.names.fresh("stop") if breaks else ""
+        new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
+        if not breaks:
+            return [evolve(new, orelse=[]), *new.orelse] if looping and new.orelse else [new]
+        stops = _Stops(self, find_jumps(new.body, gast.Break), lambda: flag)
+        loop = consulting(evolve(new, body=stops.lower(new.body, True, True), orelse=[]), flag, self.context.ag)
+        origin = new.orelse[0] if new.orelse else new
+        return [*stops.setup(new), loop, *ELSE(origin, flag=flag, orelse=new.orelse)]
+
+
+class _Stops(Jumps):
+    def jump(self, statement: gast.stmt, flagged: bool) -> Statements:
+        return STOP(statement, flag=self.flag)
+
+    def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
+        # Only the `else` block of a loop further inside can hold a `break` of this one.
+        return evolve(loop, orelse=self.lower(loop.orelse, True, True)), []
+
+
+def consulting(loop: Any, flag: str, ag: str) -> Any:
+    """The loop, ending as soon as the flag is true."""
+    if isinstance(loop, gast.For):
+        return evolve(loop, iter=UNTIL.expression(loop.iter, ag=ag, items=loop.iter, flag=flag))
+    if isinstance(loop.test, gast.Constant) and loop.test.value:
+        return evolve(loop, test=GOING.expression(loop.test, flag=flag))
+    return evolve(loop, test=GOING_AND.expression(loop.test, flag=flag, test=loop.test))

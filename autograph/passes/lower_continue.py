@@ -1,0 +1,56 @@
+"""Lower `continue` to structure: what is skipped moves into the other branch.
+
+    for x in xs:                  for x in xs:
+        if x < 0:                     if not x < 0:
+            continue      ==>             total += x
+        total += x
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..analyses.staticness import Staging
+from ..syntax.template import Template
+from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
+from .base import FunctionPass
+from .jumps import Jumps, find_jumps
+
+SKIP = Template("$flag = True")
+
+
+class LowerContinue(FunctionPass):
+    name = "lower_continue"
+    erases = gast.Continue
+
+    def function(self, node: Any) -> Any:
+        staging = Staging(node, self.names.plain)
+        if not staging.crossing:
+            return node
+        body = self.walk(node.body, staging)
+        return evolve(node, body=body) if body is not node.body else node
+
+    def walk(self, body: Statements, staging: Staging) -> Statements:
+        new = [self.statement(child, staging) for child in body]
+        return new if any(child is not old for child, old in zip(new, body, strict=True)) else body
+
+    def statement(self, statement: Any, staging: Staging) -> Any:
+        if id(statement) not in staging.crossing or isinstance(statement, DEFINITIONS):
+            return statement
+        new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
+        if not isinstance(statement, LOOPS) or not find_jumps(statement.body, gast.Continue) & staging.crossing:
+            return new
+        # Loops further inside are done, so each `continue` that is left is this loop's.
+        skips = _Skips(self, find_jumps(new.body, gast.Continue), lambda: self.names.fresh("skip"))
+        return evolve(new, body=skips.lower(new.body) or [at(gast.Pass(), statement)])
+
+
+class _Skips(Jumps):
+    def jump(self, statement: gast.stmt, flagged: bool) -> Statements:
+        return SKIP(statement, flag=self.flag) if flagged else []
+
+    def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
+        # Only the `else` block of a loop further inside can hold a `continue` of this one.
+        return evolve(loop, orelse=self.lower(loop.orelse, True, True)), []

@@ -1,0 +1,152 @@
+"""Lower a `return` that leaves a staged block: every path sets `result`, and one `return` at the end gives it.
+
+    if x < 0:                     if x < 0:
+        return 0                      result = 0
+    for y in ys:                  else:
+        if y > x:                     returned = False
+            return y                  result = ag__.Undefined('result')
+    return x            ==>           for y in ag__.until(ys, lambda: returned):
+                                          if y > x:
+                                              result = y
+                                              returned = True
+                                      if not returned:
+                                          result = x
+                                  return result
+
+A `return` in blocks that stay Python is left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..analyses.staticness import Staging
+from ..syntax.template import Template
+from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
+from .base import FunctionPass
+from .jumps import JUMPS, Jumps, find_jumps
+from .lower_break import consulting
+
+RESULT = Template("$result = $value")
+RETURNED = Template("$flag = True")
+SETUP = Template("""
+    $flag = False
+    $result = $ag.Undefined($text)
+""")
+LEAVE = Template("""
+    if $flag:
+        break
+""")
+NOTHING = Template("return None")
+
+
+class LowerReturn(FunctionPass):
+    name = "lower_return"
+    erases = gast.Return
+
+    def function(self, node: Any) -> Any:
+        staging = Staging(node, self.names.plain)
+        jumps = find_jumps(node.body, gast.Return)
+        if not jumps & staging.crossing:
+            return node
+        returns = _Returns(jumps, self, staging, _valued(node.body))
+        return evolve(node, body=self.closed(node.body, returns, top=True))
+
+    def closed(self, body: Statements, returns: _Returns, top: bool) -> Statements:
+        """A list of statements outside of staged blocks. It keeps its native returns up to the first statement
+        with one that leaves a staged block; from there on one `return` at the end stands for all."""
+        result: Statements = []
+        for position, statement in enumerate(body):
+            if id(statement) not in returns.staging.crossing & returns.jumping:
+                result.append(statement)
+            elif statement not in returns.staging and self.closes(statement, returns):
+                parts = [
+                    self.closed(part, returns, top=False)
+                    if any(id(child) in returns.staging.crossing & returns.jumping for child in part)
+                    else part
+                    for part in blocks(statement)
+                ]
+                result.append(with_blocks(statement, parts))
+            else:
+                rest = body[position:]
+                if top and returns.valued and not returns.ends_list(rest):
+                    rest = rest + NOTHING(rest[-1])
+                result += returns.lower(rest)
+                return result + ([] if top and not returns.valued else returns.exit(rest[-1]))
+        return result
+
+    def closes(self, statement: gast.stmt, returns: _Returns) -> bool:
+        """Whether every list with a lowered return ends there, so that a native `return` can follow."""
+        return not isinstance(statement, LOOPS) and all(
+            returns.ends_list(part)
+            for part in blocks(statement)
+            if any(id(child) in returns.staging.crossing & returns.jumping for child in part)
+        )
+
+
+class _Returns(Jumps):
+    def __init__(self, jumping: set[int], owner: LowerReturn, staging: Staging, valued: bool) -> None:
+        super().__init__(owner, jumping, lambda: owner.names.fresh("returned"))
+        self.staging = staging
+        self.valued = valued
+        self.ag = owner.context.ag
+        self.result = owner.names.fresh("result") if valued else ""
+
+    def exit(self, origin: gast.stmt) -> Statements:
+        value = gast.Name(self.result, gast.Load(), None, None) if self.valued else None
+        return [at(gast.Return(value), origin)]
+
+    def setup(self, origin: gast.stmt) -> Statements:
+        if not self.valued:
+            return super().setup(origin)
+        text = at(gast.Constant(self.result, None), origin)
+        return SETUP(origin, flag=self.flag, result=self.result, ag=self.ag, text=text)
+
+    def jump(self, statement: gast.Return, flagged: bool) -> Statements:
+        done: Statements = []
+        if self.valued:
+            value = statement.value or at(gast.Constant(None, None), statement)
+            done = RESULT(statement, result=self.result, value=value)
+        elif statement.value is not None and not isinstance(statement.value, gast.Constant):
+            done = [at(gast.Expr(statement.value), statement)]
+        return done + (RETURNED(statement, flag=self.flag) if flagged else [])
+
+    def loop(self, loop: Any) -> tuple[gast.stmt, Statements]:
+        """A staged loop looks at `returned` before it goes round. A loop that has a `break` of its own, or stays
+        Python, is left by `break`."""
+        if loop in self.staging and not find_jumps(loop.body, gast.Break):
+            lowered = evolve(loop, body=self.lower(loop.body, True, True), orelse=[])
+            return consulting(lowered, self.flag, self.ag), loop.orelse
+        orelse = self.lower(loop.orelse, True, True)
+        return evolve(loop, body=self.leaving(loop.body), orelse=orelse), []
+
+    def leaving(self, body: Statements) -> Statements:
+        """A loop's body in which every `return` sets the flag and is then a `break`."""
+        result: Statements = []
+        for statement in body:
+            if id(statement) not in self.jumping:
+                result.append(statement)
+            elif isinstance(statement, JUMPS):
+                result += [*self.jump(statement, True), at(gast.Break(), statement)]
+            elif isinstance(statement, LOOPS):
+                lowered, after = self.loop(statement)
+                if statement.orelse and not after:
+                    lowered = evolve(lowered, orelse=self.leaving(statement.orelse))
+                result += [lowered, *LEAVE(statement, flag=self.flag), *self.leaving(after)]
+            else:
+                result.append(with_blocks(statement, [self.leaving(part) for part in blocks(statement)]))
+        return result
+
+
+def _valued(body: Statements) -> bool:
+    """Whether some `return` gives a value other than None."""
+    for statement in body:
+        if isinstance(statement, gast.Return):
+            value = statement.value
+            if value is not None and not (isinstance(value, gast.Constant) and value.value is None):
+                return True
+        elif not isinstance(statement, (*DEFINITIONS, gast.ClassDef)) and any(map(_valued, blocks(statement))):
+            return True
+    return False

@@ -1,0 +1,49 @@
+"""The passes, in the order in which they run: return becomes break-like structure, then blocks become functions.
+
+    reject → lower_return → lower_break → lower_continue → lower_walrus
+           → stage_blocks → stage_asserts → stage_logic → stage_calls
+
+Every tree on the way is runnable Python with the same meaning.
+"""
+
+from __future__ import annotations
+
+import gast
+
+from ..syntax.tree import deep_trees
+from .base import Context, Pass, Registry
+from .lower_break import LowerBreak
+from .lower_continue import LowerContinue
+from .lower_return import LowerReturn
+from .lower_walrus import LowerWalrus
+from .reject import Reject
+from .stage_asserts import StageAsserts
+from .stage_blocks import StageBlocks
+from .stage_calls import StageCalls
+from .stage_logic import StageLogic
+
+PIPELINE: tuple[type[Pass], ...] = (
+    Reject,
+    LowerReturn,
+    LowerBreak,
+    LowerContinue,
+    LowerWalrus,
+    StageBlocks,
+    StageAsserts,
+    StageLogic,
+    StageCalls,
+)
+
+
+def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.Module:
+    """The tree after all passes, or after the pass called `after`. The given tree is not changed."""
+    names = [step.name for step in PIPELINE]
+    if after is not None and after not in names:
+        raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
+    registry = Registry()
+    with deep_trees():
+        for step in PIPELINE:
+            tree = step(context, registry).run(tree)
+            if step.name == after:
+                break
+    return tree

@@ -1,0 +1,48 @@
+"""Refuse what cannot be converted faithfully. Each row says what, why, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import gast
+
+from ..analyses.staticness import Staging
+from .base import FunctionPass
+
+
+class Rejection(NamedTuple):
+    """One row of the table."""
+
+    code: str
+    find: Callable[[Any, Staging], Iterable[gast.AST]]
+    what: str
+    why: str
+    fix: str
+
+
+FINALLY_JUMP = Rejection(
+    code="AGC110",
+    find=lambda function, staging: (jump for jump, _ in staging.astray),
+    what="a jump leaves a `finally` block inside control flow that may be staged",
+    why="it would discard an exception on its way, which a staged block cannot do",
+    fix="move the jump behind the `try` statement",
+)
+
+REJECTIONS: tuple[Rejection, ...] = (FINALLY_JUMP,)
+
+
+class Reject(FunctionPass):
+    name = "reject"
+
+    def function(self, node: Any) -> Any:
+        staging = Staging(node, self.names.plain)
+        for row in REJECTIONS:
+            for found in row.find(node, staging):
+                refuse(self, found, row)
+        return node
+
+
+def refuse(owner: FunctionPass, node: gast.AST, row: Rejection) -> None:
+    """Raise the error of a row at a node."""
+    owner.fail(node, row.code, row.what, why=row.why, fix=row.fix)

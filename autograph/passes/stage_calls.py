@@ -1,0 +1,74 @@
+"""Convert what is called, when it is called.
+
+    step(x)        ==>     ag__.converted(step)(x)
+    range(n)       ==>     ag__.converted(range)(n)         a builtin that backends overload
+    np.dot(a, b)           stays: a library; so do other builtins, `super()` and decorators
+
+`converted` gives the callable itself when there is nothing to convert, so the call and its arguments stay as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..syntax.template import Template
+from ..syntax.tree import evolve, is_call_of, root, stored_names
+from .expressions import ExpressionPass
+
+# Builtins that a backend may have its own version of.
+OVERLOADED = frozenset(
+    "len range abs int float bool min max sum any all enumerate zip map filter sorted reversed round divmod pow "
+    "next iter complex".split()
+)
+LITERALS = (gast.Constant, gast.JoinedStr, gast.List, gast.Tuple, gast.Dict, gast.Set, gast.ListComp, gast.DictComp)
+
+CONVERTED = Template("$ag.converted($callee)")
+
+
+class StageCalls(ExpressionPass):
+    name = "stage_calls"
+
+    def run(self, tree: gast.Module) -> gast.Module:
+        self.assigned = _assigned_at_top(tree)
+        return super().run(tree)
+
+    def visit_Call(self, node: Any) -> Any:
+        if is_call_of(node, self.context.ag):
+            return evolve(node, args=self.visit_all(node.args), keywords=self.visit_all(node.keywords))
+        new = self.children(node)
+        if not self.active or self.is_left_alone(node.func):
+            return new
+        return evolve(new, func=CONVERTED.expression(new.func, ag=self.context.ag, callee=new.func))
+
+    def is_left_alone(self, callee: gast.expr) -> bool:
+        if isinstance(callee, gast.Attribute) and isinstance(callee.value, LITERALS):
+            return True
+        name = root(callee)
+        if name is None or name in self.names.bound or name in self.assigned:
+            return False
+        if isinstance(callee, gast.Name) and self.context.is_builtin(name):
+            return name not in OVERLOADED
+        return self.context.is_library(name)
+
+
+def _assigned_at_top(tree: gast.Module) -> frozenset[str]:
+    """The names that a module binds itself, other than by imports."""
+    names: set[str] = set()
+    pending = list(tree.body)
+    while pending:
+        statement = pending.pop()
+        if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            names.add(statement.name)
+            continue
+        for node in gast.iter_child_nodes(statement):
+            if isinstance(node, gast.stmt):
+                pending.append(node)
+            elif isinstance(node, (gast.ExceptHandler, gast.match_case)):
+                pending.extend(node.body)
+            elif isinstance(node, gast.withitem) and node.optional_vars is not None:
+                names.update(name.id for name in stored_names(node.optional_vars))
+            else:
+                names.update(name.id for name in stored_names(node) if isinstance(name.ctx, gast.Store))
+    return frozenset(names)

@@ -1,0 +1,199 @@
+"""Small questions about trees, and ways to make a changed copy. Nothing here changes a tree.
+
+    function_of(tree)        the definition that a conversion is about
+    inside(statements)       every node that belongs to this function, not to a function within it
+    evolve(node, body=[…])   the same node with another body
+    dotted(node)             'self.cells[0].h' for an expression that names a place, else None
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+import gast
+
+Node = TypeVar("Node", bound=gast.AST)
+Statements = list[gast.stmt]
+
+FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+LOOPS = (gast.While, gast.For, gast.AsyncFor)
+TRIES = (gast.Try, gast.TryStar)
+WITHS = (gast.With, gast.AsyncWith)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+SUSPENSIONS = (gast.Yield, gast.YieldFrom, gast.Await)
+ASYNC = (gast.AsyncFor, gast.AsyncWith)
+
+# The fields that hold statements, in the order in which they run.
+BLOCK_FIELDS: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((gast.If, *LOOPS), ("body", "orelse")),
+    **dict.fromkeys(WITHS, ("body",)),
+    **dict.fromkeys(TRIES, ("body", "handlers", "orelse", "finalbody")),
+    gast.Match: ("cases",),
+    gast.match_case: ("body",),
+    gast.ExceptHandler: ("body",),
+    **dict.fromkeys((*DEFINITIONS, gast.ClassDef, gast.Module), ("body",)),
+}
+
+POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+DEEP = 100_000  # frames; a sum of some thousand terms is a tree that deep
+
+
+def evolve(node: Node, **fields: Any) -> Node:
+    """A copy of `node`, position included, with some fields replaced."""
+    kind = type(node)
+    new = kind.__new__(kind)
+    new.__dict__.update(node.__dict__)
+    new.__dict__.update(fields)
+    return new
+
+
+def at(node: Node, origin: gast.AST) -> Node:
+    """Give a new node, and what is new below it, the position of the node it was made for."""
+    place = {key: value for key, value in origin.__dict__.items() if key in POSITION}
+    pending: list[gast.AST] = [node]
+    while pending:
+        new = pending.pop()
+        if "lineno" in new.__dict__:
+            continue
+        if new._attributes:
+            new.__dict__.update(place)
+        pending.extend(gast.iter_child_nodes(new))
+    return node
+
+
+def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
+    """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
+    pending = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, gast.ClassDef)):
+            pending.extend(gast.iter_child_nodes(node))
+
+
+def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...]) -> bool:
+    """Whether some node of these kinds belongs to the same function as `nodes`.
+
+    >>> contains(gast.parse("if a: return"), gast.Return), contains(gast.parse("lambda: (yield)"), gast.Yield)
+    (True, False)
+    """
+    return any(isinstance(node, kinds) for node in inside(nodes))
+
+
+def blocks(statement: gast.AST) -> Iterator[Statements]:
+    """The statement lists directly below a compound statement; handlers and cases are looked through."""
+    for field in BLOCK_FIELDS.get(type(statement), ()):
+        if field in ("handlers", "cases"):
+            for part in getattr(statement, field):
+                yield part.body
+        else:
+            yield getattr(statement, field)
+
+
+def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:
+    """The statement with its statement lists replaced, in the order of `blocks`; itself if they are the same."""
+    supply = iter(new)
+    changes: dict[str, Any] = {}
+    for field in BLOCK_FIELDS.get(type(statement), ()):
+        old = getattr(statement, field)
+        if field in ("handlers", "cases"):
+            parts = [with_blocks(part, [next(supply)]) for part in old]
+            if any(part is not before for part, before in zip(parts, old, strict=True)):
+                changes[field] = parts
+        else:
+            body = next(supply)
+            if body is not old:
+                changes[field] = body
+    return evolve(statement, **changes) if changes else statement
+
+
+def dotted(node: gast.AST) -> str | None:
+    """The qualified name of a place: names, attributes, and items whose index is a name or a constant.
+
+    >>> dotted(gast.parse("self.cells[0].h").body[0].value), dotted(gast.parse("f().x").body[0].value)
+    ('self.cells[0].h', None)
+    """
+    if isinstance(node, gast.Name):
+        return cast(str, node.id)
+    if isinstance(node, gast.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr}" if base else None
+    if isinstance(node, gast.Subscript):
+        base, index = dotted(node.value), _index(node.slice)
+        return f"{base}[{index}]" if base and index else None
+    return None
+
+
+def _index(node: gast.AST) -> str | None:
+    if isinstance(node, gast.Constant):
+        return repr(node.value)
+    if isinstance(node, gast.Name):
+        return cast(str, node.id)
+    if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
+        inner = _index(node.operand)
+        return f"-{inner}" if inner else None
+    if isinstance(node, gast.Tuple):
+        parts = [_index(part) for part in node.elts]
+        return ", ".join(cast(list[str], parts)) + "," if parts and all(parts) else None
+    return None
+
+
+def root(node: gast.AST) -> str | None:
+    """The first name of a dotted expression: 'np' of `np.linalg.norm`."""
+    while isinstance(node, gast.Attribute):
+        node = node.value
+    return cast(str, node.id) if isinstance(node, gast.Name) else None
+
+
+def parameters(function: gast.AST) -> list[gast.Name]:
+    """The parameters of a function or lambda, in the order of the signature."""
+    args = function.args
+    extra = [name for name in (args.vararg, args.kwarg) if name is not None]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *extra]
+
+
+def stored_names(target: gast.AST) -> Iterator[gast.Name]:
+    """The names that an assignment to `target` binds."""
+    if isinstance(target, gast.Name):
+        yield target
+    elif isinstance(target, (gast.Tuple, gast.List)):
+        for element in target.elts:
+            yield from stored_names(element)
+    elif isinstance(target, gast.Starred):
+        yield from stored_names(target.value)
+
+
+def is_call_of(node: gast.AST, module: str, *names: str) -> bool:
+    """Whether the node is a call such as `ag__.until(…)`, with `module` the name before the dot."""
+    return (
+        isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Attribute)
+        and isinstance(node.func.value, gast.Name)
+        and node.func.value.id == module
+        and (not names or node.func.attr in names)
+    )
+
+
+def docstring_end(body: Statements) -> int:
+    """How many leading statements must stay first: the docstring, and declarations of names."""
+    end = 0
+    if body and isinstance(body[0], gast.Expr) and isinstance(body[0].value, gast.Constant):
+        end = int(isinstance(body[0].value.value, str))
+    while end < len(body) and isinstance(body[end], (gast.Global, gast.Nonlocal)):
+        end += 1
+    return end
+
+
+@contextmanager
+def deep_trees() -> Iterator[None]:
+    """Room for recursion over deeply nested expressions, such as a sum of 5,000 terms."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
