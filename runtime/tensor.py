@@ -141,13 +141,18 @@ class EagerTensor(Tensor):
         return bool(self._array)
 
     def __int__(self) -> int:
-        return int(self._array)
+        return int(self._scalar())
 
     def __float__(self) -> float:
-        return float(self._array)
+        return float(self._scalar())
 
     def __complex__(self) -> complex:
-        return complex(self._array)
+        return complex(self._scalar())
+
+    def _scalar(self) -> Any:
+        if self._array.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self._array.item()
 
     def __index__(self) -> int:
         if self._array.ndim or self._array.dtype.kind not in "iu":
@@ -172,19 +177,28 @@ class EagerTensor(Tensor):
         return EagerTensor, (self._array,)
 
     def __repr__(self) -> str:
-        value = repr(self._array) if self._array.ndim else _scalar_text(self._array)
-        gap = "\n" if "\n" in value else ""
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={gap}{value}>"
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={value_text(self._array)}>"
 
     def __str__(self) -> str:
-        text = str(self._array) if self._array.ndim else _scalar_text(self._array)
+        item = self._array[()]
+        text = repr(item) if isinstance(item, bytes) else str(item)
         gap = "\n" if "\n" in text else ""
         return f"tf.Tensor({gap}{text}, shape={self.shape}, dtype={self.dtype.name})"
 
 
-def _scalar_text(array: Any) -> str:
-    item = array[()]
-    return repr(item) if isinstance(item, bytes) else str(item)
+def value_text(array: np.ndarray[Any, Any]) -> str:
+    """A value as the `repr` of tensors and variables shows it.
+
+    A scalar is shown as Python's number (all digits of the float64 beside a float32); a text of several lines
+    begins on a line of its own.
+
+    >>> value_text(np.array(0.1, np.float32)), value_text(np.array([0.1], np.float32))
+    ('0.10000000149011612', 'array([0.1], dtype=float32)')
+    """
+    if not array.ndim:
+        return repr(array.item())
+    text = repr(array)
+    return f"\n{text}" if "\n" in text else text
 
 
 class EagerArray:

@@ -17,7 +17,7 @@ from .convert import convert_to_tensor, register_tensor_conversion_function
 from .ir.builder import Builder, current
 from .ir.specs import RefSpec, Spec
 from .ops import overloads, state
-from .tensor import EagerTensor, Reference, Tensor
+from .tensor import EagerTensor, Reference, Tensor, value_text
 
 
 class Variable:
@@ -161,8 +161,7 @@ class Variable:
         known = f" shape={self.shape} dtype={self.dtype.name}"
         if current() is not None:
             return f"<tf.Variable '{self.name}'{known}>"
-        value = repr(self._array) if self._array.ndim else str(self._array[()])
-        return f"<tf.Variable '{self.name}'{known}, numpy={value}>"
+        return f"<tf.Variable '{self.name}'{known}, numpy={value_text(self._array)}>"
 
 
 def _initial(value: Any, dtype: Any) -> EagerTensor:

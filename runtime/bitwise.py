@@ -1,0 +1,9 @@
+"""The module `tf.bitwise`: operations on the bits of integers, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from .ops.bits import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift
+
+__all__ = [
+    "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",
+]  # fmt: skip
