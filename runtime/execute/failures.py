@@ -43,6 +43,6 @@ def _reason(error: Exception, operation: Operation, inputs: Sequence[Any]) -> st
     if not operation.regions and all(isinstance(x, (np.ndarray, np.generic)) for x in inputs):
         try:
             operation.op.infer([Constant(np.asarray(x)) for x in inputs], operation.attrs)
-        except (ValueError, TypeError) as refusal:
+        except (ValueError, TypeError, errors.OpError) as refusal:
             return str(refusal)
     return str(error).strip()

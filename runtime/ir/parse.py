@@ -46,18 +46,18 @@ class _Module:
         line = self.lines[0]
         if line.depth:
             raise line.error("expected `graph`", 1)
-        return self.graph(line.tokens[1].text, line)
+        return self.graph(line.tokens[1].text, line, 1)
 
-    def graph(self, name: str, caller: Line) -> Graph:
+    def graph(self, name: str, caller: Line, column: int) -> Graph:
         """The graph called `name`, read at most once: calls of the same name share it."""
         if name not in self._headers:
-            raise caller.error(f"there is no graph `{name}` in this text")
+            raise caller.error(f"there is no graph `{name}` in this text", column)
         if name not in self._graphs:
             self._graphs[name] = None
             self._graphs[name] = _Reader(self, self._headers[name]).function(name)
         graph = self._graphs[name]
         if graph is None:
-            raise caller.error(f"`{name}` calls itself")
+            raise caller.error(f"`{name}` calls itself", column)
         return graph
 
     def _read_data(self, start: int) -> None:
@@ -152,7 +152,8 @@ class _Reader:
             raise line.error(f"there is no operation `{word.text}`", word.column)
         callees = []
         while line.accept("@"):
-            callees.append(self.module.graph(line.name("the name of a graph"), line))
+            callee = line.next
+            callees.append(self.module.graph(line.name("the name of a graph"), line, callee.column))
         inputs = self._operands(line, scope)
         attrs = dict(defaults(op)) | (read_attributes(line, op) if line.accept("[") else {})
         specs = read_specs(line) if line.accept(":") else []

@@ -96,10 +96,9 @@ def _check_operation(operation: Operation) -> None:
         return
     try:
         specs = operation.op.infer(list(operation.inputs), operation.attrs)
-    except (ValueError, TypeError) as error:
-        raise _BrokenRuleError(
-            f"{operation.op.name} does not take these operands: {error}", operation
-        ) from None
+    except (ValueError, TypeError, errors.OpError) as error:
+        reason = f"{operation.op.name} does not take these operands: {error}"
+        raise _BrokenRuleError(reason, operation) from None
     inferred = specs if isinstance(specs, tuple) else (specs,)
     given = [value.spec for value in operation.outputs]
     if not _all_agree(given, inferred):

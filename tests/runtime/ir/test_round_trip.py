@@ -1,0 +1,19 @@
+"""Text and graph are two forms of the same thing."""
+
+from __future__ import annotations
+
+from agc.runtime.ir.graph import Graph
+from agc.runtime.ir.parse import parse
+from agc.runtime.ir.text import show
+from agc.runtime.ir.verify import verify
+from hypothesis import given, settings
+from random_graphs import graphs
+
+
+@settings(max_examples=200, deadline=None)
+@given(graphs())
+def test_what_is_shown_reads_back(graph: Graph) -> None:
+    again = parse(show(graph))
+    assert show(again) == show(graph)
+    assert again == graph
+    verify(again)
