@@ -86,7 +86,12 @@ def _spans(code: str, lines: list[str]) -> Iterator[Span]:
     import tokenize  # only who wants colours pays for it
 
     previous = ""
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    while True:
+        try:
+            token = next(tokens)
+        except (StopIteration, tokenize.TokenError, SyntaxError):  # what is not Python stays as it is
+            return
         style = _style(tokenize.tok_name[token.type], token.string, previous)
         previous = token.string if token.string.strip() else previous
         if style is not None:

@@ -47,7 +47,9 @@ def choose_color(ctx: click.Context, param: click.Parameter, choice: str) -> Non
 
 @click.command(help=HELP, short_help="Show the generated code.")
 @click.argument("file", type=click.Path(allow_dash=True))
-@click.option("-f", "--function", metavar="NAME", help="Only this function; a method is CLASS.METHOD.")
+@click.option(
+    "-f", "--function", metavar="NAME", help="Only this function or class; a method is CLASS.METHOD."
+)
 @click.option("-o", "--output", "out", metavar="OUT", type=click.Path(), help="Write to OUT, not to stdout.")
 @click.option("--diff", is_flag=True, help="Print a unified diff from the original to the generated code.")
 @click.option("--annotate", is_flag=True, help="Show the original line, as a comment, at each block.")
@@ -94,7 +96,11 @@ def convert(
         output.check_destination(str(out), path)
 
     source = sources.read(path)
-    original = _original(source, function)
+    tree = sources.parse(source)
+    original = source.text
+    if function is not None:
+        definition = _definition(function, tree, source.label)
+        original, function = _lines_of(definition.node, source.text), definition.qualname
     try:
         generated = autograph.convert_source(
             source.text, source.label, after=after, function=function, annotate=annotate
@@ -112,22 +118,16 @@ def convert(
     return OK
 
 
-def _original(source: sources.Source, function: str | None) -> str:
-    """The text that is converted; an error when it is no Python or has no such function."""
-    tree = sources.parse(source)
-    if function is None:
-        return source.text
-    known = sources.functions(tree)
-    if function not in known:
-        raise sources.no_function(function, source.label, list(known))
-    return _lines_of(known[function], source.text)
+def _definition(name: str, tree: ast.Module, label: str) -> sources.Definition:
+    known = sources.definitions(tree)
+    if name not in known:
+        raise sources.no_function(name, label, list(known))
+    return known[name]
 
 
-def _lines_of(node: ast.AST, text: str) -> str:
-    decorators = getattr(node, "decorator_list", [])
-    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])  # type: ignore[attr-defined]
-    lines = text.split("\n")[first - 1 : node.end_lineno]  # type: ignore[attr-defined]
-    return textwrap.dedent("\n".join(lines)) + "\n"
+def _lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, text: str) -> str:
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return textwrap.dedent("\n".join(text.split("\n")[first - 1 : node.end_lineno])) + "\n"
 
 
 def unified(before: str, after: str, label: str) -> str:

@@ -177,26 +177,36 @@ def _not_python(error: SyntaxError, source: Source) -> CommandError:
     return problem(NOT_PYTHON, title, where, exit_code=FAILED)
 
 
-def functions(tree: ast.Module) -> dict[str, ast.AST]:
-    """The functions of a module by dotted name: its own, and the methods of its classes.
+class Definition(NamedTuple):
+    """A function or class of a module."""
 
-    >>> list(functions(ast.parse("class A:\\n def f(self): ...\\ndef g(): ...")))
-    ['A.f', 'g']
+    qualname: str  # as Python has it: f.<locals>.g
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def definitions(tree: ast.Module) -> dict[str, Definition]:
+    """What a module defines, by dotted name: functions, classes, methods, functions in functions.
+
+    >>> list(definitions(ast.parse("class A:\\n def f(self): ...\\ndef g():\\n def h(): ...")))
+    ['A', 'A.f', 'g', 'g.h']
     """
-    return dict(_functions(tree.body, ""))
+    found = _definitions(tree.body, "")
+    return {definition.qualname.replace("<locals>.", ""): definition for definition in found}
 
 
-def _functions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.AST]]:
+def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[Definition]:
     for node in body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield prefix + node.name, node
-        elif isinstance(node, ast.ClassDef):
-            yield from _functions(node.body, f"{prefix}{node.name}.")
-        else:  # a definition may stand under `if`, `try` or `with`
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            name = prefix + node.name
+            yield Definition(name, node)
+            yield from _definitions(
+                node.body, f"{name}." if isinstance(node, ast.ClassDef) else f"{name}.<locals>."
+            )
+        else:  # a definition may stand under `if`, `for`, `try`, `with` or `match`
             for block in ("body", "orelse", "finalbody"):
-                yield from _functions(getattr(node, block, []), prefix)
-            for handler in getattr(node, "handlers", []):
-                yield from _functions(handler.body, prefix)
+                yield from _definitions(getattr(node, block, []), prefix)
+            for branch in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
+                yield from _definitions(branch.body, prefix)
 
 
 def no_function(name: str, label: str, known: list[str]) -> CommandError:

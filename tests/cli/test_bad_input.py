@@ -162,7 +162,7 @@ def test_the_functions_of_a_file_are_listed(agc):
         == """\
 error[AGC304]: there is no function `zzz`
   --> collatz.py
-why: the functions are: collatz, Counter.__init__, Counter.down
+why: the functions are: collatz, Counter, Counter.__init__, Counter.down
 """
     )
 

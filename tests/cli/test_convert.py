@@ -41,6 +41,15 @@ def test_one_method(agc):
     assert "__init__" not in code and "collatz" not in code
 
 
+def test_a_function_in_a_function_and_a_class(agc):
+    program = (
+        "def f():\n    def g(x):\n        return -x if x < 0 else x\n    return g\n\nclass A:\n    b = 1\n"
+    )
+    inner = agc("convert", "-::f.g", stdin=program).stdout
+    assert "def g(x):" in inner and "def f" not in inner
+    assert "class A:\n" in agc("convert", "-", "--function", "A", stdin=program).stdout
+
+
 def test_into_a_file(agc, folder):
     result = agc("convert", "collatz.py", "-o", "out.py")
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
