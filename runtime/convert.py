@@ -103,6 +103,8 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
         return array
     if not _fits(array, dtype, isinstance(value, bool)):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    if dtype.is_floating or dtype.is_complex:
+        return np.array(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
     return array.astype(dtype.numpy)
 
 

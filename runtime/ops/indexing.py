@@ -194,3 +194,14 @@ def _reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
         if item is not None and type(item) is not slice and not -shape[place] <= item < shape[place]:
             return _out_of_bounds(int(item), shape[place], place)
     return None
+
+
+def _rows(self: EagerTensor) -> Iterator[Any]:
+    """A tensor in a Python loop: its rows, one after the other."""
+    if not self._array.ndim:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    return map(self.__getitem__, range(len(self._array)))
+
+
+Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+EagerTensor.__iter__ = _rows  # type: ignore[attr-defined]
