@@ -15,6 +15,7 @@ Values that may be big are deleted after their last use.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,10 +74,9 @@ class Module:
         """An attribute as source: itself when Python can read it back, else a name."""
         if _is_plain(value):
             return repr(value)
-        try:
-            return self._global(("attribute", value), "constant_attribute", value)
-        except TypeError:  # not hashable
-            return self._global(("attribute", id(value)), "constant_attribute", value)
+        if isinstance(value, dtypes.DType):
+            return self._global(value, f"dtype_{value.name}", value)
+        return self._global(("attribute", id(value)), "constant_attribute", value)
 
     def _global(self, key: Any, wish: str, value: Any) -> str:
         if key not in self._known:
@@ -88,6 +88,8 @@ class Module:
 def _is_plain(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_plain, value))
+    if type(value) is float:
+        return math.isfinite(value)
     return value is None or type(value) in (bool, int, str, bytes)
 
 
