@@ -85,16 +85,20 @@ def to_code(f: Callable[..., Any] | type) -> str:
 
 
 def convert_source(
-    text: str, filename: str = "<unknown>", after: str | None = None, function: str | None = None
+    text: str,
+    filename: str = "<unknown>",
+    after: str | None = None,
+    function: str | None = None,
+    annotate: bool = False,
 ) -> str:
     """The text of a module, converted: a module that runs by itself.
 
     `after` stops behind the pass of that name. `function`, such as "fit" or "Model.fit", asks for that
-    function only.
+    function only. `annotate` sets the lines of `text` beside the code that they became, as comments.
     """
     from . import printing
 
-    return printing.module_text(text, filename, after, function)
+    return printing.module_text(text, filename, after, function, annotate)
 
 
 def compile_source(text: str, filename: str) -> CodeType:

@@ -43,14 +43,16 @@ def undecorated(statement: ast.stmt) -> ast.stmt:
     return ast.copy_location(type(statement)(**fields), statement)
 
 
-def module_text(text: str, filename: str, after: str | None, function: str | None) -> str:
+def module_text(text: str, filename: str, after: str | None, function: str | None, annotate: bool) -> str:
     """The converted text of a module, or of one of its functions."""
+    comments = text if annotate else None
     with deep_trees():
         if function is not None:
-            return unparse(static.convert_definition(static.find(text, filename, function), after).after)
+            definition = static.find(text, filename, function)
+            return unparse(static.convert_definition(definition, after).after, comments)
         if static.is_converted(text):
             return text
-        return heading(text) + unparse(static.convert_module(text, filename, after).after)
+        return heading(text) + unparse(static.convert_module(text, filename, after).after, comments)
 
 
 def heading(text: str) -> str:
