@@ -142,7 +142,7 @@ def while_loop(
     Raises TypeError (ValueError) in a graph when the body changes dtypes or structure.
 
     >>> while_loop(lambda i: i < 10, lambda i: (i * 2,), (1,))
-    (16,)
+    (<tf.Tensor: shape=(), dtype=int32, numpy=16>,)
     """
     if not loop_vars:
         raise ValueError("'loop_vars' must be a nonempty list or tuple")

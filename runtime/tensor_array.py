@@ -36,6 +36,10 @@ class TensorArray:
     >>> ta = ta.write(0, 10).write(1, 20)
     >>> ta.stack().numpy()
     array([10, 20], dtype=int32)
+    >>> int(ta.read(1)), int(ta.size()), ta.gather([1, 0]).numpy().tolist()
+    (20, 2, [20, 10])
+    >>> TensorArray(dtypes.int32, size=2).unstack([[1, 2], [3, 4]]).concat().numpy().tolist()
+    [1, 2, 3, 4]
     """
 
     def __init__(

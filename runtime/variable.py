@@ -35,6 +35,8 @@ class Variable:
     >>> v = Variable([1.0, 2.0])
     >>> v.assign_add([1.0, 1.0]).numpy()
     array([2., 3.], dtype=float32)
+    >>> v.assign_sub([1.0, 1.0]).numpy(), v.assign([5.0, 6.0]).numpy()
+    (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
     """
 
     def __init__(

@@ -15,8 +15,8 @@ from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import DType
-from .declare import Input, Name, op
-from .families import EVERY, NUMERIC, Array, demand
+from .declare import Input, Name, Same, op
+from .families import EVERY, FLOATS, NUMERIC, Array, demand
 
 
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
@@ -162,12 +162,13 @@ _PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
 @op(name="complex")
-def _complex(real: Input, imag: Input, name: Name = None) -> Spec:
+def _complex(real: Same, imag: Same, name: Name = None) -> Spec:
     """Complex numbers from their parts, of one dtype.
 
     >>> _complex([1.], [2.]).numpy().tolist()
     [(1+2j)]
     """
+    demand(real, FLOATS - {dtypes.float16}, "complex")
     return Spec(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
 
 

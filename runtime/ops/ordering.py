@@ -133,6 +133,10 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
+    if sorted_sequence.shape == () or (
+        None not in (sorted_sequence.shape, values.shape) and len(values.shape) < len(sorted_sequence.shape)
+    ):
+        raise ValueError(f"searchsorted: no place for {values.shape} in sequences of {sorted_sequence.shape}")
     return Spec(out_type, values.shape)
 
 

@@ -39,7 +39,9 @@ def _(indices: Array, updates: Array, shape: Array) -> Array:
 
 
 def _check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
-    if indices is None or updates is None or shape is None or not indices or indices[-1] is None:
+    if indices == ():
+        raise ValueError("indices must be at least a vector, not a scalar")
+    if indices is None or updates is None or shape is None or indices[-1] is None:
         return
     outer, depth = len(indices) - 1, indices[-1]
     if not shapes.compatible(indices[:-1], updates[:outer]):

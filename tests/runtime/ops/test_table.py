@@ -1,0 +1,196 @@
+"""What holds for every operation: the examples of the manuals are its test inputs.
+
+The doctests of the runtime are run, and each call of an operation in them is recorded: operands,
+attributes, kernel. The laws below are then checked on these calls, so an operation that is declared with an
+example is tested without another line here.
+"""
+
+from __future__ import annotations
+
+import doctest
+import functools
+import importlib
+import pkgutil
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import agc.runtime
+import numpy as np
+import pytest
+from agc.runtime import dtypes, errors
+from agc.runtime.ir.graph import Constant, Value
+from agc.runtime.ir.specs import Spec
+from agc.runtime.ops.declare import REGISTRY, Op
+from agc.runtime.tensor import EagerTensor
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(agc.runtime.__path__, "agc.runtime."))
+for module in MODULES:
+    importlib.import_module(module)
+
+NAMES = sorted(
+    name
+    for name, op in REGISTRY.items()
+    if op.rule.__module__.startswith("agc.runtime.ops.") and not op.rule.__module__.endswith(".structure")
+)
+REFUSALS = (ValueError, TypeError, errors.OpError)
+
+
+class Call(NamedTuple):
+    """A call of an operation in an example, and what it gave."""
+
+    op: Op
+    arrays: list[Any]
+    attrs: dict[str, Any]
+
+    def outcome(self, *arrays: Any) -> Any:
+        """What the kernel makes of other arrays: a tuple of results, or the class of its refusal."""
+        try:
+            with np.errstate(all="ignore"):
+                results = self.op.compute(*self.op.grouped(list(arrays)), **self.attrs)
+        except REFUSALS as error:
+            return type(error)
+        return tuple(results) if isinstance(results, (tuple, list)) else (results,)
+
+    def specs(self, operands: list[Any]) -> tuple[Spec, ...]:
+        """What the rule says about the results."""
+        specs = self.op.infer(operands, self.attrs)
+        return specs if isinstance(specs, tuple) else (specs,)
+
+
+class Examples(NamedTuple):
+    failures: dict[str, list[str]]
+    calls: dict[str, list[Call]]
+    seen: set[str]
+
+
+@functools.cache
+def examples() -> Examples:
+    """The doctests of all modules, run once: their failures by module, and the calls by operation."""
+    found = Examples({}, defaultdict(list), set())
+    original = Op.run
+
+    def run(self: Op, tensors: Any, attrs: Any) -> Any:
+        result = original(self, tensors, attrs)
+        found.seen.add(self.name)
+        results = result if isinstance(result, list) else [result]
+        if all(isinstance(tensor, EagerTensor) for tensor in [*tensors, *results]):
+            found.calls[self.name].append(Call(self, [tensor._array for tensor in tensors], dict(attrs)))
+        return result
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Op, "run", run)
+        for name in MODULES:
+            lines: list[str] = []
+            runner = doctest.DocTestRunner(verbose=False)
+            for test in doctest.DocTestFinder().find(importlib.import_module(name)):
+                runner.run(test, out=lines.append)
+            found.failures[name] = lines
+    return found
+
+
+def calls(name: str) -> list[Call]:
+    return examples().calls[name]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_print_what_the_manual_says(name: str) -> None:
+    assert "".join(examples().failures[name]) == ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_a_manual_an_example_and_a_kernel(name: str) -> None:
+    op = REGISTRY[name]
+    manual = (op.__doc__ or "").split(">>>")[0].strip()
+    assert manual.endswith((".", ":")), f"the manual of {name} is no sentence: {manual!r}"
+    assert op.compute != op._no_kernel, f"{name} has no kernel"
+    assert name in examples().seen, f"no example calls {name}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kernel_gives_what_the_rule_says(name: str) -> None:
+    for call in calls(name):
+        results = call.outcome(*call.arrays)
+        for view in (_known, _values_unknown, _dimensions_unknown, _rank_unknown):
+            specs = call.specs([view(array) for array in call.arrays])
+            assert len(specs) == len(results)
+            for spec, result in zip(specs, results, strict=True):
+                assert spec.covers(Spec(_dtype(result), np.shape(result))), (
+                    f"{view.__name__}: {spec}, but {result!r}"
+                )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
+    data_dependent = {"unique", "true_indices", "masked", "distinct", "length_mask", "boolean_mask"}
+    for call in calls(name):
+        for spec in call.specs([_known(array) for array in call.arrays]):
+            assert spec.shape is not None
+            assert None not in spec.shape or name in data_dependent
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_kernel_leaves_its_inputs_alone(name: str) -> None:
+    for call in calls(name):
+        arrays = [np.array(array) for array in call.arrays]
+        for array in arrays:
+            array.flags.writeable = False
+        assert isinstance(call.outcome(*arrays), tuple)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_numpy_scalars_are_as_good_as_arrays_of_rank_0(name: str) -> None:
+    for call in calls(name):
+        if any(not array.size or array.dtype == object for array in call.arrays):
+            continue
+        flat = [array.ravel()[0] for array in call.arrays]
+        try:
+            specs = call.specs([_known(np.array(item)) for item in flat])
+        except REFUSALS:
+            continue
+        expected, got = call.outcome(*map(np.array, flat)), call.outcome(*flat)
+        assert type(expected) is type(got)
+        if isinstance(expected, tuple):
+            for spec, one, other in zip(specs, expected, got, strict=True):
+                assert spec.covers(Spec(_dtype(other), np.shape(other)))
+                if not call.op.stateful:
+                    np.testing.assert_array_equal(one, other)
+        else:
+            assert expected is got
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
+    """The rule meets every dtype and many shapes in each place: it fails with its own words or not at all."""
+    shapes = [None, (), (None,), (0,), (2,), (None, 3), (2, 3), (5, 4, 3), (1, 2, 3, 4)]
+    for call in calls(name):
+        operands = [_values_unknown(array) for array in call.arrays]
+        for place in range(len(operands)):
+            for dtype in dtypes.ALL:
+                for shape in shapes:
+                    odd = [*operands[:place], Value("odd", Spec(dtype, shape)), *operands[place + 1 :]]
+                    try:
+                        specs = call.specs(odd)
+                    except REFUSALS as error:
+                        assert str(error)
+                    else:
+                        assert all(isinstance(spec, Spec) for spec in specs)
+
+
+def _known(array: Any) -> Any:
+    return Constant(array)
+
+
+def _values_unknown(array: Any) -> Any:
+    return Value("x", Spec(dtypes.of_array(array), array.shape))
+
+
+def _dimensions_unknown(array: Any) -> Any:
+    return Value("x", Spec(dtypes.of_array(array), (None,) * array.ndim))
+
+
+def _rank_unknown(array: Any) -> Any:
+    return Value("x", Spec(dtypes.of_array(array), None))
+
+
+def _dtype(result: Any) -> dtypes.DType:
+    return dtypes.string if isinstance(result, bytes) else dtypes.of_array(result)
