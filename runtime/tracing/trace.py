@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from agc.autograph import operators
+from agc.autograph import staging
 from agc.autograph.staging import Maybe, Undefined
 
 from .. import leaves, nest
@@ -94,16 +94,16 @@ def spec_of_argument(leaf: Any) -> AnySpec:
 def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str) -> Any:
     """The structure of the results; their tensors become `outputs`."""
     if isinstance(result, Maybe):
-        result = operators.ld(result, result.name)
+        result = staging.ld(result, result.name)
     if isinstance(result, Undefined):
-        operators.ld(result, "result")
+        staging.ld(result, "result")
     flat = [_output(leaf, outputs, builder) for leaf in nest.flatten(result)]
     return nest.pack_sequence_as(result, flat)
 
 
 def _output(leaf: Any, outputs: list[Operand], builder: Builder) -> Any:
     if isinstance(leaf, Maybe):
-        leaf = operators.ld(leaf, leaf.name)
+        leaf = staging.ld(leaf, leaf.name)
     if not leaves.can_be_carried(leaf):
         return leaf
     if isinstance(leaf, Variable):
