@@ -85,7 +85,7 @@ def live_context(f: FunctionType, definition: Definition) -> Context:
         source=definition.text,
         is_library=partial(_is_library, f.__globals__),
         is_builtin=partial(_is_builtin, f.__globals__),
-        ag=static.fresh_name(definition.text),
+        ag=static.fresh_name(definition.segment()),
     )
 
 
@@ -148,8 +148,10 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType, ag: s
     outer.body[0].body[0].body = [function]
     for wrapper in (outer, outer.body[0], outer.body[0].body[0]):
         ast.copy_location(wrapper, function)
+    ast.fix_missing_locations(module)
     flags = original.co_flags & _FUTURE
-    code: CodeType = compile(module, definition.filename, "exec", flags=flags, dont_inherit=True)
+    with source.unwarned():
+        code: CodeType = compile(module, definition.filename, "exec", flags=flags, dont_inherit=True)
     for _ in range(4):  # factory, class, class, function
         (code,) = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return code
@@ -194,6 +196,7 @@ def module_code(text: str, filename: str) -> CodeType:
     """The code of a whole module, converted."""
     with deep_trees():
         module = static.convert_module(text, filename)
-        code = compile(gast.gast_to_ast(module.after), filename, "exec", dont_inherit=True)
+        tree = ast.fix_missing_locations(gast.gast_to_ast(module.after))
+        code = compile(tree, filename, "exec", dont_inherit=True)
         generated = function_names(module.after) - function_names(module.before)
         return Renaming(generated)(code, code.co_name)

@@ -96,6 +96,8 @@ def is_library_name(name: str, folder: str = "") -> bool:
     """
     if any(name == own or name.startswith(own + ".") for own in _OWN_PACKAGES):
         return True
+    if name == "__main__":
+        return False
     top = _top(name)
     beside = os.path.join(folder, top)
     if folder and (os.path.exists(beside + ".py") or os.path.isdir(beside)):

@@ -52,7 +52,7 @@ def convert_definition(definition: Definition, after: str | None = None) -> Conv
     before = gast.ast_to_gast(ast.Module([definition.statement()], []))
     if is_converted(definition.text):
         return Converted(before, with_operators(before, "ag__"))
-    context = context_of(definition.text, definition.filename)
+    context = context_of(definition.text, definition.filename, definition.segment())
     return Converted(before, with_operators(pipeline.run(before, context, after), context.ag))
 
 
@@ -69,8 +69,8 @@ def find(text: str, filename: str, name: str) -> Definition:
     raise ConversionError(Diagnostic("AGC105", f"there is no function `{name}`", Where(filename), fix=fix))
 
 
-def context_of(text: str, filename: str) -> Context:
-    """What can be known about the names in a file without running it."""
+def context_of(text: str, filename: str, segment: str | None = None) -> Context:
+    """What can be known about the names in a file, or in a segment of it, without running it."""
     bound = module_names(source.parse(text, filename))
     folder = os.path.dirname(os.path.abspath(filename))
 
@@ -83,7 +83,11 @@ def context_of(text: str, filename: str) -> Context:
         return hasattr(builtins, name) and name not in bound and "*" not in bound
 
     return Context(
-        filename=filename, source=text, is_library=is_library, is_builtin=is_builtin, ag=fresh_name(text)
+        filename=filename,
+        source=text,
+        is_library=is_library,
+        is_builtin=is_builtin,
+        ag=fresh_name(segment or text),
     )
 
 

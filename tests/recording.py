@@ -76,19 +76,23 @@ class Recorder:
 
     def cond(self, test: Any, then: Any, orelse: Any, state: Any, names: Any) -> Any:
         variables = [self.variable(name) for name in names]
+        results = []
         for head, branch in ((f"if {test}:", then), ("else:", orelse)):
             with self.block(head):
-                self.assign(variables, branch(*state))
-        return tuple(variables)
+                results.append(branch(*state))
+                self.assign(variables, results[-1])
+        return maybe(variables, names, *results)
 
     def while_loop(self, test: Any, body: Any, state: Any, names: Any, options: Any) -> Any:
         self.options.append(options)
         variables = [self.variable(name) for name in names]
         self.assign(variables, state)
         with self.block("while True:"):
-            self.write(f"if not {test(*variables)}: break")
-            self.assign(variables, body(*variables))
-        return tuple(variables)
+            now = maybe(variables, names, state)
+            self.write(f"if not {test(*now)}: break")
+            results = body(*now)
+            self.assign(variables, results)
+        return maybe(variables, names, state, results)
 
     def for_loop(self, items: Any, body: Any, state: Any, names: Any, until: Any, options: Any) -> Any:
         variables = [self.variable(name) for name in names]
@@ -97,8 +101,9 @@ class Recorder:
         with self.block(f"for {item} in {items}:"):
             if until is not None:
                 self.write(f"if {variables[names.index(until)]}: break")
-            self.assign(variables, body(item, *variables))
-        return tuple(variables)
+            results = body(item, *maybe(variables, names, state))
+            self.assign(variables, results)
+        return maybe(variables, names, state, results)
 
     def logical(self, op: str, first: Any, rest: Any) -> Any:
         if rest is None:
@@ -110,7 +115,11 @@ class Recorder:
         return result
 
     def check(self, test: Any, message: Any) -> None:
-        self.write(f"assert {test}" if message is None else f"assert {test}, {message()!r}")
+        said = None if message is None else message()
+        if isinstance(said, Exception):
+            self.write(f"if not {test}: raise {said!r}")
+        else:
+            self.write(f"assert {test}" if message is None else f"assert {test}, {said!r}")
 
     # Writing.
 
@@ -120,13 +129,9 @@ class Recorder:
 
     def assign(self, variables: Any, values: Any) -> None:
         assert len(variables) == len(values)
-        # What is undefined stays unassigned. All values are read before any variable changes.
-        pairs = [
-            (v, w) for v, w in zip(variables, values, strict=True) if not isinstance(w, staging.Undefined)
-        ]
-        if pairs:
-            left, right = (", ".join(repr(pair[side]) for pair in pairs) for side in (0, 1))
-            self.write(f"{left} = {right}")
+        # All values are read before any variable changes.
+        if variables:
+            self.write(f"{', '.join(map(repr, variables))} = {', '.join(map(text_of, values))}")
 
     def write(self, line: str) -> None:
         self.lines.append("    " * self.depth + line)
@@ -140,6 +145,22 @@ class Recorder:
         if len(self.lines) == start:
             self.write("pass")
         self.depth -= 1
+
+
+def text_of(value: Any) -> str:
+    if isinstance(value, staging.Maybe):
+        return repr(value.value)
+    return "UNDEFINED" if isinstance(value, staging.Undefined) else repr(value)
+
+
+def maybe(variables: Any, names: Any, *sources: Any) -> Any:
+    """The variables; marked as perhaps undefined where one of the values that they get is."""
+    return tuple(
+        staging.Maybe(name, variable, Symbol(f"({variable} is not UNDEFINED)"))
+        if any(isinstance(value, staging.Undefined) for value in values)
+        else variable
+        for variable, name, *values in zip(variables, names, *sources, strict=True)
+    )
 
 
 class _Current:
@@ -174,12 +195,12 @@ def written(f: Callable[..., Any], *parameters: str) -> str:
     """The program that `f` writes when it is called with symbols of these names."""
     with recording() as recorder:
         result = f(*map(Symbol, parameters))
-        recorder.write(f"return {result!r}")
+        recorder.write(f"return {text_of(result)}")
     return "\n".join([f"def staged({', '.join(parameters)}):", *recorder.lines]) + "\n"
 
 
 def staged(f: Callable[..., Any], *parameters: str) -> Callable[..., Any]:
     """The same as a function."""
-    namespace: dict[str, Any] = {}
+    namespace: dict[str, Any] = {"UNDEFINED": object()}
     exec(written(f, *parameters), namespace)
     return namespace["staged"]  # type: ignore[no-any-return]

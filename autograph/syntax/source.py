@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ast
 import linecache
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -37,6 +39,11 @@ class Definition(NamedTuple):
     def name(self) -> str:
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
 
+    def segment(self) -> str:
+        """The lines of the definition."""
+        lines = self.text.splitlines(keepends=True)
+        return "".join(lines[first_line(self.node) - 1 : self.node.end_lineno])
+
     def statement(self) -> ast.stmt:
         """The definition as a statement; a lambda becomes `function = lambda: …`."""
         if not isinstance(self.node, ast.Lambda):
@@ -60,11 +67,20 @@ _KEPT_FILES = 64
 def parse(text: str, filename: str) -> ast.Module:
     """The syntax tree of a module; a ConversionError with the line if the text is not Python."""
     try:
-        return ast.parse(text, filename)
+        with unwarned():
+            return ast.parse(text, filename)
     except SyntaxError as error:
         raise ConversionError(_not_python(error, text, filename)) from None
     except ValueError as error:  # null bytes
         raise ConversionError(Diagnostic("AGC106", f"not Python: {error}", Where(filename))) from None
+
+
+@contextmanager
+def unwarned() -> Iterator[None]:
+    """Parse or compile without warnings: Python has given them already, or will when the code is run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _not_python(error: SyntaxError, text: str, filename: str) -> Diagnostic:
@@ -85,7 +101,8 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
     if known is not None and known.text == text:
         return known
     try:
-        tree = ast.parse(text, filename)
+        with unwarned():
+            tree = ast.parse(text, filename)
     except (SyntaxError, ValueError):
         return None  # it was Python when it was loaded, so it is not the text that was loaded
     file = _files[filename] = indexed(tree, text, filename)
