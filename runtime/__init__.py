@@ -1,34 +1,69 @@
 """agc.runtime: tensors, graphs and `function`, with TensorFlow's names.
 
-    import agc.runtime as tf
-
-    @tf.function
-    def collatz(n):
-        steps = 0
-        while n != 1:
-            n = n // 2 if n % 2 == 0 else 3 * n + 1
-            steps += 1
-        return steps
+>>> import agc.runtime as tf
+>>> @tf.function
+... def collatz(n):
+...     steps = 0
+...     while n != 1:
+...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+...         steps += 1
+...     return steps
+>>> collatz(tf.constant(27))
+<tf.Tensor: shape=(), dtype=int32, numpy=111>
 """
 
 from __future__ import annotations
 
-from . import config, debugging, dtypes, errors, ir, nest
+from . import autograph, bitwise, config, debugging, dtypes, errors, ir, linalg, math, nest, nn, random
 from .control_flow import case, cond, switch_case, while_loop
-from .convert import convert_to_tensor, register_tensor_conversion_function
+from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .debugging import Assert, print
 from .dtypes import (
-    DType, as_dtype, bool_, complex64, complex128, double, float16, float32, float64, half, int8, int16, int32,
-    int64, string, uint8, uint16, uint32, uint64,
+    DType, as_dtype, complex64, complex128, double, float16, float32, float64, half, int8, int16, int32, int64,
+    string, uint8, uint16, uint32, uint64,
 )  # fmt: skip
+from .dtypes import bool_ as bool
 from .ir.graph import Graph, Operation
+from .ops.creation import constant, eye, fill, ones, ones_like, zeros, zeros_like
+from .ops.extents import rank, shape, size
+from .ops.joining import concat, split, stack, unstack
+from .ops.ordering import argsort, reverse_sequence, searchsorted, sequence_mask, sort, unique
+from .ops.ranges import linspace, one_hot, range
+from .ops.scattering import (
+    scatter_nd, tensor_scatter_nd_add, tensor_scatter_nd_max, tensor_scatter_nd_min, tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+)  # fmt: skip
+from .ops.selecting import boolean_mask, gather, gather_nd, where
+from .ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
+from .ops.slicing import slice, strided_slice
+from .ops.tiling import meshgrid, pad, repeat, reverse, roll, tile
 from .shapes import TensorShape
 from .staging import BACKEND
 from .tensor import Tensor
 from .tensor_array import TensorArray
 from .tensor_spec import TensorSpec
+from .top_level import *  # noqa: F403
+from .top_level import __all__ as _numeric
 from .tracing.concrete import ConcreteFunction
 from .tracing.function import Function, function
 from .variable import Variable
 
-bool = bool_  # TensorFlow's name
+newaxis = None
+
+__all__ = [
+    "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
+    "Tensor", "Variable", "TensorArray", "TensorShape", "TensorSpec", "convert_to_tensor", "is_tensor",
+    "register_tensor_conversion_function",
+    "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
+    "case", "cond", "switch_case", "while_loop", "Assert", "print",
+    "DType", "as_dtype", "bool", "complex64", "complex128", "double", "float16", "float32", "float64", "half", "int8",
+    "int16", "int32", "int64", "string", "uint8", "uint16", "uint32", "uint64",
+    "constant", "eye", "fill", "ones", "ones_like", "zeros", "zeros_like", "linspace", "one_hot", "range",
+    "rank", "shape", "size", "broadcast_to", "ensure_shape", "expand_dims", "reshape", "squeeze", "transpose",
+    "concat", "split", "stack", "unstack", "meshgrid", "pad", "repeat", "reverse", "roll", "tile",
+    "boolean_mask", "gather", "gather_nd", "where", "slice", "strided_slice", "newaxis",
+    "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
+    "argsort", "reverse_sequence", "searchsorted", "sequence_mask", "sort", "unique",
+    *_numeric,
+]  # fmt: skip

@@ -80,6 +80,11 @@ def holds_tensor(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) or is_tensor_like(value)
 
 
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a Tensor or a Variable."""
+    return is_tensor_like(x) and hasattr(x, "get_shape")
+
+
 def is_tensor_like(value: Any) -> bool:
     """Whether `value` is a Tensor or Variable: something with a dtype of its own that is never promoted."""
     return isinstance(getattr(value, "dtype", None), dtypes.DType)

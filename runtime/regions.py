@@ -19,8 +19,9 @@ from .diagnostics import staging_error
 from .ir.builder import Builder, current
 from .ir.graph import Graph, Operand, Operation
 from .ir.specs import AnySpec, ArraySpec, RefSpec, Spec
-from .ops.declare import Op, wrap
+from .ops.declare import Op
 from .ops.structure import WHILE
+from .tensor import SymbolicTensor, Tensor, WeakDtype
 
 MAX_ATTEMPTS = 12
 
@@ -185,6 +186,10 @@ def _common(one: AnySpec, other: AnySpec) -> AnySpec | None:
 
 def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
     given = " and ".join(leaves.describe(leaf) for leaf in column)
+    weak = next((leaf for leaf in column if isinstance(leaf, SymbolicTensor) and leaf._is_weak), None)
+    others = {leaf.dtype for leaf in column if isinstance(leaf, Tensor)} - {None if weak is None else weak.dtype}
+    if weak is not None and len(others) == 1:
+        return WeakDtype(f"the branches give `{path}` different dtypes", weak, others.pop())
     return staging_error(
         "AGC201",
         f"the branches give `{path}` different types: {given}",
@@ -230,6 +235,12 @@ class _Slot:
     spec: AnySpec | None  # None: static
     fixed: bool = False  # the user said what the shape may be
 
+    def is_weak(self) -> bool:
+        """Whether the variable still has the dtype that its Python number has by itself."""
+        if isinstance(self.initial, SymbolicTensor):
+            return self.initial._is_weak
+        return leaves.is_weak(self.initial) and leaves.spec_of(leaves.carried(self.initial)) == self.spec
+
     def starting(self, builder: Builder) -> Operand:
         hint = self.spec.dtype if isinstance(self.spec, Spec) else None
         return leaves.operand_in(builder, leaves.carried(self.initial, hint))
@@ -269,10 +280,13 @@ class Loop:
         """Trace until the types settle, record the operation, and return the state after the loop."""
         for _ in range(MAX_ATTEMPTS):
             body = Builder("body", active())
-            with body:
-                results = [*self.body(*self._arguments(body))]
-            if not self._refined(results, body):
-                break
+            try:
+                with body:
+                    results = [*self.body(*self._arguments(body))]
+                if not self._refined(results):
+                    break
+            except WeakDtype as error:
+                self._start_with(error, body)
         else:
             raise staging_error(
                 "AGC206",
@@ -303,15 +317,33 @@ class Loop:
 
     def _argument(self, slot: _Slot, builder: Builder) -> Any:
         assert slot.spec is not None
-        return leaves.rewrapped(slot.initial, builder.input(_hint(slot.path), slot.spec), builder)
+        value = builder.input(_hint(slot.path), slot.spec)
+        argument = leaves.rewrapped(slot.initial, value, builder)
+        if isinstance(argument, SymbolicTensor):
+            argument._is_weak = slot.is_weak()
+        return argument
 
-    def _refined(self, results: list[Any], body: Builder) -> bool:
+    def _start_with(self, error: WeakDtype, body: Builder) -> None:
+        """A Python number in the initial state takes the dtype that it met in the body."""
+        at = next((i for i, value in enumerate(body.inputs) if value is error.tensor._value), None)
+        carried = [slot for slot in self.slots if slot.spec is not None]
+        if at is None or at >= len(carried):
+            raise error
+        slot = carried[at]
+        if isinstance(slot.initial, SymbolicTensor):  # weak in the surrounding loop as well
+            raise WeakDtype(str(error), slot.initial, error.dtype) from None
+        wider = self._other_dtype(slot, Spec(error.dtype, ()))
+        if wider is None:
+            raise TypeError(str(error)) from None
+        slot.spec = wider
+
+    def _refined(self, results: list[Any]) -> bool:
         """Whether the slots had to change after this trace of the body."""
         changed = False
         for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
             if isinstance(before, Maybe) and not isinstance(after, Maybe):
                 results[i] = Maybe(name, after, True)
-            elif isinstance(before, Undefined) and not isinstance(after, Undefined):
+            elif type(before) is Undefined and type(after) is not Undefined:
                 self.state[i] = _as_maybe(name, before, after)
                 changed = True
         if changed:
@@ -327,9 +359,9 @@ class Loop:
                     fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
                 )
         after = [leaf for value in results for leaf in leaves.flatten(value)]
-        return any([self._adapted(slot, leaf, body) for slot, leaf in zip(self.slots, after, strict=True)])
+        return any([self._adapted(slot, leaf) for slot, leaf in zip(self.slots, after, strict=True)])
 
-    def _adapted(self, slot: _Slot, leaf: Any, body: Builder) -> bool:
+    def _adapted(self, slot: _Slot, leaf: Any) -> bool:
         """Make the slot fit what an iteration gives it; whether that changed it."""
         if slot.spec is None:
             if leaves.same_static(slot.initial, leaf):

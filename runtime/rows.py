@@ -14,7 +14,7 @@ from . import dtypes, errors
 from .convert import convert_to_tensor, is_tensor_like
 from .ir.builder import Builder, current
 from .ir.graph import Operand, Value
-from .ops import arithmetic, casting, elementwise, extents, indexing
+from .ops import arithmetic, casting, elementwise, extents, selecting
 from .ops.declare import wrap
 from .tensor import EagerTensor, SymbolicTensor
 from .tensor_array import TensorArray
@@ -72,7 +72,7 @@ def rows_of(items: Any) -> Rows:
     if produced is not None:
         return produced
     known = None if tensor.shape.rank is None else tensor.shape[0]
-    return Rows(known if known is not None else extents.shape(tensor)[0], lambda index: indexing.gather(tensor, index))
+    return Rows(known if known is not None else extents.shape(tensor)[0], lambda index: selecting.gather(tensor, index))
 
 
 def counted(start: Any, limit: Any = None, delta: Any = 1) -> Rows:

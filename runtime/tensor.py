@@ -214,11 +214,12 @@ class EagerArray:
 class SymbolicTensor(Tensor):
     """A tensor that a graph under construction will compute."""
 
-    __slots__ = ("_builder", "_value")
+    __slots__ = ("_builder", "_is_weak", "_value")
 
-    def __init__(self, value: Value, builder: Builder) -> None:
+    def __init__(self, value: Value, builder: Builder, is_weak: bool = False) -> None:
         self._value = value
         self._builder = builder
+        self._is_weak = is_weak  # a loop's variable that starts as a Python number; see WeakDtype
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -309,3 +310,12 @@ class SymbolicArray:
     @property
     def spec(self) -> Any:
         return self._value.spec
+
+
+class WeakDtype(TypeError):
+    """A loop variable that starts as a Python number met another dtype, which it should have from the start."""
+
+    def __init__(self, message: str, tensor: SymbolicTensor, dtype: dtypes.DType) -> None:
+        super().__init__(message)
+        self.tensor = tensor
+        self.dtype = dtype

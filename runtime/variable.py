@@ -39,6 +39,8 @@ class Variable:
     (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
     """
 
+    __hash__ = None  # type: ignore[assignment]  # == compares values: use ref() in dicts and sets
+
     def __init__(
         self,
         initial_value: Any = None,

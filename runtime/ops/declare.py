@@ -39,7 +39,7 @@ from ..convert import convert_to_tensor, is_tensor_like
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
 from ..ir.specs import AnySpec, RefSpec, Spec
-from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
+from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor, WeakDtype
 from .attributes import READERS
 
 REGISTRY: dict[str, Op] = {}
@@ -113,6 +113,9 @@ class Op:
             attrs = {name: reader(values[i]) for i, name, reader in self._attributes}
         except errors.OpError as error:
             error.op = error.op or self.name
+            raise
+        except TypeError as error:
+            self._adapt([values[i] for i in self._same], error)
             raise
         builder = current()
         if builder is None:
@@ -194,6 +197,15 @@ class Op:
         if current() is None:
             raise errors.InvalidArgumentError(message, self.name)
         raise TypeError(message)
+
+    def _adapt(self, values: list[Any], error: TypeError) -> None:
+        """Ask the loop that a weak operand comes from to start with the dtype that the operand met here."""
+        weak = next((v for v in values if isinstance(v, SymbolicTensor) and v._is_weak), None)
+        if weak is None:
+            return
+        others = {_own_dtype(value) for value in values if value is not weak} - {weak.dtype, None}
+        if len(others) == 1:
+            raise WeakDtype(str(error), weak, others.pop()) from None  # type: ignore[arg-type]
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Compute at once."""
@@ -284,6 +296,13 @@ def _eager(result: Any, spec: AnySpec) -> Any:
 
 def _hint_of_integers(value: Any) -> dtypes.DType | None:
     return None if isinstance(value, (np.ndarray, np.generic)) else dtypes.int32
+
+
+def _own_dtype(value: Any) -> dtypes.DType | None:
+    try:
+        return convert_to_tensor(value).dtype
+    except (TypeError, ValueError):
+        return None  # no tensor at all: the error that is being handled says so
 
 
 def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:

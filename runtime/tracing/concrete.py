@@ -19,7 +19,7 @@ from ..tensor import EagerArray, EagerTensor, Reference, Tensor
 from ..tensor_spec import TensorSpec
 from ..variable import Variable
 from .printing import call_text, signature_text
-from .signature import Parameters, is_tensor_argument, key_of, tensor_leaves
+from .signature import Identity, Parameters, is_tensor_argument, key_of, tensor_leaves
 from .trace import Output, Tracing, spec_of_argument
 
 
@@ -68,7 +68,7 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
-        return self._parameters.unbind(self.arguments)
+        return self._parameters.unbind(nest.map_structure(_alive, self.arguments))
 
     @property
     def structured_outputs(self) -> Any:
@@ -112,7 +112,7 @@ class ConcreteFunction:
         if not isinstance(traced, TensorSpec):
             if is_tensor_argument(traced):
                 return given
-            if key_of(traced) != key_of(given):
+            if (traced if isinstance(traced, Identity) else key_of(traced)) != key_of(given):
                 raise TypeError(f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call")
             return None
         try:
@@ -174,11 +174,18 @@ class ConcreteFunction:
 
 
 def _as_spec(leaf: Any) -> Any:
-    """An argument as the structured signature shows it; the tensor itself is not kept."""
-    if not is_tensor_argument(leaf) or isinstance(leaf, TensorSpec):
+    """An argument as the structured signature shows it; tensors and objects are not kept alive."""
+    if isinstance(leaf, TensorSpec):
         return leaf
+    if not is_tensor_argument(leaf):
+        key = key_of(leaf)
+        return key if isinstance(key, Identity) else leaf
     spec = spec_of_argument(leaf)
     return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
+
+
+def _alive(leaf: Any) -> Any:
+    return leaf.target if isinstance(leaf, Identity) else leaf
 
 
 def _described(leaf: Any, specs: list[AnySpec]) -> Any:

@@ -285,7 +285,7 @@ def _generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dic
         flat = []
         for spec, leaf in zip(nest.flatten(traced[name]), nest.flatten(value), strict=True):
             if not isinstance(spec, TensorSpec):
-                if is_tensor_argument(leaf) or key_of(spec) != key_of(leaf):
+                if is_tensor_argument(leaf) or (spec if isinstance(spec, Identity) else key_of(spec)) != key_of(leaf):
                     return None
                 flat.append(leaf)
                 continue

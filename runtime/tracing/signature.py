@@ -64,6 +64,11 @@ class Identity:
         except TypeError:
             self._reference = lambda: target
 
+    @property
+    def target(self) -> Any:
+        """The object; None when it is gone."""
+        return self._reference()
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Identity) or self._id != other._id:
             return False

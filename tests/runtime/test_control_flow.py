@@ -1,0 +1,240 @@
+"""cond, while_loop, switch_case and case: eager, interpreted and planned give the same."""
+
+import numpy as np
+import pytest
+
+import agc.runtime as tf
+
+EXECUTORS = ("plan", "interpret")
+
+
+def everywhere(f, *args):
+    """The result of `f` on tensors, once eager and once by each executor; all must agree."""
+    tensors = [tf.constant(arg) for arg in args]
+    eager = f(*tensors)
+    for executor in EXECUTORS:
+        traced = tf.function(f, autograph=False, experimental_executor=executor)(*tensors)
+        tf.nest.map_structure(same, eager, traced)
+    return tf.nest.map_structure(lambda leaf: tf.convert_to_tensor(leaf).numpy().tolist(), eager)
+
+
+def same(one, other):
+    one, other = tf.convert_to_tensor(one), tf.convert_to_tensor(other)
+    assert one.dtype == other.dtype
+    np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def graph_of(f, *args):
+    return tf.function(f, autograph=False).get_concrete_function(*args).graph
+
+
+SCALAR = tf.TensorSpec([], tf.float32)
+
+
+class TestCond:
+    def test_runs_one_branch(self):
+        def f(x):
+            return tf.cond(x > 0, lambda: x * 2, lambda: x - 1)
+
+        assert everywhere(f, 3.0) == 6.0
+        assert everywhere(f, -3.0) == -4.0
+
+    def test_effects_of_the_other_branch_do_not_happen(self):
+        v = tf.Variable(0)
+
+        def f(x):
+            return tf.cond(x > 0, lambda: v.assign_add(1).value(), lambda: v.assign_add(10).value())
+
+        g = tf.function(f, autograph=False)
+        g(tf.constant(1))
+        g(tf.constant(-1))
+        assert v.numpy() == 11
+
+    def test_structures_are_kept(self):
+        def f(x):
+            return tf.cond(x > 0, lambda: {"a": x, "b": (x, 1)}, lambda: {"a": -x, "b": (x * 2, 2)})
+
+        assert everywhere(f, -2.0) == {"a": 2.0, "b": (-4.0, 2)}
+
+    def test_python_numbers_take_the_tensors_dtype(self):
+        assert everywhere(lambda x: tf.cond(x > 0, lambda: x, lambda: tf.cast(x, tf.float32) * 0), 2.0) == 2.0
+        result = tf.function(lambda x: tf.cond(x > 0, lambda: x, lambda: 0), autograph=False)(
+            tf.constant(-1.0)
+        )
+        assert result.dtype == tf.float32
+
+    def test_a_value_that_is_the_same_object_stays_python(self):
+        token = object()
+        seen = []
+
+        def f(x):
+            seen.append(tf.cond(x > 0, lambda: (token, None, "s"), lambda: (token, None, "s")))
+            return x
+
+        tf.function(f, autograph=False)(tf.constant(1.0))
+        assert seen == [(token, None, "s")]
+
+    def test_shapes_that_differ_become_unknown(self):
+        graph = graph_of(lambda x: tf.cond(x > 0, lambda: tf.zeros([2, 3]), lambda: tf.zeros([4, 3])), SCALAR)
+        assert str(graph.outputs[0].spec) == "float32[?, 3]"
+
+    def test_nested(self):
+        def f(x):
+            return tf.cond(x > 0, lambda: tf.cond(x > 10, lambda: x, lambda: x * 2), lambda: -x)
+
+        assert [everywhere(f, value) for value in (20.0, 5.0, -1.0)] == [20.0, 10.0, 1.0]
+
+    def test_a_condition_that_is_a_number_is_true_when_it_is_not_zero(self):
+        f = tf.function(lambda x: tf.cond(x, lambda: 1, lambda: 0), autograph=False)
+        assert [f(tf.constant(value)).numpy() for value in (0, 3)] == [0, 1]
+
+    @pytest.mark.parametrize(
+        "code, then, orelse",
+        [
+            ("AGC201", lambda x: x, lambda x: tf.cast(x, tf.int32)),
+            ("AGC202", lambda x: (x, x), lambda x: x),
+            ("AGC203", lambda x: x, lambda x: None),
+        ],
+    )
+    def test_branches_that_do_not_fit(self, code, then, orelse):
+        with pytest.raises((TypeError, ValueError), match=code) as caught:
+            graph_of(lambda x: tf.cond(x > 0, lambda: then(x), lambda: orelse(x)), SCALAR)
+        assert "test_control_flow.py" in str(caught.value)
+
+    def test_a_condition_with_many_elements_is_refused(self):
+        with pytest.raises(TypeError, match="tf.reduce_all"):
+            graph_of(lambda x: tf.cond(x > 0, lambda: x, lambda: x), tf.TensorSpec([3], tf.float32))
+
+    def test_functions_are_required(self):
+        with pytest.raises(TypeError, match="'true_fn' must be callable"):
+            tf.cond(tf.constant(True), 1, 2)
+
+
+class TestWhileLoop:
+    def test_counts(self):
+        assert everywhere(
+            lambda n: tf.while_loop(lambda i, k: i < n, lambda i, k: (i + 1, k * 2), (0, 1)), 10
+        ) == (10, 1024)
+
+    def test_zero_iterations(self):
+        assert everywhere(lambda n: tf.while_loop(lambda i: i < n, lambda i: (i + 1,), (5,)), 0) == (5,)
+
+    def test_nested_loops_capture_what_they_need(self):
+        def f(n):
+            def outer(i, total):
+                _, total = tf.while_loop(lambda j, t: j < i, lambda j, t: (j + 1, t + i * j + n), (0, total))
+                return i + 1, total
+
+            return tf.while_loop(lambda i, total: i < n, outer, (0, 0))[1]
+
+        expected = sum(i * j + 5 for i in range(5) for j in range(i))
+        assert everywhere(f, 5) == expected
+
+    def test_python_numbers_adapt_to_what_the_body_makes_of_them(self):
+        f = tf.function(lambda x: tf.while_loop(lambda s: s < 10, lambda s: (s + x,), (0,)), autograph=False)
+        (result,) = f(tf.constant(2.5))
+        assert (result.dtype, result.numpy()) == (tf.float32, 10.0)
+
+    def test_shapes_that_grow_become_unknown(self):
+        def f(n):
+            return tf.while_loop(
+                lambda i, x: i < n,
+                lambda i, x: (i + 1, tf.concat([x, [tf.cast(i, tf.float32)]], 0)),
+                (0, tf.zeros([1])),
+            )[1]
+
+        assert everywhere(f, 3) == [0.0, 0.0, 1.0, 2.0]
+        assert str(graph_of(f, tf.TensorSpec([], tf.int32)).outputs[0].spec) == "float32[?]"
+
+    def test_shape_invariants_that_are_broken_are_an_error(self):
+        def f(n):
+            return tf.while_loop(
+                lambda i, x: i < n,
+                lambda i, x: (i + 1, tf.concat([x, x], 0)),
+                (0, tf.zeros([1])),
+                shape_invariants=(tf.TensorShape([]), tf.TensorShape([1])),
+            )
+
+        with pytest.raises(TypeError, match=r"AGC204.*`x`"):
+            graph_of(f, tf.TensorSpec([], tf.int32))
+
+    def test_maximum_iterations(self):
+        def f(n):
+            return tf.while_loop(lambda i: i < n, lambda i: (i + 1,), (0,), maximum_iterations=3)
+
+        assert everywhere(f, 10) == (3,)
+        assert everywhere(f, 2) == (2,)
+
+    def test_one_variable_may_stand_alone(self):
+        assert everywhere(lambda n: tf.while_loop(lambda i: i < n, lambda i: i + 2, [0]), 5) == [6]
+
+    def test_nests_as_state(self):
+        def f(n):
+            start = {"i": 0, "pair": (1.0, 2.0)}
+            return tf.while_loop(
+                lambda s: s["i"] < n, lambda s: ({"i": s["i"] + 1, "pair": s["pair"][::-1]},), (start,)
+            )
+
+        assert everywhere(f, 3) == ({"i": 3, "pair": (2.0, 1.0)},)
+
+    @pytest.mark.parametrize(
+        "code, start, step",
+        [
+            ("AGC204", lambda: tf.constant(0), lambda s: tf.cast(s, tf.float32)),
+            ("AGC205", lambda: (tf.constant(0), tf.constant(0)), lambda s: tf.constant(0)),
+            ("AGC204", lambda: None, lambda s: tf.constant(0)),
+        ],
+    )
+    def test_state_that_changes_its_type(self, code, start, step):
+        def f(n):
+            return tf.while_loop(lambda i, s: i < n, lambda i, s: (i + 1, step(s)), (0, start()))
+
+        with pytest.raises(TypeError, match=rf"{code}.*`s`"):
+            graph_of(f, tf.TensorSpec([], tf.int32))
+
+    def test_effects_happen_in_every_iteration(self):
+        v = tf.Variable(0)
+        f = tf.function(
+            lambda n: tf.while_loop(lambda i: i < n, lambda i: (v.assign_add(i).value() * 0 + i + 1,), (0,)),
+            autograph=False,
+        )
+        f(tf.constant(5))
+        assert v.numpy() == 10
+
+
+class TestSwitchAndCase:
+    def test_switch_takes_the_last_branch_for_unknown_numbers(self):
+        def f(i):
+            return tf.switch_case(i, [lambda: 10, lambda: 20, lambda: 30])
+
+        graph = tf.function(f, autograph=False)
+        for index, expected in ((0, 10), (1, 20), (2, 30), (7, 30), (-1, 30)):
+            assert graph(tf.constant(index)).numpy() == f(tf.constant(index)) == expected
+
+    def test_switch_wants_numbers_without_gaps(self):
+        with pytest.raises(ValueError, match="without gaps"):
+            tf.switch_case(tf.constant(0), {0: lambda: 1, 2: lambda: 2})
+
+    def test_case_takes_the_first_true_predicate(self):
+        def f(x):
+            return tf.case([(x < 3, lambda: x), (x < 9, lambda: x * 10)], default=lambda: x * 100)
+
+        assert [everywhere(f, value) for value in (1, 5, 10)] == [1, 50, 1000]
+
+
+def test_a_tensor_that_left_its_block_is_refused_where_it_is_used():
+    leaked = []
+
+    def f(x):
+        tf.cond(x > 0, lambda: leaked.append(x * 2) or x, lambda: x)
+        return leaked[0] + 1
+
+    with pytest.raises(tf.errors.InaccessibleTensorError, match="out of reach"):
+        graph_of(f, SCALAR)
+
+
+def test_a_traced_tensor_outside_of_its_function_is_refused():
+    leaked = []
+    graph_of(lambda x: leaked.append(x) or x, SCALAR)
+    with pytest.raises(tf.errors.InaccessibleTensorError, match="outside of the function"):
+        leaked[0] + 1

@@ -1,0 +1,324 @@
+"""`function`: when it traces, which graph a call gets, methods, variables, captures and errors."""
+
+import gc
+import threading
+import traceback
+import weakref
+
+import numpy as np
+import pytest
+
+import agc.runtime as tf
+
+
+def counting(**options):
+    """A `function` that notes each trace."""
+    traced = []
+
+    @tf.function(**options)
+    def f(x):
+        traced.append(x)
+        return x * 2
+
+    return f, traced
+
+
+class TestWhenItTraces:
+    def test_once_for_each_dtype_and_shape(self):
+        f, traced = counting()
+        for value in (1.0, 2.0, 1, [1.0], [2.0], [[1.0]]):
+            f(tf.constant(value))
+        assert len(traced) == 4 == f.experimental_get_tracing_count()
+
+    def test_for_each_python_value_and_type(self):
+        f, traced = counting()
+        for value in (1, 1, 2, 1.0, True, [1, 2], [1, 2], (1, 2)):
+            f(value)
+        assert traced == [1, 2, 1.0, True, [1, 2], (1, 2)]
+
+    def test_numpy_arrays_are_tensors(self):
+        f, traced = counting()
+        assert f(np.arange(3)).numpy().tolist() == [0, 2, 4]
+        f(np.zeros(3, np.int64))
+        f(tf.constant([1, 2, 3], tf.int64))
+        assert len(traced) == 1
+
+    def test_keywords_and_defaults_are_the_same_call(self):
+        traced = []
+
+        @tf.function
+        def f(x, scale=2, *, shift=0):
+            traced.append(1)
+            return x * scale + shift
+
+        x = tf.constant(3)
+        results = [f(x), f(x, 2), f(x=x), f(x, scale=2, shift=0)]
+        assert [r.numpy() for r in results] == [6] * 4
+        assert len(traced) == 1
+
+    def test_objects_by_identity_and_without_keeping_them_alive(self):
+        class Thing:
+            size = 3
+
+        f = tf.function(lambda thing: tf.constant(thing.size))
+        first, second = Thing(), Thing()
+        assert f(first).numpy() == f(second).numpy() == f(first).numpy() == 3
+        assert f.experimental_get_tracing_count() == 2
+        alive = weakref.ref(first)
+        del first
+        gc.collect()
+        assert alive() is None
+
+    def test_nests_by_structure(self):
+        f = tf.function(lambda d: d["a"] + d["b"][0])
+        assert f({"a": tf.constant(1), "b": [tf.constant(2)]}).numpy() == 3
+        assert f({"b": [tf.constant(5)], "a": tf.constant(1)}).numpy() == 6
+        assert f.experimental_get_tracing_count() == 1
+
+    def test_input_signature_shares_one_graph(self):
+        f, traced = counting(input_signature=[tf.TensorSpec([None], tf.float32)])
+        assert f(tf.constant([1.0])).numpy().tolist() == [2.0]
+        assert f([1, 2]).numpy().tolist() == [2.0, 4.0]
+        assert len(traced) == 1
+
+    @pytest.mark.parametrize("wrong", [tf.constant(1.0), tf.constant([1]), "text"])
+    def test_input_signature_refuses_what_does_not_fit(self, wrong):
+        f, _ = counting(input_signature=[tf.TensorSpec([None], tf.float32)])
+        with pytest.raises(TypeError, match="`x`"):
+            f(wrong)
+
+    def test_reduce_retracing(self):
+        f, traced = counting(reduce_retracing=True)
+        for n in (1, 2, 3, 4):
+            f(tf.zeros([n]))
+        assert len(traced) == 2
+        assert str(traced[-1].shape) == "(None,)"
+
+    def test_run_functions_eagerly(self):
+        f, traced = counting()
+        tf.config.run_functions_eagerly(True)
+        try:
+            assert f(tf.constant(2)).numpy() == 4
+            assert traced[0].numpy() == 2
+        finally:
+            tf.config.run_functions_eagerly(False)
+
+    def test_threads_trace_once(self):
+        f, traced = counting()
+        threads = [threading.Thread(target=f, args=(tf.constant(1.0),)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(traced) == 1
+
+
+class TestConcreteFunctions:
+    def test_the_same_graph_for_the_same_kind_of_call(self):
+        f = tf.function(lambda x: x + 1)
+        one = f.get_concrete_function(tf.constant(1))
+        assert one is f.get_concrete_function(tf.constant(2)) is f.get_concrete_function(tf.TensorSpec([], tf.int32))
+        assert one is not f.get_concrete_function(1)
+        assert isinstance(one.graph, tf.Graph)
+
+    def test_signatures_in_and_out(self):
+        @tf.function
+        def f(x, factor, y=None):
+            return {"product": x * factor, "same": y, "number": 3}
+
+        concrete = f.get_concrete_function(tf.TensorSpec([None, 2], tf.float32), 2.0)
+        assert concrete.structured_input_signature == ((tf.TensorSpec([None, 2], tf.float32), 2.0, None), {})
+        assert concrete.structured_outputs["product"] == tf.TensorSpec([None, 2], tf.float32)
+        assert concrete.structured_outputs["same"] is None
+        result = concrete(tf.ones([1, 2]), 2.0)
+        assert result["product"].numpy().tolist() == [[2.0, 2.0]]
+        assert result["same"] is None
+        assert result["number"].numpy() == 3
+
+    def test_a_call_that_does_not_fit_names_the_argument_and_both_specs(self):
+        concrete = tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([2], tf.float32))
+        with pytest.raises(TypeError, match=r"`x` is float32\[3\], but the graph was traced for float32\[2\]"):
+            concrete(tf.zeros([3]))
+
+    def test_pretty_printed_signatures(self):
+        @tf.function
+        def pair(x, scale):
+            return x, [x * scale]
+
+        pair(tf.constant([1.0]), 2.0)
+        assert pair.pretty_printed_concrete_signatures() == (
+            "pair(x, scale=2.0)\n"
+            "  Args:\n"
+            "    x: float32 Tensor, shape=(1,)\n"
+            "  Returns:\n"
+            "    (<1>, [<2>])\n"
+            "      <1>: float32 Tensor, shape=(1,)\n"
+            "      <2>: float32 Tensor, shape=(1,)"
+        )
+
+
+class TestCaptures:
+    def test_tensors_by_value_variables_by_reference(self):
+        tensor, variable = tf.constant(10), tf.Variable(1)
+        f = tf.function(lambda x: x + tensor + variable)
+        assert f(tf.constant(100)).numpy() == 111
+        variable.assign(2)
+        assert f(tf.constant(100)).numpy() == 112
+        assert f.get_concrete_function(tf.constant(0)).variables == (variable,)
+
+    def test_reads_and_assignments_keep_their_order(self):
+        v = tf.Variable(1)
+
+        @tf.function
+        def f():
+            before = v.value()
+            v.assign_add(10)
+            middle = v + 0
+            v.assign(v * 2)
+            return before, middle, v
+
+        assert [r.numpy() for r in f()] == [1, 11, 22]
+        assert [r.numpy() for r in f()] == [22, 32, 64]
+
+    def test_a_function_within_a_function(self):
+        @tf.function
+        def inner(x):
+            if x > 0:
+                return x
+            return -x
+
+        @tf.function
+        def outer(x):
+            total = inner(x)
+            for i in tf.range(3):
+                total += inner(tf.cast(i, tf.float32) - 1)
+            return total
+
+        assert outer(tf.constant(-5.0)).numpy() == 7.0
+        assert inner.experimental_get_tracing_count() == 1
+
+    def test_an_inner_function_may_use_the_outer_ones_tensors(self):
+        @tf.function
+        def outer(x):
+            y = x * 2
+
+            @tf.function
+            def inner(z):
+                return y + z
+
+            return inner(x) + inner(y)
+
+        assert outer(tf.constant(1)).numpy() == 3 + 4
+
+
+class TestVariablesInside:
+    def test_made_on_the_first_call_only(self):
+        class Layer:
+            def __init__(self):
+                self.v = None
+
+            @tf.function
+            def __call__(self, x):
+                if self.v is None:
+                    self.v = tf.Variable(tf.ones_like(x) * x)
+                return self.v * x
+
+        one, two = Layer(), Layer()
+        assert one(tf.constant(3.0)).numpy() == 9.0
+        assert one(tf.constant(2.0)).numpy() == 6.0
+        assert two(tf.constant([2.0])).numpy().tolist() == [4.0]
+
+    def test_made_on_every_call_is_refused(self):
+        @tf.function
+        def f(x):
+            v = tf.Variable(1.0)
+            return v * x
+
+        with pytest.raises(ValueError, match="only supports singleton"):
+            f(tf.constant(1.0))
+
+
+class TestMethods:
+    def test_instances_do_not_share_state_and_are_not_kept(self):
+        class Counter:
+            def __init__(self, start):
+                self.total = tf.Variable(start)
+
+            @tf.function
+            def add(self, x, times=1):
+                for _ in range(times):
+                    self.total.assign_add(x)
+                return self.total
+
+        a, b = Counter(0), Counter(100)
+        assert a.add(tf.constant(1), times=3).numpy() == 3
+        assert b.add(tf.constant(1)).numpy() == 101
+        assert a.add(tf.constant(1), times=3).numpy() == 6
+        assert a.add.get_concrete_function(tf.constant(1)).graph.variables
+        alive = weakref.ref(a)
+        del a
+        gc.collect()
+        assert alive() is None
+
+    def test_static_and_class_methods(self):
+        class Tools:
+            factor = 3
+
+            @staticmethod
+            @tf.function
+            def double(x):
+                return x * 2
+
+            @classmethod
+            def scaled(cls, x):
+                return cls._scaled(x, cls.factor)
+
+            _scaled = staticmethod(tf.function(lambda x, k: x * k))
+
+        assert Tools.double(tf.constant(2)).numpy() == 4
+        assert Tools().scaled(tf.constant(2)).numpy() == 6
+
+
+class TestErrors:
+    def test_an_error_while_tracing_shows_the_users_lines_only(self):
+        def helper(x):
+            if tf.reduce_sum(x) > 0:
+                return tf.matmul(x, x)
+            return x
+
+        f = tf.function(lambda x: helper(x) + 1)
+        with pytest.raises(ValueError) as caught:
+            f(tf.ones([2]))
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        assert {frame.filename for frame in frames} == {__file__}
+        assert frames[-1].line == "return tf.matmul(x, x)"
+
+    def test_an_error_in_the_graph_names_the_operation_and_the_users_line(self):
+        @tf.function
+        def f(x, i):
+            return tf.gather(x, i) * 2
+
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"is not in \[0, 3\)") as caught:
+            f(tf.constant([1, 2, 3]), tf.constant(7))
+        assert "gather" in str(caught.value)
+        assert f"{__file__}:" in str(caught.value)
+
+    def test_unneeded_operations_do_not_run(self):
+        @tf.function
+        def f(x):
+            tf.gather(x, [7])
+            return x
+
+        assert f(tf.constant([1.0])).numpy().tolist() == [1.0]
+
+    def test_wrong_calls_are_pythons_own_errors(self):
+        f = tf.function(lambda x: x)
+        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+            f()
+
+    @pytest.mark.parametrize(
+        "options", [{"jit_compile": True}, {"experimental_executor": "gpu"}, {"experimental_autograph_options": ()}]
+    )
+    def test_what_is_not_supported_is_refused(self, options):
+        with pytest.raises(ValueError):
+            tf.function(lambda x: x, **options)

@@ -1,0 +1,103 @@
+"""TensorArray: values never change behind one's back in a graph, loops carry it, errors name the index."""
+
+import pytest
+
+import agc.runtime as tf
+from agc.runtime.ops.elements import Elements
+
+EXECUTORS = pytest.mark.parametrize("executor", ["plan", "interpret"])
+
+
+def test_eager():
+    ta = tf.TensorArray(tf.float32, size=2)
+    ta.write(0, 1.0)  # in place, as in TensorFlow
+    ta = ta.write(1, 2.0)
+    assert ta.stack().numpy().tolist() == [1.0, 2.0]
+    assert ta.read(1).numpy() == 2.0
+    assert ta.gather([1, 0]).numpy().tolist() == [2.0, 1.0]
+    assert ta.size().numpy() == len(ta) == 2
+
+
+def test_unstack_scatter_concat():
+    ta = tf.TensorArray(tf.int32, size=2).unstack([[1, 2], [3, 4]])
+    assert ta.concat().numpy().tolist() == [1, 2, 3, 4]
+    ta = tf.TensorArray(tf.int32, size=3).scatter([2, 0], [7, 8])
+    assert ta.stack().numpy().tolist() == [8, 0, 7]
+
+
+@EXECUTORS
+def test_written_in_a_loop(executor):
+    @tf.function(experimental_executor=executor)
+    def squares(n):
+        ta = tf.TensorArray(tf.int32, size=0, dynamic_size=True)
+        for i in tf.range(n):
+            ta = ta.write(i, i * i)
+        return ta.stack()
+
+    assert squares(tf.constant(4)).numpy().tolist() == [0, 1, 4, 9]
+    assert squares(tf.constant(0)).numpy().tolist() == []
+
+
+@EXECUTORS
+def test_an_old_version_keeps_its_elements(executor):
+    @tf.function(experimental_executor=executor)
+    def f():
+        old = tf.TensorArray(tf.int32, size=2).write(0, 1)
+        new = old.write(0, 5).write(1, 6)
+        return old.stack(), new.stack(), old.write(1, 9).stack(), new.read(1)
+
+    results = [result.numpy().tolist() for result in f()]
+    assert results == [[1, 0], [5, 6], [1, 9], 6]
+
+
+def test_versions_in_any_order_of_reading():
+    base = Elements([0, 0, 0])
+    one, two = base.written(0, 1), None
+    two = one.written(1, 2)
+    other = one.written(2, 3)
+    assert two.items() == [1, 2, 0]
+    assert other.items() == [1, 0, 3]
+    assert one.items() == [1, 0, 0]
+    assert base.items() == [0, 0, 0]
+
+
+def test_the_shape_of_elements_is_learned_from_what_is_written():
+    @tf.function
+    def f(n):
+        ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        for i in tf.range(n):
+            ta = ta.write(i, tf.zeros([3]))
+        return ta.stack()
+
+    assert f.get_concrete_function(tf.constant(1)).structured_outputs.shape == [None, 3]
+
+
+@pytest.mark.parametrize(
+    "mistake, message",
+    [
+        (lambda: tf.TensorArray(tf.int32, size=1).write(1, 0), "not resizeable and size is: 1"),
+        (lambda: tf.TensorArray(tf.int32, size=1).read(3), "read from index 3 but array size is: 1"),
+        (lambda: tf.TensorArray(tf.int32, size=2).write(0, [1]).write(1, [1, 2]), "shape of the other"),
+        (lambda: tf.TensorArray(tf.int32, size=1).stack(), "never written"),
+    ],
+)
+def test_refused(mistake, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        mistake()
+
+
+def test_an_eager_array_used_in_a_graph_is_copied_into_it():
+    ta = tf.TensorArray(tf.int32, size=2).write(0, 1).write(1, 2)
+
+    @tf.function
+    def f(x):
+        return ta.write(0, x).stack()
+
+    assert f(tf.constant(9)).numpy().tolist() == [9, 2]
+    assert ta.stack().numpy().tolist() == [1, 2]
+
+
+def test_as_argument_and_result():
+    f = tf.function(lambda ta, x: ta.write(0, x))
+    ta = f(tf.TensorArray(tf.int32, size=1), tf.constant(5))
+    assert ta.stack().numpy().tolist() == [5]
