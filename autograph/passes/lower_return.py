@@ -72,7 +72,9 @@ class LowerReturn(FunctionPass):
             else:
                 rest = body[position:]
                 if top and returns.valued and not returns.ends_list(rest):
-                    rest = rest + NOTHING(rest[-1])
+                    (nothing,) = NOTHING(rest[-1])
+                    returns.jumping.add(id(nothing))
+                    rest = [*rest, nothing]
                 result += returns.lower(rest)
                 return result + ([] if top and not returns.valued else returns.exit(rest[-1]))
         return result

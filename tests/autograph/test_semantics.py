@@ -1,0 +1,52 @@
+"""Every program of the corpus does the same after every prefix of the pipeline."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gast
+import pytest
+from agc.autograph.passes import pipeline
+from agc.autograph.passes.base import Context
+from semantics import PREFIXES, converted_text, module_of, module_of_tree, outcome
+
+CORPUS = Path(__file__).parents[2] / "fixtures" / "corpus" / "programs.py"
+SOURCE = CORPUS.read_text()
+
+
+@cache
+def original() -> dict[str, Any]:
+    return module_of(SOURCE)
+
+
+@cache
+def printed(after: str) -> dict[str, Any]:
+    return module_of(converted_text(SOURCE, after), f"<after {after}>")
+
+
+@cache
+def compiled() -> dict[str, Any]:
+    return module_of_tree(pipeline.run(gast.parse(SOURCE), Context(source=SOURCE)), str(CORPUS))
+
+
+CASES = [pytest.param(name, inputs, id=name) for name, inputs in original()["CASES"]]
+
+
+@pytest.mark.parametrize("after", PREFIXES)
+@pytest.mark.parametrize(("name", "inputs"), CASES)
+def test_same_behaviour_after_each_pass(name: str, inputs: Any, after: str) -> None:
+    for args in inputs:
+        expected = outcome(original()[name], args)
+        assert outcome(printed(after)[name], args) == expected, f"{name}{args} after {after}"
+
+
+@pytest.mark.parametrize(("name", "inputs"), CASES)
+def test_same_behaviour_of_the_tree_itself(name: str, inputs: Any) -> None:
+    for args in inputs:
+        assert outcome(compiled()[name], args) == outcome(original()[name], args)
+
+
+def test_the_corpus_is_not_small() -> None:
+    assert len(CASES) >= 60
