@@ -14,7 +14,7 @@ from ..ir.text import plain
 GLOBAL = re.compile(rf"(op|graph|constant|dtype|{'|'.join(dtype.name for dtype in dtypes.ALL)})_")
 """How the names begin that generated source uses for kernels, functions and constants."""
 
-_TAKEN = frozenset({"np", "int", "range", "_", *keyword.kwlist, *keyword.softkwlist})
+_TAKEN = frozenset({"np", "int", "len", "range", "_", *keyword.kwlist, *keyword.softkwlist})
 
 
 class Names:

@@ -26,6 +26,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from . import names
 from .results import returns_many
+from .scalars import shortcut
 
 DEEPEST = 15
 """Blocks nested deeper become functions: Python allows 20 loops within each other."""
@@ -69,6 +70,9 @@ class Module:
     def kernel(self, operation: Operation) -> str:
         op = operation.op
         return self._global(("op", op), f"op_{op.name}", op.compute)
+
+    def scalar_type(self, dtype: dtypes.DType) -> str:
+        return self._global(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
 
     def attribute(self, value: Any) -> str:
         """An attribute as source: itself when Python can read it back, else a name."""
@@ -157,6 +161,9 @@ class _Function:
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
+        expression = shortcut(operation)
+        if expression is not None:
+            return f"{targets[0]} = {self._filled(expression, operation, inputs)}"
         if op.expression is not None and _one_dtype(operation):
             text = op.expression.format(*inputs)
         else:
@@ -168,6 +175,14 @@ class _Function:
         if len(targets) == 1 and not returns_many(op):
             return f"{targets[0]} = {text}"
         return f"{_tuple(targets)} = {text}"
+
+    def _filled(self, expression: str, operation: Operation, inputs: list[str]) -> str:
+        holes = {}
+        if "{kernel}" in expression:
+            holes["kernel"] = self.module.kernel(operation)
+        if "{type}" in expression:
+            holes["type"] = self.module.scalar_type(operation.outputs[0].dtype)
+        return expression.format(*inputs, **holes)
 
     def _cond(self, operation: Operation, inputs: list[str], targets: list[str], depth: int) -> None:
         then, orelse = operation.regions

@@ -1,0 +1,61 @@
+"""Short cuts of the plan for values of rank 0: Python expressions that cost a tenth of the general kernels.
+
+    r = floormod m, 2 : int32[]        ==>        r = m % int32_2 if int32_2 else op_floormod(m, int32_2)
+
+An expression leaves to the kernel what is rare or refused, so that results and messages are the same.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Operation
+from ..ir.specs import Spec
+
+#   operation      dtypes    expression
+_ROWS = (
+    ("floordiv",   "iu",     "{0} // {1} if {1} else {kernel}({0}, {1})"),
+    ("floormod",   "iu",     "{0} % {1} if {1} else {kernel}({0}, {1})"),
+    ("maximum",    "iu",     "{0} if {0} >= {1} else {1}"),
+    ("maximum",    "f",      "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})"),
+    ("minimum",    "iu",     "{0} if {0} <= {1} else {1}"),
+    ("minimum",    "f",      "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})"),
+    ("where",      "b",      "{1} if {0} else {2}"),
+)  # fmt: skip
+
+EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for kind in kinds}
+"""By operation and kind of the first operand's dtype."""
+
+_CAST = "{type}({0})"
+_CASTS = {"b": "iufc", "i": "biufc", "u": "biufc", "f": "fc"}
+"""From one kind to others: where NumPy's scalar types convert as arrays do."""
+
+_ELEMENT = "{0}[{1}] if 0 <= {1} < len({0}) else {kernel}({0}, {1}, axis=0, batch_dims=0)"
+
+
+def shortcut(operation: Operation) -> str | None:
+    """The expression to take, with `{0}`, `{1}` … for operands, `{kernel}` and `{type}` (of the result)."""
+    name = operation.type
+    if name == "gather":
+        return _ELEMENT if _picks_element(operation) else None
+    if not all(_is_scalar(operand.spec) for operand in operation.inputs):
+        return None
+    if name == "cast":
+        to = operation.outputs[0].dtype.kind
+        return _CAST if to in _CASTS.get(operation.inputs[0].dtype.kind, "") else None
+    return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind)) if operation.inputs else None
+
+
+def _is_scalar(spec: object) -> bool:
+    return isinstance(spec, Spec) and spec.shape == () and spec.dtype.kind != "S"
+
+
+def _picks_element(operation: Operation) -> bool:
+    """Whether a gather takes one element of a vector."""
+    vector, index = (operand.spec for operand in operation.inputs)
+    return (
+        _is_scalar(index)
+        and isinstance(vector, Spec)
+        and vector.shape is not None
+        and len(vector.shape) == 1
+        and vector.dtype.kind != "S"
+        and (operation.attrs.get("axis"), operation.attrs.get("batch_dims")) == (0, 0)
+    )

@@ -1,0 +1,80 @@
+"""The plan's short cuts for scalars give what the kernels give, to the bit, and refuse what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime  # noqa: F401  (declares the operations)
+import numpy as np
+import pytest
+from agc.runtime import dtypes, errors
+from agc.runtime.execute import EXECUTORS, Plan
+from agc.runtime.execute.scalars import EXPRESSIONS
+from agc.runtime.ir.graph import Graph, Operation, Value
+from agc.runtime.ir.parse import parse
+from agc.runtime.ir.specs import Spec
+from agc.runtime.ops.declare import REGISTRY
+from hypothesis import given
+from hypothesis import strategies as st
+
+NUMBERS = [0, 1, 2, 3, 7, -1, -2, -7, 127, -128, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 2**24 + 1]
+FLOATS = [0.0, -0.0, 0.5, -2.5, 1e-45, 70000.0, 1e39, -1e300, float("inf"), float("nan")]
+
+
+def scalars(dtype: dtypes.DType) -> st.SearchStrategy[Any]:
+    if dtype.is_floating:
+        with np.errstate(all="ignore"):
+            return st.sampled_from([np.array(x).astype(dtype.numpy) for x in FLOATS])
+    return st.sampled_from([np.array(x).astype(dtype.numpy) for x in NUMBERS])
+
+
+def graph_of(name: str, specs: list[Spec], result: Spec, attrs: dict[str, Any]) -> Graph:
+    inputs = tuple(Value("x", spec) for spec in specs)
+    operation = Operation(REGISTRY[name], inputs, attrs, (Value("y", result),))
+    return Graph("g", inputs, (operation,), operation.outputs)
+
+
+def outcome(executor: str, graph: Graph, values: list[Any]) -> Any:
+    try:
+        (result,) = EXECUTORS[executor](graph)(values)
+    except errors.OpError as error:
+        return type(error), error.message
+    array = np.asarray(result)
+    return array.dtype, array.shape, "nan" if array != array else array.tobytes()
+
+
+DTYPES = [dtype for dtype in dtypes.ALL if dtype.kind in "biuf"]
+
+
+@given(st.data())
+def test_expressions_agree_with_kernels(data: st.DataObject) -> None:
+    name, kind = data.draw(st.sampled_from(sorted(EXPRESSIONS)))
+    dtype = data.draw(st.sampled_from([dtype for dtype in DTYPES if dtype.kind == kind]))
+    values = [data.draw(scalars(dtype)) for _ in range(2)]
+    if name == "where":
+        other = data.draw(st.sampled_from(DTYPES))
+        values = [values[0], data.draw(scalars(other)), data.draw(scalars(other))]
+    specs = [Spec(dtypes.of_array(value), ()) for value in values]
+    graph = graph_of(name, specs, specs[-1], {})
+    assert outcome("plan", graph, values) == outcome("interpret", graph, values)
+
+
+@given(st.data())
+def test_casts_agree_with_the_kernel(data: st.DataObject) -> None:
+    source, target = data.draw(st.sampled_from(DTYPES)), data.draw(st.sampled_from(DTYPES))
+    graph = graph_of("cast", [Spec(source, ())], Spec(target, ()), {"dtype": target})
+    values = [data.draw(scalars(source))]
+    assert outcome("plan", graph, values) == outcome("interpret", graph, values)
+
+
+@pytest.mark.parametrize("index", [0, 2, 3, -1])
+def test_elements_of_vectors(index: int) -> None:
+    graph = parse("graph g(x: int64[?], i: int32[]) -> int64[]\n  y = gather x, i : int64[]\n  return y")
+    values = [np.array([5, 6, 7]), np.array(index, np.int32)]
+    assert outcome("plan", graph, values) == outcome("interpret", graph, values)
+    assert "y = x[i] if" in Plan(graph).source
+
+
+def test_arrays_take_the_kernel() -> None:
+    graph = parse("graph g(x: int32[2], y: int32[]) -> int32[2]\n  z = floordiv x, y : int32[2]\n  return z")
+    assert "z = op_floordiv(x, y)" in Plan(graph).source
