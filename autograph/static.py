@@ -152,9 +152,9 @@ def with_operators(tree: gast.Module, ag: str) -> gast.Module:
     start = int(bool(tree.body) and _is_docstring(tree.body[0]))
     while start < len(tree.body) and _is_future_import(tree.body[start]):
         start += 1
-    if start < len(tree.body):
-        for node in gast.walk(statement):
-            gast.copy_location(node, tree.body[start])
+    for node in gast.walk(statement):  # it stands on no line of the user's
+        for attribute in node._attributes:
+            node.__dict__.pop(attribute, None)
     return gast.Module([*tree.body[:start], statement, *tree.body[start:]], tree.type_ignores)
 
 

@@ -356,6 +356,15 @@ def test_one_function_of_a_module():
     assert "class Model" in convert_source(MODULE, "program.py", function="Model")
 
 
+def test_annotated_text_shows_the_original_lines():
+    text = convert_source(MODULE, "program.py", function="f", annotate=True)
+    assert [line for line in text.splitlines() if "# 12 |" in line] == ["    # 12 |     if x > 0:"]
+    assert text.startswith("from agc.autograph import operators as ag__\n")
+    assert ast.unparse(ast.parse(text)) == ast.unparse(
+        ast.parse(convert_source(MODULE, "p.py", function="f"))
+    )
+
+
 def test_a_function_that_is_not_there():
     with pytest.raises(ConversionError, match=r"AGC105.*no function `Model.fitt`(.|\n)*Model.fit"):
         convert_source(MODULE, "program.py", function="Model.fitt")
