@@ -27,12 +27,12 @@ from .report import BAD_CALL, BAD_VALUE, NO_FUNCTION, CommandError, problem, sug
 
 def run(place: str, function: str, texts: Sequence[str], *, by_name: bool, graph: bool, eager: bool) -> int:
     """`agc run FILE::FUNCTION ARGS...`, or with a module's name for FILE."""
+    import agc.runtime as tf  # before the program's folder is where modules are looked for
+
     arguments = [parse(text, number) for number, text in enumerate(texts, start=1)]
     load = _loader(place, by_name)
 
     def action() -> None:
-        import agc.runtime as tf
-
         module = load()
         f = find(module, function, place)
         positional, named = split(arguments, tf)
@@ -81,9 +81,11 @@ def _load(source: sources.Source, place: str) -> types.ModuleType:
 def find(module: types.ModuleType, name: str, place: str) -> Callable[..., Any]:
     """The function with the dotted `name`."""
     holder: Any = module
-    for part in name.split("."):
+    *outer, _ = parts = name.split(".")
+    for depth, part in enumerate(parts):
         if not hasattr(holder, part):
-            known = [key for key, value in vars(holder).items() if _is_function(value)]
+            prefix = "".join(f"{part}." for part in outer[:depth])
+            known = [f"{prefix}{key}" for key in vars(holder) if _is_function(getattr(holder, key, None))]
             raise sources.no_function(name, place, known)
         holder = getattr(holder, part)
     if not callable(holder):
@@ -132,7 +134,7 @@ def _misfit(
     where = Where(code.co_filename, code.co_firstlineno) if code is not None else None
     strange = [key for key in named if key not in signature.parameters]
     fix = suggestion(strange[0], signature.parameters) if strange else ""
-    takes = ", ".join(str(parameter) for parameter in signature.parameters.values())
+    takes = signature.replace(return_annotation=inspect.Signature.empty)
     return problem(
-        BAD_CALL, f"the arguments do not fit `{name}`: {reason}", where, why=f"it is {name}({takes})", fix=fix
+        BAD_CALL, f"the arguments do not fit `{name}`: {reason}", where, why=f"it is {name}{takes}", fix=fix
     )

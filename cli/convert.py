@@ -6,7 +6,6 @@ agc convert model.py --function fit --diff   one function, as a difference
 
 from __future__ import annotations
 
-import ast
 import difflib
 import sys
 import textwrap
@@ -45,7 +44,12 @@ def choose_color(ctx: click.Context, param: click.Parameter, choice: str) -> Non
     color.choose(choice)
 
 
-@click.command(help=HELP, short_help="Show the generated code.")
+class ConvertCommand(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, sources.spelled(args))
+
+
+@click.command(cls=ConvertCommand, help=HELP, short_help="Show the generated code.")
 @click.argument("file", type=click.Path(allow_dash=True))
 @click.option(
     "-f", "--function", metavar="NAME", help="Only this function or class; a method is CLASS.METHOD."
@@ -99,8 +103,10 @@ def convert(
     tree = sources.parse(source)
     original = source.text
     if function is not None:
-        definition = _definition(function, tree, source.label)
-        original, function = _lines_of(definition.node, source.text), definition.qualname
+        known = sources.definitions(tree)
+        if function not in known:
+            raise sources.no_function(function, source.label, list(known))
+        original = _lines_of(known[function], source.text)
     try:
         generated = autograph.convert_source(
             source.text, source.label, after=after, function=function, annotate=annotate
@@ -118,14 +124,7 @@ def convert(
     return OK
 
 
-def _definition(name: str, tree: ast.Module, label: str) -> sources.Definition:
-    known = sources.definitions(tree)
-    if name not in known:
-        raise sources.no_function(name, label, list(known))
-    return known[name]
-
-
-def _lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, text: str) -> str:
+def _lines_of(node: sources.Definition, text: str) -> str:
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return textwrap.dedent("\n".join(text.split("\n")[first - 1 : node.end_lineno])) + "\n"
 

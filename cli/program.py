@@ -27,6 +27,8 @@ from . import guard, sources
 from .report import FAILED, NO_MODULE, CommandError, problem
 from .sources import Source
 
+_STARTUP = {"agc", "encodings", "__main__"}  # never the program's, like what is built in or frozen
+
 
 def run_file(path: str, args: Sequence[str], *, eager: bool = False) -> int:
     """`agc run FILE ARGS...`"""
@@ -87,6 +89,22 @@ def enter(argv0: str, args: Sequence[str], folder: str) -> None:
     sys.argv = [argv0, *args]
     if not sys.flags.safe_path:  # else sys.path does not begin with the folder of agc, either
         sys.path[0] = folder
+        _make_way(folder or os.curdir)
+
+
+def _make_way(folder: str) -> None:
+    """Forget the modules that agc has loaded but the program has its own of: `textwrap.py` beside it."""
+    if not os.path.isdir(folder):
+        return
+    beside = {name.removesuffix(".py") for name in os.listdir(folder)}
+    for name in beside & (sys.modules.keys() - set(sys.builtin_module_names) - _STARTUP):
+        spec = getattr(sys.modules[name], "__spec__", None)
+        if spec is None or spec.origin == "frozen":  # Python itself has it loaded when a program starts
+            continue
+        own = importlib.machinery.PathFinder.find_spec(name, [folder])
+        if own is not None and own.loader is not None and own.origin != spec.origin:
+            for loaded in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+                del sys.modules[loaded]
 
 
 def remember_text(source: Source) -> None:

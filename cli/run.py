@@ -50,9 +50,12 @@ class RunCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.allow_interspersed_args = False
-        options, _, _ = self.make_parser(ctx).parse_args(list(args))
+        spelled = sources.spelled(args)
+        options, _, _ = self.make_parser(ctx).parse_args(list(spelled))
         target = options.get("target")
-        ctx.allow_interspersed_args = isinstance(target, str) and sources.split_target(target)[1] is not None
+        if isinstance(target, str) and sources.split_target(target)[1] is not None:
+            ctx.allow_interspersed_args = True
+            args = spelled
         return super().parse_args(ctx, args)
 
 

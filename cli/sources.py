@@ -12,7 +12,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from agc.autograph.errors import Where
@@ -30,6 +30,10 @@ from .report import (
 )
 
 STDIN = "-"
+_STDIN_NAME = "<stdin>"
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Source(NamedTuple):
@@ -49,7 +53,12 @@ def split_target(target: str) -> tuple[str, str | None]:
     if "::" not in target or os.path.exists(target):
         return target, None
     file, _, function = target.rpartition("::")
-    return file, function
+    return STDIN if file == _STDIN_NAME else file, function
+
+
+def spelled(arguments: Sequence[str]) -> list[str]:
+    """Arguments in which click does not take `-::f`, a function on stdin, for options."""
+    return [_STDIN_NAME + text[1:] if text.startswith("-::") else text for text in arguments]
 
 
 def read(path: str) -> Source:
@@ -59,7 +68,7 @@ def read(path: str) -> Source:
             raise problem(UNREADABLE, "cannot read stdin: it is closed")
         stream = getattr(sys.stdin, "buffer", None)
         data = stream.read() if stream is not None else sys.stdin.read().encode()
-        return Source("<stdin>", "<stdin>", decode(data, "<stdin>"))
+        return Source(_STDIN_NAME, _STDIN_NAME, decode(data, _STDIN_NAME))
     # Python makes the name absolute in just this way.
     filename = os.path.join(os.getcwd(), path)
     return Source(path, filename, decode(_bytes(path), path))
@@ -177,31 +186,20 @@ def _not_python(error: SyntaxError, source: Source) -> CommandError:
     return problem(NOT_PYTHON, title, where, exit_code=FAILED)
 
 
-class Definition(NamedTuple):
-    """A function or class of a module."""
-
-    qualname: str  # as Python has it: f.<locals>.g
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
 def definitions(tree: ast.Module) -> dict[str, Definition]:
     """What a module defines, by dotted name: functions, classes, methods, functions in functions.
 
     >>> list(definitions(ast.parse("class A:\\n def f(self): ...\\ndef g():\\n def h(): ...")))
     ['A', 'A.f', 'g', 'g.h']
     """
-    found = _definitions(tree.body, "")
-    return {definition.qualname.replace("<locals>.", ""): definition for definition in found}
+    return dict(_definitions(tree.body, ""))
 
 
-def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[Definition]:
+def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[tuple[str, Definition]]:
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            name = prefix + node.name
-            yield Definition(name, node)
-            yield from _definitions(
-                node.body, f"{name}." if isinstance(node, ast.ClassDef) else f"{name}.<locals>."
-            )
+            yield prefix + node.name, node
+            yield from _definitions(node.body, f"{prefix}{node.name}.")
         else:  # a definition may stand under `if`, `for`, `try`, `with` or `match`
             for block in ("body", "orelse", "finalbody"):
                 yield from _definitions(getattr(node, block, []), prefix)

@@ -132,11 +132,20 @@ def test_classes_of_the_program_can_be_pickled(agc, python, folder):
 
 
 def test_modules_beside_the_program_can_be_imported(agc, folder):
-    """Even when one has the name of a module that agc itself uses."""
     (folder / "sub").mkdir()
-    (folder / "sub" / "gast.py").write_text("value = 5\n")
-    (folder / "sub" / "prog.py").write_text("import gast\nprint(gast.value if __file__ else 0)\n")
+    (folder / "sub" / "beside.py").write_text("value = 5\n")
+    (folder / "sub" / "prog.py").write_text("import beside\nprint(beside.value)\n")
     assert agc("run", "sub/prog.py").stdout == "5\n"
+
+
+@pytest.mark.parametrize("name", ["gast", "click", "tokenize", "textwrap"])
+def test_a_module_of_the_program_goes_before_one_that_agc_uses(agc, python, folder, name):
+    (folder / "sub").mkdir()
+    (folder / "sub" / f"{name}.py").write_text(
+        "def down(x):\n    while x > 0:\n        x = x - 1\n    return x\n"
+    )
+    (folder / "sub" / "prog.py").write_text(f"import {name}\nprint({name}.down(3))\n")
+    same(python("sub/prog.py"), agc("run", "sub/prog.py"))
 
 
 def test_stdin_belongs_to_the_program(agc, folder):
