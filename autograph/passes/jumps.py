@@ -20,7 +20,7 @@ from collections.abc import Callable
 import gast
 
 from ..syntax.template import Template
-from ..syntax.tree import LOOPS, SUSPENSIONS, TRIES, WITHS, Statements, at, blocks, contains, evolve, inside, with_blocks
+from ..syntax.tree import LOOPS, SUSPENSIONS, TRIES, WITHS, Statements, at, blocks, contains, copied, evolve, inside, with_blocks
 from .base import FunctionPass
 from .reject import FINALLY_JUMP, refuse
 
@@ -53,6 +53,7 @@ class Jumps:
         self._fresh_flag = fresh_flag
         self._flag: str | None = None
         self._ends: dict[int, bool] = {}
+        self._copies: Statements = []  # kept, so that no other node gets the id of one
 
     @property
     def flag(self) -> str:
@@ -103,6 +104,13 @@ class Jumps:
                 body = body + rest
             below = (flagged, ready, depth + 1)
             return [choice(statement, self.lower(body, *below), self.lower(orelse, *below))]
+        if _is_small(rest) and id(rest[0]) in self.jumping:
+            # Two copies of `return x` say more than a flag.
+            again = copied(rest[0])
+            self.jumping.add(id(again))
+            self._copies.append(again)
+            below = (flagged, ready, depth + 1)
+            return [choice(statement, self.lower(body + rest, *below), self.lower([*orelse, again], *below))]
         lowered = choice(statement, self.lower(body, True, True), self.lower(orelse, True, True))
         return self.flagged(statement, [lowered], rest, flagged, ready, depth)
 
@@ -249,6 +257,13 @@ def negated(test: gast.expr) -> gast.expr:
     if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITES:
         return evolve(test, ops=[OPPOSITES[type(test.ops[0])]()])
     return NEGATED.expression(test, test=test)
+
+
+def _is_small(rest: Statements) -> bool:
+    """Whether the rest is one `return`, of nothing more than a name or a constant."""
+    if len(rest) != 1 or not isinstance(rest[0], gast.Return):
+        return False
+    return rest[0].value is None or isinstance(rest[0].value, (gast.Name, gast.Constant))
 
 
 def _pass(origin: gast.AST) -> Statements:

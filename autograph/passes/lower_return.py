@@ -4,7 +4,7 @@
         return 0                      result = 0
     for y in ys:                  else:
         if y > x:                     returned = False
-            return y                  result = ag__.Undefined('result')
+            return y                  result = ag__.Pending('result')
     return x            ==>           for y in ag__.until(ys, lambda: returned):
                                           if y > x:
                                               result = y
@@ -33,7 +33,7 @@ RESULT = Template("$result = $value")
 RETURNED = Template("$flag = True")
 SETUP = Template("""
     $flag = False
-    $result = $ag.Undefined($text)
+    $result = $ag.Pending($text)
 """)
 LEAVE = Template("""
     if $flag:

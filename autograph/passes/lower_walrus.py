@@ -16,7 +16,7 @@ import gast
 
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
-from ..syntax.tree import BLOCK_FIELDS, DEFINITIONS, Statements, blocks, contains, evolve, with_blocks
+from ..syntax.tree import BLOCK_FIELDS, DEFINITIONS, Statements, blocks, contains, copied, evolve, with_blocks
 from .base import FunctionPass
 
 TEST = Template("$name = $test")
@@ -43,5 +43,5 @@ class LowerWalrus(FunctionPass):
             return [new]
         name = self.names.fresh("test")
         evaluate = TEST(new.test, name=name, test=new.test)
-        again = TEST(new.test, name=name, test=new.test)
+        again = TEST(new.test, name=name, test=copied(new.test))
         return [*evaluate, evolve(new, test=LOAD.expression(new.test, name=name), body=new.body + again)]

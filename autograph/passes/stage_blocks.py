@@ -162,7 +162,8 @@ class _Writer:
         keywords: dict[str, gast.expr] = {}
         if is_call_of(items, self.ag, "until"):
             items, flag = items.args[0], items.args[1].body
-            keywords["until"] = gast.Constant(flag.id, None)
+            if flag.id in state:  # otherwise nothing in the loop sets it
+                keywords["until"] = gast.Constant(flag.id, None)
         body = self.body(statement.body)
         name = self.names.fresh("loop_body")
         plain = isinstance(target, gast.Name) and target.id not in (*state, *found.cells)
@@ -194,10 +195,10 @@ class _Writer:
 
     def giving(self, body: Statements, results: list[str]) -> Statements:
         """The body with its results returned; a generated variable is not set just to be returned."""
-        if not results:
+        last = body[-1] if body else None
+        if not results or isinstance(last, gast.Raise):
             return body
         values = _tuple(results)
-        last = body[-1] if body else None
         if (
             isinstance(last, gast.Assign)
             and isinstance(last.targets[0], gast.Name)

@@ -1,0 +1,82 @@
+"""Random programs do the same before and after conversion, after every prefix of the pipeline.
+
+`AGC_FUZZ=5000 pytest tests/autograph/test_semantics_random.py` grows that many programs instead of a few.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from typing import Any
+
+import gast
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import Grower, environment
+from semantics import PREFIXES, module_of_tree
+
+from agc.autograph import operators
+from agc.autograph.errors import ConversionError
+from agc.autograph.passes import pipeline
+from agc.autograph.passes.base import Context
+from agc.autograph.syntax.unparse import unparse
+
+COUNT = int(os.environ.get("AGC_FUZZ", "120"))
+SCRIPTS = [[0, 1, 2, 3, 4], [4, 0, 3, 0, 1, 1, 2], [2], [0]]
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    return Grower(lambda count: draw(st.integers(0, count - 1)), size=draw(st.integers(3, 40))).program()
+
+
+def behaviour(module: dict[str, Any], script: list[int]) -> tuple[Any, ...]:
+    names = environment(script)
+    module.update(names)
+    module.pop("g", None)
+    module["Box"].value = 0
+    end: tuple[Any, ...]
+    try:
+        end = ("returned", module["program"](1, 2))
+    except NameError as error:
+        # A variable without value that a closure shares: Python has two names for that error.
+        end = ("NameError", re.findall(r"'(\w+)'", str(error)))
+    except Exception as error:
+        end = (type(error).__name__, str(error))
+    return end, names["TRACE"], module.get("g"), module["Box"].value
+
+
+def compiled_text(text: str, name: str) -> dict[str, Any]:
+    code = operators.converter.adopt(compile(text, name, "exec"))
+    module: dict[str, Any] = {"ag__": operators, "__name__": "random_program"}
+    exec(code, module)
+    return module
+
+
+def check(text: str, prefixes: list[str]) -> None:
+    warnings.simplefilter("ignore", SyntaxWarning)  # `1 is None` and the like
+    try:
+        original = compiled_text(text, "<program>")
+    except SyntaxError:
+        return  # such as a name that is a parameter and global
+    expected = [behaviour(original, script) for script in SCRIPTS]
+    for after in prefixes:
+        tree = pipeline.run(gast.parse(text), Context(source=text), after)
+        module = module_of_tree(tree, "<tree>")
+        for script, before in zip(SCRIPTS, expected, strict=True):
+            now = behaviour(module, script)
+            assert now == before, f"after {after}, script {script}\n{text}\n--- becomes ---\n{unparse(tree)}"
+
+
+@settings(max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck), derandomize=COUNT == 120)
+@given(programs())
+def test_random_programs_keep_their_behaviour(text: str) -> None:
+    check(text, PREFIXES if COUNT > 1000 else ["lower_return", "lower_continue", "stage_blocks", "stage_calls"])
+
+
+def test_jump_out_of_finally_is_refused_where_it_would_be_staged() -> None:
+    text = "def f(xs):\n    for x in xs:\n        try:\n            g(x)\n        finally:\n            if x > 0:\n                break\n"
+    with pytest.raises(ConversionError, match="AGC110"):
+        pipeline.run(gast.parse(text), Context(source=text))
