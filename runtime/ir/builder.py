@@ -124,6 +124,8 @@ class Builder:
 
     def _capture(self, outer: Hashable, name: str, spec: AnySpec, also: Hashable = None) -> Value:
         value = self.captures.get(outer) or self.input(name, spec)
+        if isinstance(outer, Value):
+            value.elements = outer.elements
         self.captures[outer] = value
         if also is not None:
             self.captures[also] = value

@@ -40,15 +40,20 @@ class Origin(NamedTuple):
 
 
 class Value:
-    """A value of a graph. `name` is a wish: the text form makes names unique."""
+    """A value of a graph. `name` is a wish: the text form makes names unique.
 
-    __slots__ = ("name", "spec")
+    `elements` is what is known of a vector of integers before the graph runs, e.g. (None, 3) for the shape of a
+    matrix with 3 columns: shape rules use it.
+    """
+
+    __slots__ = ("elements", "name", "spec")
 
     value: None = None  # not known before the graph runs
 
-    def __init__(self, name: str, spec: AnySpec) -> None:
+    def __init__(self, name: str, spec: AnySpec, elements: tuple[int | None, ...] | None = None) -> None:
         self.name = name
         self.spec = spec
+        self.elements = elements
 
     @property
     def dtype(self) -> dtypes.DType:

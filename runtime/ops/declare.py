@@ -77,6 +77,7 @@ class Op:
         self.stateful = stateful
         self.expression = expression
         self.compute: Callable[..., Any] = self._no_kernel
+        self.known: Callable[..., Any] | None = None
         self._read_signature()
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
@@ -105,6 +106,14 @@ class Op:
         """Decorator: the computation, from arrays (in the order of the inputs) and attributes to arrays."""
         self.compute = compute
         return compute
+
+    def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: what is known of the elements of a vector of integers before the graph runs.
+
+        It takes operands and attributes as the rule does and returns a tuple of integers and None, or None.
+        """
+        self.known = known
+        return known
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = self._bind(args, kwargs)
@@ -246,6 +255,8 @@ class Op:
             raise type(error)(f"{error} [op {self.name}]") from None
         many = isinstance(specs, tuple)
         values = builder.add(self, operands, attrs, specs if many else (specs,), names=_names(wish, specs))
+        if self.known is not None:
+            values[0].elements = self.known(*self.grouped(operands), **attrs)
         tensors = [wrap(value, builder) for value in values]
         return tensors if many else tensors[0]
 
@@ -310,7 +321,8 @@ def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:
     for value in values:
         if is_tensor_like(value):
             return value.dtype  # type: ignore[no-any-return]
+    fractions = any(type(value) in (float, complex) for value in values)
     for value in values:
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "SUO":
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in ("iuSUO" if fractions else "SUO"):
             return dtypes.as_dtype(value.dtype)
     return None

@@ -39,6 +39,11 @@ def shape_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) ->
     return Spec(out_type, (None if input.shape is None else len(input.shape),))
 
 
+@shape_of.elements
+def _(input: Array, out_type: dtypes.DType) -> shapes.Dims:
+    return input.shape  # type: ignore[no-any-return]
+
+
 @shape_of.kernel
 def _(input: Array, out_type: dtypes.DType) -> Array:
     return np.array(np.shape(input), out_type.numpy)

@@ -18,6 +18,7 @@ from ..ir.specs import Spec
 from ..tensor import EagerTensor, Tensor
 from .declare import Input, Inputs, Name, op
 from .selecting import boolean_mask
+from .static import known_elements
 
 Array = Any
 
@@ -177,6 +178,17 @@ def _sliced_size(item: slice, size: int | None, place: int) -> int | None:
 
 def _out_of_bounds(index: int, size: int, place: int) -> str:
     return f"slice index {index if index >= 0 else index + size} of dimension {place} out of bounds."
+
+
+@select.elements
+def _(tensor: Array, parts: list[Array], key: str) -> Any:
+    elements = known_elements(tensor)
+    if elements is None or parts or tensor.shape == ():
+        return None
+    found = np.array(elements, object)[parsed(key)]  # a vector of integers, or of None for unknown ones
+    if isinstance(found, np.ndarray):
+        return tuple(found) if found.ndim == 1 else None
+    return (found,)
 
 
 @select.kernel

@@ -26,7 +26,7 @@ from ..ir.specs import Spec
 from ..tensor import EagerTensor
 from .attributes import Axis
 from .declare import Input, Inputs, Ints, Name, op
-from .static import as_tuple, integers, listed, with_axis
+from .static import as_tuple, integers, known_elements, listed, with_axis
 
 Array = Any
 
@@ -73,6 +73,18 @@ def _concat_axis(known: Sequence[Any], axis: int, rank: int) -> int:
     return axis % rank
 
 
+@concat.elements
+def _(values: list[Array], axis: int) -> shapes.Dims:
+    return _joined_elements(values)
+
+
+def _joined_elements(values: list[Array]) -> shapes.Dims:
+    parts = [known_elements(value) for value in values]
+    if None in parts:
+        return None
+    return tuple(element for part in parts if part is not None for element in part)
+
+
 @concat.kernel
 def _(values: list[Array], axis: int) -> Array:
     return np.concatenate(values, axis)
@@ -87,6 +99,9 @@ def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
            [2, 4]], dtype=int32)>
     """
     if isinstance(values, (list, tuple)) and holds_tensor(values):
+        rank = next((len(value.shape) for value in values if is_tensor_like(value) and value.shape), None)
+        if rank is not None:
+            _axis(axis, rank + 1)
         return pack(values, axis, name)
     whole = convert_to_tensor(values)
     if axis == 0:
@@ -119,6 +134,11 @@ def _axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
     return axis % rank
+
+
+@pack.elements
+def _(values: list[Array], axis: int) -> shapes.Dims:
+    return _joined_elements(values) if all(value.shape == () for value in values) else None
 
 
 @pack.kernel
@@ -260,7 +280,8 @@ def _part_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
     if rest < 0 or (rest and -1 not in sizes):
         raise ValueError(
             "Determined shape must either match input shape along split_dim exactly if fully specified, "
-            f"or be less than the size of the input along split_dim if not fully specified.  Got: {total}"
+            "or be less than the size of the input along split_dim if not fully specified.  "
+            f"Got: {total - rest}"
         )
     return tuple(rest if size == -1 else size for size in sizes)
 

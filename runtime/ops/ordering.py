@@ -12,21 +12,33 @@ import numpy as np
 from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
 from ..tensor import Tensor
-from .attributes import Axis, DType
+from .attributes import READERS, Axis, DType
 from .declare import Input, Ints, Name, Same, op
 from .static import integer
 
 Array = Any
+Direction = str
+
+
+def read_direction(value: Any) -> str:
+    """The reader of the attribute: "ASCENDING" or "DESCENDING"."""
+    if value not in ("ASCENDING", "DESCENDING"):
+        allowed = "one of ASCENDING, DESCENDING"
+        raise ValueError(f"Argument `direction` should be {allowed}. Received: direction={value}")
+    return str(value)
+
+
+READERS["Direction"] = read_direction
 
 
 @op
-def sort(values: Input, axis: Axis = -1, direction: str = "ASCENDING", name: Name = None) -> Spec:
+def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", name: Name = None) -> Spec:
     """`values` in order along `axis`; the direction is "ASCENDING" or "DESCENDING".
 
     >>> sort([3, 1, 2], direction="DESCENDING")
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
     """
-    return Spec(values.dtype, _sortable(values, axis, direction))
+    return Spec(values.dtype, _sortable(values, axis))
 
 
 @sort.kernel
@@ -37,14 +49,18 @@ def _(values: Array, axis: int, direction: str) -> Array:
 
 @op
 def argsort(
-    values: Input, axis: Axis = -1, direction: str = "ASCENDING", stable: bool = False, name: Name = None
+    values: Input,
+    axis: Axis = -1,
+    direction: Direction = "ASCENDING",
+    stable: bool = False,
+    name: Name = None,
 ) -> Spec:
     """The indices that put `values` in order along `axis`. Always stable.
 
     >>> argsort([3, 1, 2])
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
     """
-    return Spec(dtypes.int32, _sortable(values, axis, direction))
+    return Spec(dtypes.int32, _sortable(values, axis))
 
 
 @argsort.kernel
@@ -59,11 +75,7 @@ def _descending(values: Array, axis: int) -> Array:
     return np.flip(values.shape[axis] - 1 - backwards, axis)
 
 
-def _sortable(values: Any, axis: int, direction: str) -> shapes.Dims:
-    if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(
-            f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}"
-        )
+def _sortable(values: Any, axis: int) -> shapes.Dims:
     if values.shape is not None:
         shapes.normal_axis(axis, len(values.shape))
     return values.shape  # type: ignore[no-any-return]

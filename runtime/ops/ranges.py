@@ -62,7 +62,7 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int:
         raise ValueError(f"Requires {relation}: {start}/{limit}")
     if isinstance(start + limit + delta, int):
         return int(-((start - limit) // delta))
-    return int(math.ceil(abs((limit - start) / delta)))
+    return math.ceil(float(abs((limit - start) / delta)))
 
 
 @number_range.kernel

@@ -136,8 +136,7 @@ def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | Non
     tensor = convert_to_tensor(a)
     if perm is None:
         count = tensor.shape.rank
-        last = rank(tensor) - 1 if count is None else count - 1
-        perm = number_range(last, -1, -1)
+        perm = number_range(rank(tensor) - 1, -1, -1) if count is None else list(reversed(range(count)))
     return permute_axes(tensor, perm, conjugate, name)
 
 
@@ -181,12 +180,15 @@ def broadcast_to(input: Input, shape: Ints, name: Name = None) -> Spec:
            [1, 2]], dtype=int32)>
     """
     wanted = dims(shape)
-    if wanted is not None and input.shape is not None:
-        pairs = zip(reversed(input.shape), reversed(wanted), strict=False)
-        if len(input.shape) > len(wanted) or any(
-            None not in (old, 1, new) and old != new for old, new in pairs
-        ):
-            raise ValueError(f"Incompatible shapes: {listed(input.shape)} vs. {listed(wanted)}")
+    old = input.shape
+    if wanted is not None and old is not None:
+        if len(old) > len(wanted):
+            raise ValueError(
+                f"Rank of input ({len(old)}) must be no greater than rank of output shape ({len(wanted)})."
+            )
+        pairs = zip(old, wanted[len(wanted) - len(old) :], strict=True)
+        if not all(size in (1, None, new) or new is None for size, new in pairs):
+            raise ValueError(f"Incompatible shapes: {listed(old)} vs. {listed(wanted)}")
     return Spec(input.dtype, wanted)
 
 

@@ -37,39 +37,38 @@ def part(input_: Input, begin: Ints, size: Ints, name: Name = None) -> Spec:
     """
     starts, counts = integers(begin), integers(size)
     shape = input_.shape
-    if starts is None or counts is None or shape is None:
-        known = counts or starts
-        return Spec(input_.dtype, None if known is None and shape is None else (None,) * len(known or shape))
+    known = shape or counts or starts
+    if starts is None or counts is None or known is None:
+        return Spec(input_.dtype, None if known is None else (None,) * len(known))
+    if shape is None:
+        shape = (None,) * len(counts)
     if not len(starts) == len(counts) == len(shape):
         raise ValueError(
             f"Expected begin and size arguments to be 1-D tensors of size {len(shape)}, "
             f"but got shapes [{len(starts)}] and [{len(counts)}] instead."
         )
-    return Spec(input_.dtype, tuple(map(_part_size, range(len(shape)), starts, counts, shape)))
+    return Spec(input_.dtype, tuple(map(_part_size, starts, counts, shape)))
 
 
-def _part_size(axis: int, start: int | None, count: int | None, size: int | None) -> int | None:
-    if start is not None and (start < 0 or (size is not None and start > size)):
+def _part_size(start: int | None, count: int | None, size: int | None) -> int | None:
+    if count != -1:
+        return count
+    return None if start is None or size is None else max(size - start, 0)
+
+
+def _run(axis: int, start: int, count: int, size: int) -> Any:
+    """`count` elements from `start` on as a Python slice, checked."""
+    if not 0 <= start <= size:
         raise ValueError(f"Expected begin[{axis}] in [0, {size}], but got {start}")
-    if start is None or size is None:
-        return None if count == -1 else count
-    if count == -1:
-        return size - start
-    if count is not None and not 0 <= count <= size - start:
+    if not -1 <= count <= size - start:
         raise ValueError(f"Expected size[{axis}] in [0, {size - start}], but got {count}")
-    return count
+    return np.s_[start : size if count == -1 else start + count]
 
 
 @part.kernel
 def _(input_: Array, begin: Array, size: Array) -> Array:
     starts = as_tuple(begin)
-    sizes = map(_part_size, range(len(starts)), starts, as_tuple(size), input_.shape)
-    return input_[tuple(_run(start, count) for start, count in zip(starts, sizes, strict=True))]
-
-
-def _run(start: int, count: int | None) -> Any:
-    assert count is not None
-    return np.s_[start : start + count]
+    return input_[tuple(map(_run, range(len(starts)), starts, as_tuple(size), input_.shape))]
 
 
 def strided_slice(

@@ -18,12 +18,16 @@ import numpy as np
 
 from .. import shapes
 
+_MOST_DIMENSIONS = 32
+
 
 def integers(operand: Any) -> tuple[int | None, ...] | None:
     """The elements of a vector of integers, None for unknown ones; None when their number is unknown."""
     _check_integer(operand)
     if operand.value is not None:
         return tuple(np.ravel(operand.value).tolist())
+    if operand.elements is not None:
+        return operand.elements  # type: ignore[no-any-return]
     if operand.shape is None:
         return None
     if len(operand.shape) > 1:
@@ -37,7 +41,17 @@ def integer(operand: Any) -> int | None:
     _check_integer(operand)
     if operand.shape not in (None, ()):
         raise ValueError(f"a scalar is needed, but the shape is {shapes.show(operand.shape)}")
-    return None if operand.value is None else int(operand.value)
+    if operand.value is not None:
+        return int(operand.value)
+    return operand.elements[0] if operand.elements else None
+
+
+def known_elements(operand: Any) -> tuple[int | None, ...] | None:
+    """Like `integers`, for any operand: None unless it is a scalar or short vector of integers."""
+    shape = operand.shape
+    if not operand.dtype.is_integer or shape is None or len(shape) > 1 or None in shape:
+        return None
+    return integers(operand) if not shape or shape[0] <= _MOST_DIMENSIONS else None
 
 
 def _check_integer(operand: Any) -> None:

@@ -84,7 +84,7 @@ def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int
         return input
     field = fill + (str(width) if width > 0 else "")
     if kind == "b":
-        return _each(lambda item: str(item).lower().rjust(width).encode(), input)
+        return _each(lambda item: str(item).lower().encode(), input)
     digits = f".{precision}" if precision >= 0 else ""
     letter = "d" if kind in "iu" else "e" if scientific else "g" if shortest else "f"
     form = f"%{field}{digits if kind not in 'iu' else ''}{letter}"

@@ -130,30 +130,34 @@ def surround(
         return Spec(tensor.dtype, None if sizes is None or sizes[0] is None else (None,) * sizes[0])
     if paddings.value is None:
         return Spec(tensor.dtype, (None,) * len(old))
-    pairs = _checked_paddings(paddings.value, old, mode)
+    pairs = _pairs(paddings.value)
     new = (None if n is None else n + before + after for n, (before, after) in zip(old, pairs, strict=True))
     return Spec(tensor.dtype, tuple(new))
 
 
-def _checked_paddings(paddings: Array, shape: tuple[int | None, ...], mode: str) -> list[tuple[int, int]]:
+def _pairs(paddings: Array) -> list[tuple[int, int]]:
     pairs = [(before, after) for before, after in paddings.tolist()]
-    for (before, after), size in zip(pairs, shape, strict=True):
+    for before, after in pairs:
         if before < 0 or after < 0:
             raise ValueError(f"Paddings must be non-negative: {before} {after}")
-        if mode == "CONSTANT" or size is None:
-            continue
+    return pairs
+
+
+def _check_mirrored(pairs: list[tuple[int, int]], shape: tuple[int, ...], mode: str) -> None:
+    """A mirror cannot show more elements than there are."""
+    for (before, after), size in zip(pairs, shape, strict=True):
         if max(before, after) > size - (mode == "REFLECT"):
             relation = "less than" if mode == "REFLECT" else "no greater than"
             raise ValueError(
                 f"paddings must be {relation} the dimension size: {before}, {after} not {relation} {size}"
             )
-    return pairs
 
 
 @surround.kernel
 def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Array:
-    pairs = _checked_paddings(paddings, tensor.shape, mode)
+    pairs = _pairs(paddings)
     if mode != "CONSTANT":
+        _check_mirrored(pairs, tensor.shape, mode)
         return np.pad(tensor, pairs, _NUMPY_MODES[mode])  # type: ignore[call-overload]
     grown = [size + before + after for size, (before, after) in zip(tensor.shape, pairs, strict=True)]
     padded = np.full(grown, constant_values, tensor.dtype)
@@ -193,15 +197,14 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
     >>> roll([1, 2, 3, 4], 1, 0)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([4, 1, 2, 3], dtype=int32)>
     """
-    if input.shape is not None:
-        for place in integers(axis) or ():
-            if place is not None and not -len(input.shape) <= place < len(input.shape):
-                raise ValueError(f"axis {place} is out of range")
     return Spec(input.dtype, input.shape)
 
 
 @roll.kernel
 def _(input: Array, shift: Array, axis: Array) -> Array:
+    for place in as_tuple(axis):
+        if not -input.ndim <= place < input.ndim:
+            raise ValueError(f"axis {place} is out of range")
     return np.roll(input, as_tuple(shift), as_tuple(axis))
 
 
