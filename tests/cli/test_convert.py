@@ -8,8 +8,8 @@ import pytest
 from agc import autograph
 
 
-def test_the_module_runs_by_itself(agc, python, folder):
-    result = agc("convert", "collatz.py")
+def test_the_module_runs_by_itself(inside, python, folder):
+    result = inside("convert", "collatz.py")
     assert (result.stderr, result.returncode) == ("", 0)
     assert "ag__.while_loop(" in result.stdout
     (folder / "generated.py").write_text(result.stdout)
@@ -17,14 +17,14 @@ def test_the_module_runs_by_itself(agc, python, folder):
     assert (ran.stdout, ran.stderr) == ("111\n", "")
 
 
-def test_from_stdin(agc, folder):
+def test_from_stdin(inside, folder):
     text = (folder / "collatz.py").read_text()
-    assert agc("convert", "-", stdin=text).stdout == agc("convert", "collatz.py").stdout
+    assert inside("convert", "-", stdin=text).stdout == inside("convert", "collatz.py").stdout
 
 
 @pytest.mark.parametrize("words", [["collatz.py", "--function", "collatz"], ["collatz.py::collatz"]])
-def test_one_function(agc, words):
-    code = agc("convert", *words).stdout
+def test_one_function(inside, words):
+    code = inside("convert", *words).stdout
     defined = [
         node.name for node in ast.parse(code).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     ]
@@ -34,38 +34,38 @@ def test_one_function(agc, words):
     assert scope["collatz"](27) == 111
 
 
-def test_one_method(agc):
-    code = agc("convert", "collatz.py", "-f", "Counter.down").stdout
+def test_one_method(inside):
+    code = inside("convert", "collatz.py", "-f", "Counter.down").stdout
     assert "def down(self, by):" in code
     assert "ag__.while_loop(" in code
     assert "__init__" not in code and "collatz" not in code
 
 
-def test_a_function_in_a_function_and_a_class(agc):
+def test_a_function_in_a_function_and_a_class(inside):
     program = (
         "def f():\n    def g(x):\n        return -x if x < 0 else x\n    return g\n\nclass A:\n    b = 1\n"
     )
-    inner = agc("convert", "-::f.g", stdin=program).stdout
+    inner = inside("convert", "-::f.g", stdin=program).stdout
     assert "def g(x):" in inner and "def f" not in inner
-    assert "class A:\n" in agc("convert", "-", "--function", "A", stdin=program).stdout
+    assert "class A:\n" in inside("convert", "-", "--function", "A", stdin=program).stdout
 
 
-def test_into_a_file(agc, folder):
-    result = agc("convert", "collatz.py", "-o", "out.py")
+def test_into_a_file(inside, folder):
+    result = inside("convert", "collatz.py", "-o", "out.py")
     assert (result.stdout, result.stderr, result.returncode) == ("", "", 0)
-    assert (folder / "out.py").read_text() == agc("convert", "collatz.py", "-o", "-").stdout
+    assert (folder / "out.py").read_text() == inside("convert", "collatz.py", "-o", "-").stdout
 
 
-def test_into_a_device(agc):
-    assert agc("convert", "collatz.py", "-o", os.devnull).returncode == 0
+def test_into_a_device(inside):
+    assert inside("convert", "collatz.py", "-o", os.devnull).returncode == 0
 
 
-def test_a_diff_leads_from_the_original_to_the_generated_code(agc, folder):
-    diff = agc("convert", "collatz.py", "--diff").stdout
+def test_a_diff_leads_from_the_original_to_the_generated_code(inside, folder):
+    diff = inside("convert", "collatz.py", "--diff").stdout
     assert diff.startswith("--- collatz.py\toriginal\n+++ collatz.py\tgenerated\n@@ ")
     assert "\n-    while n != 1:\n" in diff
     original = (folder / "collatz.py").read_text()
-    assert patched(original, diff) == agc("convert", "collatz.py").stdout
+    assert patched(original, diff) == inside("convert", "collatz.py").stdout
 
 
 def patched(text, diff):
@@ -85,39 +85,39 @@ def patched(text, diff):
     return "".join(f"{line}\n" for line in new + old[at:])
 
 
-def test_a_diff_of_one_function(agc):
-    diff = agc("convert", "collatz.py::Counter.down", "--diff").stdout
+def test_a_diff_of_one_function(inside):
+    diff = inside("convert", "collatz.py::Counter.down", "--diff").stdout
     assert "-    while self.value > 0:" in diff
     assert "collatz(n)" not in diff
 
 
-def test_annotated(agc):
-    code = agc("convert", "collatz.py", "--annotate").stdout
+def test_annotated(inside):
+    code = inside("convert", "collatz.py", "--annotate").stdout
     comments = [line.strip() for line in code.splitlines() if line.strip().startswith("#")]
     assert any("while n != 1:" in comment for comment in comments)
     assert any("if n % 2 == 0:" in comment for comment in comments)
-    assert ast.dump(ast.parse(code)) == ast.dump(ast.parse(agc("convert", "collatz.py").stdout))
+    assert ast.dump(ast.parse(code)) == ast.dump(ast.parse(inside("convert", "collatz.py").stdout))
 
 
 @pytest.mark.parametrize("name", autograph.PASSES)
-def test_after_every_pass_the_program_still_runs(agc, python, name):
-    code = agc("convert", "collatz.py", "--after", name).stdout
+def test_after_every_pass_the_program_still_runs(inside, python, name):
+    code = inside("convert", "collatz.py", "--after", name).stdout
     assert python("-", stdin=code).stdout == "111\n"
 
 
-def test_in_colour(agc):
-    plain = agc("convert", "collatz.py").stdout
-    colored = agc("convert", "collatz.py", "--color", "always", env={"NO_COLOR": "1"}).stdout
+def test_in_colour(inside):
+    plain = inside("convert", "collatz.py").stdout
+    colored = inside("convert", "collatz.py", "--color", "always", env={"NO_COLOR": "1"}).stdout
     assert "\x1b[" in colored
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
-    assert "\x1b[31m-    while n != 1:" in agc("convert", "collatz.py", "--diff", "--color=always").stdout
-    assert "\x1b[" not in agc("convert", "collatz.py", "--color", "never").stdout
+    assert "\x1b[31m-    while n != 1:" in inside("convert", "collatz.py", "--diff", "--color=always").stdout
+    assert "\x1b[" not in inside("convert", "collatz.py", "--color", "never").stdout
 
 
-def test_errors_in_colour(agc, folder):
+def test_errors_in_colour(inside, folder):
     (folder / "broken.py").write_text("x = (\n")
-    assert agc("convert", "broken.py", "--color", "always").stderr.startswith("\x1b[")
-    assert agc("convert", "broken.py").stderr.startswith("error[AGC303]")
+    assert inside("convert", "broken.py", "--color", "always").stderr.startswith("\x1b[")
+    assert inside("convert", "broken.py").stderr.startswith("error[AGC303]")
 
 
 @pytest.mark.parametrize(
@@ -131,20 +131,23 @@ def test_errors_in_colour(agc, folder):
         (b'"""Doc."""\nfrom __future__ import annotations\nprint(__doc__)\n', "Doc.\n"),
     ],
 )
-def test_files_as_editors_write_them(agc, python, folder, data, printed):
+def test_files_as_editors_write_them(inside, python, folder, data, printed):
     (folder / "source.py").write_bytes(data)
-    result = agc("convert", "source.py", "-o", "out.py", env={"PYTHONIOENCODING": "ascii"})
+    result = inside("convert", "source.py", "-o", "out.py")
     assert (result.stderr, result.returncode) == ("", 0)
-    assert agc("convert", "source.py", env={"PYTHONUTF8": "0"}).stdout == (folder / "out.py").read_text(
-        "utf-8"
-    )
+    assert inside("convert", "source.py").stdout == (folder / "out.py").read_text("utf-8")
     assert python("out.py").stdout == printed
 
 
-def test_what_cannot_be_converted_is_said_with_its_place(agc, folder):
+def test_the_terminals_encoding_does_not_matter(agc, folder):
+    (folder / "source.py").write_text("x = '字'\n", "utf-8")
+    assert "'字'" in agc("convert", "source.py", env={"PYTHONIOENCODING": "ascii"}).stdout
+
+
+def test_what_cannot_be_converted_is_said_with_its_place(agc, inside, folder):
     (folder / "refused.py").write_text(REFUSED)
     (folder / "out.py").write_text("precious = True\n")
-    result = agc("convert", "refused.py", "-o", "out.py")
+    result = inside("convert", "refused.py", "-o", "out.py")
     assert (result.returncode, result.stdout) == (1, "")
     assert re.match(r"error\[AGC1\d\d\]: .*\n  --> refused\.py:\d+:\d+", result.stderr), result.stderr
     assert (folder / "out.py").read_text() == "precious = True\n"
