@@ -41,7 +41,7 @@ def run(place: str, function: str, texts: Sequence[str], *, by_name: bool, graph
             program.run_eagerly()
         traced = f if hasattr(f, "get_concrete_function") else tf.function(f)
         if graph:
-            print(traced.get_concrete_function(*positional, **named).graph, end="\n\n")
+            print(str(traced.get_concrete_function(*positional, **named).graph).rstrip(), end="\n\n")
         print(traced(*positional, **named))
 
     return guard.run(action)

@@ -2,8 +2,10 @@
 
 import math
 
+import agc.runtime as tf
+import numpy as np
 import pytest
-from agc.cli.arguments import parse
+from agc.cli.arguments import parse, value_of
 from agc.cli.report import CommandError
 
 
@@ -153,3 +155,58 @@ def test_what_cannot_be_read(text, expected):
 def test_nothing_is_evaluated(text):
     with pytest.raises(CommandError, match="is not a value"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "value"),
+    [
+        ("27", tf.int32, 27),
+        ("1.5", tf.float32, 1.5),
+        ("True", tf.bool, True),
+        ("'text'", tf.string, b"text"),
+        ("[[1, 2], [3, 4]]", tf.int32, [[1, 2], [3, 4]]),
+        ("27:int64", tf.int64, 27),
+        ("[1, 2]:float64", tf.float64, [1.0, 2.0]),
+        ("0:float32[2,3]", tf.float32, [[0.0] * 3] * 2),
+        ("[1, 2, 3, 4]:int8[2,2]", tf.int8, [[1, 2], [3, 4]]),
+        ("@array.npy", tf.float64, [0.0, 1.0]),
+        ("x:float32=@array.npy", tf.float32, [0.0, 1.0]),
+    ],
+)
+def test_tensors(tmp_path, monkeypatch, text, dtype, value):
+    monkeypatch.chdir(tmp_path)
+    np.save("array.npy", np.arange(2.0))
+    tensor = value_of(parse(text), tf)
+    assert tensor.dtype == dtype
+    assert tensor.numpy().tolist() == value if hasattr(tensor.numpy(), "tolist") else tensor.numpy() == value
+
+
+def test_dicts_of_tensors():
+    value = value_of(parse("{'w': [1.0], 'inner': {'b': 2}}"), tf)
+    assert (value["w"].dtype, value["inner"]["b"].dtype) == (tf.float32, tf.int32)
+
+
+@pytest.mark.parametrize(("text", "value"), [("py:10", 10), ("None", None), ("py:[1, 'a']", [1, "a"])])
+def test_python_values(text, value):
+    assert value_of(parse(text), tf) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("1.5:int32", "this value does not make a tensor of dtype int32"),
+        ("'a':float32", "this value does not make a tensor of dtype float32"),
+        ("[[1, 2], [3]]", "this value does not make a tensor"),
+        ("300:int8", "this value does not make a tensor of dtype int8"),
+        ("[1, 2, 3]:int32[2]", "this value does not make a tensor of dtype int32"),
+        ("{1, 2}", "this value does not make a tensor"),
+        ("...", "this value does not make a tensor"),
+        ("1:int46", "there is no dtype `int46`"),
+    ],
+)
+def test_values_that_make_no_tensor(text, title):
+    with pytest.raises(CommandError) as caught:
+        value_of(parse(text), tf)
+    message = caught.value.diagnostic.format()
+    assert message.startswith(f"error[AGC305]: {title}\n  --> arguments:1:1\n 1 | {text}\n")
+    assert "\nwhy: " in message or "\nfix: " in message
