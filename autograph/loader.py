@@ -26,6 +26,7 @@ from . import policy, static
 from .passes import pipeline
 from .passes.base import Context
 from .syntax import source
+from .syntax.origin import Extent, extent_of_code, generated_lambdas, settle
 from .syntax.source import Definition
 from .syntax.tree import deep_trees
 
@@ -73,9 +74,19 @@ def load(f: FunctionType, operators: ModuleType) -> Loaded:
         before = gast.ast_to_gast(ast.Module([bare(definition)], []))
         after = pipeline.run(before, context)
         generated = function_names(after) - function_names(before)
-        code = compiled(gast.gast_to_ast(after), definition, f.__code__, context.ag)
-    rename = Renaming(generated, code.co_qualname, f.__code__.co_qualname)
+        tree = settled(gast.gast_to_ast(after), context, generated)
+        code = compiled(tree, definition, f.__code__, context.ag)
+    rename = Renaming(
+        generated, generated_lambdas(tree, context.ag), code.co_qualname, f.__code__.co_qualname
+    )
     return Loaded(rename(code, f.__code__.co_name), context.ag, operators)
+
+
+def settled(tree: ast.Module, context: Context, generated: Collection[str]) -> ast.Module:
+    """The tree with a position for every node."""
+    ast.fix_missing_locations(tree)
+    settle(tree, context.ag, generated, context.source)
+    return tree
 
 
 def live_context(f: FunctionType, definition: Definition) -> Context:
@@ -148,7 +159,6 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType, ag: s
     outer.body[0].body[0].body = [function]
     for wrapper in (outer, outer.body[0], outer.body[0].body[0]):
         ast.copy_location(wrapper, function)
-    ast.fix_missing_locations(module)
     flags = original.co_flags & _FUTURE
     with source.unwarned():
         code: CodeType = compile(module, definition.filename, "exec", flags=flags, dont_inherit=True)
@@ -172,6 +182,7 @@ class Renaming(NamedTuple):
     """
 
     generated: Collection[str]  # the names of generated functions
+    lambdas: Collection[Extent] = ()  # where the bodies of generated lambdas are
     old: str = ""  # what qualified names begin with now, and what they shall begin with
     new: str = ""
 
@@ -182,10 +193,15 @@ class Renaming(NamedTuple):
 
     def constant(self, constant: Any, code: CodeType, name: str) -> Any:
         if isinstance(constant, CodeType):
-            return self(constant, name if constant.co_name in self.generated else constant.co_name)
+            return self(constant, name if self.is_generated(constant) else constant.co_name)
         # The code of a class body names its class.
         is_name = isinstance(constant, str) and constant == code.co_qualname
         return self.qualified(constant) if is_name else constant
+
+    def is_generated(self, code: CodeType) -> bool:
+        if code.co_name == "<lambda>":
+            return extent_of_code(code) in self.lambdas
+        return code.co_name in self.generated
 
     def qualified(self, name: str) -> str:
         *around, last = name[len(self.old) :].split(".<locals>.")
@@ -196,7 +212,7 @@ def module_code(text: str, filename: str) -> CodeType:
     """The code of a whole module, converted."""
     with deep_trees():
         module = static.convert_module(text, filename)
-        tree = ast.fix_missing_locations(gast.gast_to_ast(module.after))
-        code = compile(tree, filename, "exec", dont_inherit=True)
         generated = function_names(module.after) - function_names(module.before)
-        return Renaming(generated)(code, code.co_name)
+        tree = settled(gast.gast_to_ast(module.after), module.context, generated)
+        code = compile(tree, filename, "exec", dont_inherit=True)
+        return Renaming(generated, generated_lambdas(tree, module.context.ag))(code, code.co_name)

@@ -36,24 +36,25 @@ class Converted(NamedTuple):
 
     before: gast.Module
     after: gast.Module
+    context: Context
 
 
 def convert_module(text: str, filename: str, after: str | None = None) -> Converted:
     """Convert a module; the result imports the operators if it needs them."""
     before = gast.ast_to_gast(source.parse(text, filename))
-    if is_converted(text):
-        return Converted(before, before)
     context = context_of(text, filename)
-    return Converted(before, with_operators(pipeline.run(before, context, after), context.ag))
+    if is_converted(text):
+        return Converted(before, before, context)
+    return Converted(before, with_operators(pipeline.run(before, context, after), context.ag), context)
 
 
 def convert_definition(definition: Definition, after: str | None = None) -> Converted:
     """Convert one function or class of a file, away from the rest of it."""
     before = gast.ast_to_gast(ast.Module([definition.statement()], []))
-    if is_converted(definition.text):
-        return Converted(before, with_operators(before, "ag__"))
     context = context_of(definition.text, definition.filename, definition.segment())
-    return Converted(before, with_operators(pipeline.run(before, context, after), context.ag))
+    if is_converted(definition.text):
+        return Converted(before, with_operators(before, "ag__"), context)
+    return Converted(before, with_operators(pipeline.run(before, context, after), context.ag), context)
 
 
 def find(text: str, filename: str, name: str) -> Definition:

@@ -8,6 +8,7 @@ Python counts columns of the syntax tree in bytes from 0; people and editors cou
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Iterator
 from types import CodeType
 from typing import Any
 
@@ -57,3 +58,106 @@ def first_line(node: ast.AST) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     own: int = node.lineno  # type: ignore[attr-defined]
     return min([own, *(decorator.lineno for decorator in decorators)])
+
+
+Extent = tuple[int, int, int, int]  # line and column of the start, line and column of the end
+
+# Operators whose first argument is a function; of the others it is a value.
+_ONLY_FUNCTIONS = ("while_loop", "cell", "attr", "item")
+
+
+def settle(tree: ast.Module, ag: str, generated: Collection[str], text: str) -> None:
+    """Move what was generated for a compound statement to the first line of that statement, in place.
+
+        for x in xs:            line 1              def loop_body(x): …      line 1, not 2, where its body is
+            f(x)                line 2    ==>           f(x)                 line 2
+                                                    ag__.for_loop(…)         line 1, not 1 to 2
+
+    A statement's position reaches to the end of its last block. Python puts a method call that does so on the
+    last line, and a debugger would jump there.
+    """
+    lines = text.splitlines()
+    for node in ast.walk(tree):
+        for block in (getattr(node, field, None) for field in ("body", "orelse", "finalbody")):
+            if isinstance(block, list):
+                _settle_block(block, ag, generated, lines)
+
+
+def _settle_block(block: list[Any], ag: str, generated: Collection[str], lines: list[str]) -> None:
+    origin = None
+    for statement in reversed(block):
+        if isinstance(statement, ast.FunctionDef) and statement.name in generated:
+            if origin is not None:
+                ast.copy_location(statement, origin)
+        else:
+            origin = statement
+        calls = (
+            [node for node in ast.walk(statement) if operator_of(node, ag)] if _is_simple(statement) else []
+        )
+        for call in calls:
+            _settle_call(call, lines)
+        if calls and statement.end_lineno != statement.lineno:
+            _end_on_first_line(statement, lines)
+
+
+def _is_simple(statement: ast.stmt) -> bool:
+    return isinstance(statement, (ast.Assign, ast.Expr, ast.Return))
+
+
+def _settle_call(call: Any, lines: list[str]) -> None:
+    extent = extent_of(call)
+    if extent[0] == extent[2]:
+        return
+    for node in ast.walk(call):
+        if "lineno" in node._attributes and extent_of(node) == extent:
+            _end_on_first_line(node, lines)
+
+
+def _end_on_first_line(node: Any, lines: list[str]) -> None:
+    node.end_lineno = node.lineno
+    node.end_col_offset = max(len(lines[node.lineno - 1].rstrip().encode()), node.col_offset)
+
+
+def operator_of(node: ast.AST, ag: str) -> str | None:
+    """The name of the operator that a node calls: 'cond' for `ag__.cond(…)`."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if (
+        isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == ag
+    ):
+        return function.attr
+    return None
+
+
+def generated_lambdas(tree: ast.AST, ag: str) -> set[Extent]:
+    """Where the bodies of the lambdas are that operators get as arguments."""
+    found = set()
+    for node in ast.walk(tree):
+        operator = operator_of(node, ag)
+        if operator is None:
+            continue
+        arguments = node.args if operator in _ONLY_FUNCTIONS else node.args[1:]  # type: ignore[attr-defined]
+        found |= {extent_of(argument.body) for argument in arguments if isinstance(argument, ast.Lambda)}
+    return found
+
+
+def extent_of(node: Any) -> Extent:
+    """From where to where a node goes."""
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def extent_of_code(code: CodeType) -> Extent | None:
+    """From where to where the instructions of a function go; None without column numbers."""
+    places = list(places_of(code))
+    if not places:
+        return None
+    return *min(start for start, _ in places), *max(end for _, end in places)
+
+
+def places_of(code: CodeType) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Where the instructions of a function come from; nothing with `python -X no_debug_ranges`."""
+    for line, end_line, column, end_column in code.co_positions():
+        # What Python adds at the start of a function has no columns, or those of an empty stretch.
+        if line is not None and end_line is not None and column is not None and end_column:
+            yield (line, column), (end_line, end_column)

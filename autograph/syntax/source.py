@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from agc.autograph.codes import nested
 from agc.autograph.errors import ConversionError, Diagnostic, Where
 
-from .origin import first_line, name_of, start_of
+from .origin import first_line, name_of, places_of, start_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -165,7 +165,7 @@ def _search(f: FunctionType) -> Definition | Diagnostic:
         return _changed(code)
     if len(around) == 1:
         return around[0]
-    if not any(_places(code)):
+    if not any(places_of(code)):
         return _ambiguous(code)
     # Of several lambdas around the code, one inside the other, the innermost is the one it came from.
     return min(around, key=lambda definition: _extent(definition.node))
@@ -201,16 +201,7 @@ def _covers(definition: Definition, code: CodeType) -> bool:
     start, end = (first_line(body), 0), (body.end_lineno, body.end_col_offset)
     if isinstance(node, ast.Lambda):
         start = (body.lineno, body.col_offset)
-    return all(start <= (line, column) and (end_line, end_column) <= end
-               for line, column, end_line, end_column in _places(code))  # fmt: skip
-
-
-def _places(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
-    """Where the instructions come from; nothing with `python -X no_debug_ranges`."""
-    for line, end_line, column, end_column in code.co_positions():
-        # What Python adds at the start of a function has no columns, or those of an empty stretch.
-        if line is not None and end_line is not None and column is not None and end_column:
-            yield line, column, end_line, end_column
+    return all(start <= first and last <= end for first, last in places_of(code))
 
 
 def _extent(node: ast.AST) -> tuple[int, int]:

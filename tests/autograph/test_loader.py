@@ -179,7 +179,7 @@ def test_names_of_what_a_function_defines():
 
 
 def test_a_qualified_name_loses_the_generated_parts():
-    rename = Renaming({"loop_body"}, "factory.<locals>.f", "Model.f")
+    rename = Renaming({"loop_body"}, (), "factory.<locals>.f", "Model.f")
     assert rename.qualified("factory.<locals>.f.<locals>.g") == "Model.f.<locals>.g"
     assert rename.qualified("factory.<locals>.f.<locals>.loop_body.<locals>.K.m") == "Model.f.<locals>.K.m"
     assert rename.qualified("factory.<locals>.f.<locals>.loop_body") == "Model.f.<locals>.loop_body"
