@@ -18,11 +18,11 @@ from typing import Any
 from .conversion import Converter
 from .errors import leave_no_trace
 from .places import Attribute, Carried, Cell, Item, Place
-from .staging import PYTHON, Backend, State, Undefined, backend_of, backends, ld
+from .staging import PYTHON, Backend, Pending, State, Undefined, backend_of, backends, ld
 
 __all__ = [
     "cond", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
-    "converted", "ld", "Undefined", "attr", "item", "cell",
+    "converted", "ld", "Undefined", "Pending", "attr", "item", "cell",
 ]  # fmt: skip
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None

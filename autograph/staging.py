@@ -317,6 +317,15 @@ for _use in _USES:
     setattr(Undefined, f"__{_use}__", _complain)
 
 
+class Pending(Undefined):
+    """A generated variable that is certain to be assigned before it is read, such as a function's result.
+
+    A backend may carry any value of the right type in its place, and needs no flag for it.
+    """
+
+    __slots__ = ()
+
+
 class Maybe(Undefined):
     """A variable that a staged block may have left undefined: its value, and whether that is real.
 

@@ -24,6 +24,7 @@ from .dtypes import (
 )  # fmt: skip
 from .dtypes import bool_ as bool
 from .ir.graph import Graph, Operation
+from .module import Module
 from .ops.creation import constant, eye, fill, ones, ones_like, zeros, zeros_like
 from .ops.extents import rank, shape, size
 from .ops.joining import concat, split, stack, unstack
@@ -52,7 +53,7 @@ newaxis = None
 
 __all__ = [
     "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
-    "Tensor", "Variable", "TensorArray", "TensorShape", "TensorSpec", "convert_to_tensor", "is_tensor",
+    "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
     "case", "cond", "switch_case", "while_loop", "Assert", "print",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agc.autograph.staging import Maybe, Undefined, rotated
+from agc.autograph.staging import Maybe, Pending, Undefined, rotated
 
 from . import dtypes, leaves, nest, shapes
 from .diagnostics import staging_error
@@ -55,10 +55,11 @@ def branches(op: Op, selector: Any, functions: Sequence[Callable[[], tuple[Any, 
 def _agreed(name: str, values: list[Any]) -> list[Any]:
     """The values that the branches give one variable, brought to one structure."""
     real = [value for value in values if not isinstance(value, Undefined) or isinstance(value, Maybe)]
-    if not real or (len(real) == len(values) and not any(isinstance(value, Maybe) for value in values)):
-        agreed = values
-    else:
-        agreed = [_as_maybe(name, value, real[0]) for value in values]
+    if not real:
+        return values
+    agreed = [_blank_like(real[0]) if isinstance(value, Pending) else value for value in values]
+    if any(isinstance(value, Undefined) for value in agreed):
+        agreed = [_as_maybe(name, value, real[0]) for value in agreed]
     for other in agreed[1:]:
         if not leaves.same_structure(agreed[0], other):
             raise staging_error(
@@ -80,9 +81,12 @@ def _as_maybe(name: str, value: Any, like: Any) -> Maybe:
         return value
     if not isinstance(value, Undefined):
         return Maybe(name, value, True)
-    inner = like.value if isinstance(like, Maybe) else like
-    blank = [_blank(leaf) for leaf in nest.flatten(inner)]
-    return Maybe(name, nest.pack_sequence_as(inner, blank), False)
+    return Maybe(name, _blank_like(like.value if isinstance(like, Maybe) else like), False)
+
+
+def _blank_like(value: Any) -> Any:
+    """A value of the same structure and types that nobody reads."""
+    return nest.pack_sequence_as(value, [_blank(leaf) for leaf in nest.flatten(value)])
 
 
 def _blank(leaf: Any) -> Any:
@@ -343,6 +347,9 @@ class Loop:
         for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
             if isinstance(before, Maybe) and not isinstance(after, Maybe):
                 results[i] = Maybe(name, after, True)
+            elif isinstance(before, Pending) and not isinstance(after, Pending):
+                self.state[i] = _blank_like(after)
+                changed = True
             elif type(before) is Undefined and type(after) is not Undefined:
                 self.state[i] = _as_maybe(name, before, after)
                 changed = True

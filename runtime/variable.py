@@ -8,6 +8,7 @@ A variable may be made in a function only while it is traced for the first time 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,12 @@ class Variable:
 
     def __len__(self) -> int:
         return len(self.value())  # type: ignore[arg-type]
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return self.value()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value())  # type: ignore[call-overload, no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value(), dtype=dtype)
