@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.graph import Graph
+from ..errors import OpError
+from ..ir.graph import Graph, Operation
 from .failures import located
 from .source import Module
 
@@ -72,4 +73,15 @@ class Plan:
             return error
         operation, names = place
         known = self._globals | innermost.tb_frame.f_locals
-        return located(error, operation, [known.get(name) for name in names])
+        inputs = [known.get(name) for name in names]
+        return located(_kernels_own(error, operation, inputs), operation, inputs)
+
+
+def _kernels_own(error: Exception, operation: Operation, inputs: list[Any]) -> Exception:
+    """What the operation's kernel says to inputs that an expression in its place failed on."""
+    if not isinstance(error, OpError) and not operation.stateful and not operation.regions:
+        try:
+            operation.op.compute(*operation.op.grouped(inputs), **operation.attrs)
+        except Exception as own:
+            return own
+    return error

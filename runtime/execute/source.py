@@ -26,7 +26,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from . import names
 from .results import returns_many
-from .scalars import shortcut
+from .shortcuts import shortcut
 
 DEEPEST = 15
 """Blocks nested deeper become functions: Python allows 20 loops within each other."""

@@ -24,7 +24,7 @@ def outcome(executor: str, graph: Graph, values: list[Any]) -> Any:
     return repr((results, cell._array.tolist()))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(graphs(), arguments())
 def test_plan_and_interpreter_agree(graph: Graph, values: list[Any]) -> None:
     verify(graph)

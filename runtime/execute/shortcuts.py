@@ -1,11 +1,15 @@
-"""Short cuts of the plan for values of rank 0: Python expressions that cost a tenth of the general kernels.
+"""Short cuts of the plan: Python expressions that cost a tenth of the general kernels, mostly on scalars.
 
-    r = floormod m, 2 : int32[]        ==>        r = m % int32_2 if int32_2 else op_floormod(m, int32_2)
+    r = floormod m, 2 : int32[]              ==>      r = m % int32_2 if int32_2 else op_floormod(m, int32_2)
+    y = getitem x, r [key='_, ::-1']         ==>      y = x[r, ::-1]
 
-An expression leaves to the kernel what is rare or refused, so that results and messages are the same.
+An expression leaves to the kernel what is rare, and fails where the kernel does.
 """
 
 from __future__ import annotations
+
+import itertools
+import re
 
 from ..ir.graph import Operation
 from ..ir.specs import Spec
@@ -36,6 +40,8 @@ def shortcut(operation: Operation) -> str | None:
     name = operation.type
     if name == "gather":
         return _ELEMENT if _picks_element(operation) else None
+    if name == "getitem":
+        return _indexing(operation)
     if not all(_is_scalar(operand.spec) for operand in operation.inputs):
         return None
     if name == "cast":
@@ -46,6 +52,15 @@ def shortcut(operation: Operation) -> str | None:
 
 def _is_scalar(spec: object) -> bool:
     return isinstance(spec, Spec) and spec.shape == () and spec.dtype.kind != "S"
+
+
+def _indexing(operation: Operation) -> str | None:
+    """The key as an index, its holes filled."""
+    spec = operation.inputs[0].spec
+    if not isinstance(spec, Spec) or not spec.shape or spec.dtype.kind == "S":
+        return None  # Python's bytes for an element of strings, and scalars, are the kernel's matter
+    places = itertools.count(1)
+    return f"{{0}}[{re.sub('_', lambda hole: f'{{{next(places)}}}', operation.attrs['key'])}]"
 
 
 def _picks_element(operation: Operation) -> bool:

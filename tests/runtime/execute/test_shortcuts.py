@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.execute import EXECUTORS, Plan
-from agc.runtime.execute.scalars import EXPRESSIONS
+from agc.runtime.execute.shortcuts import EXPRESSIONS
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.specs import Spec
@@ -73,6 +73,34 @@ def test_elements_of_vectors(index: int) -> None:
     values = [np.array([5, 6, 7]), np.array(index, np.int32)]
     assert outcome("plan", graph, values) == outcome("interpret", graph, values)
     assert "y = x[i] if" in Plan(graph).source
+
+
+@pytest.mark.parametrize(
+    ("key", "parts", "index"),
+    [
+        ("_", 1, "x[i]"),
+        ("_, ::-1", 1, "x[i, ::-1]"),
+        ("-1, ..., None", 0, "x[-1, ..., None]"),
+        ("_:, _", 2, "x[i:, i]"),
+    ],
+)
+@pytest.mark.parametrize("i", [0, -2, 5])
+def test_keys_are_indices(key: str, parts: int, index: str, i: int) -> None:
+    given = "".join(", i" for _ in range(parts))
+    graph = parse(f"""\
+graph g(x: int32[?, ?], i: int32[]) -> int32[...]
+  y = getitem x{given} [key='{key}']            : int32[...]
+  return y
+""")
+    values = [np.arange(6, dtype=np.int32).reshape(2, 3), np.array(i, np.int32)]
+    assert f"y = {index}\n" in Plan(graph).source
+    results = []
+    for executor in EXECUTORS:
+        try:
+            results.append(np.asarray(EXECUTORS[executor](graph)(values)[0]).tolist())
+        except errors.OpError as error:
+            results.append(error.message)
+    assert results[0] == results[1]
 
 
 def test_arrays_take_the_kernel() -> None:
