@@ -73,6 +73,10 @@ def parse(text: str, filename: str) -> ast.Module:
         raise ConversionError(_not_python(error, text, filename)) from None
     except ValueError as error:  # null bytes
         raise ConversionError(Diagnostic("AGC106", f"not Python: {error}", Where(filename))) from None
+    except (RecursionError, MemoryError):
+        title = "an expression is nested too deeply for this version of Python"
+        fix = "split it up, for instance with a variable for each part"
+        raise ConversionError(Diagnostic("AGC107", title, Where(filename), fix=fix)) from None
 
 
 @contextmanager
@@ -103,7 +107,7 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
     try:
         with unwarned():
             tree = ast.parse(text, filename)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None  # it was Python when it was loaded, so it is not the text that was loaded
     file = _files[filename] = indexed(tree, text, filename)
     if len(_files) > _KEPT_FILES:
@@ -166,7 +170,8 @@ def _search(f: FunctionType) -> Definition | Diagnostic:
     if len(around) == 1:
         return around[0]
     if not any(places_of(code)):
-        return _ambiguous(code)
+        alike = [definition for definition in around if _is_constant(definition.node, code)]
+        return alike[0] if alike else _ambiguous(code)
     # Of several lambdas around the code, one inside the other, the innermost is the one it came from.
     return min(around, key=lambda definition: _extent(definition.node))
 
@@ -202,6 +207,18 @@ def _covers(definition: Definition, code: CodeType) -> bool:
     if isinstance(node, ast.Lambda):
         start = (body.lineno, body.col_offset)
     return all(start <= first and last <= end for first, last in places_of(code))
+
+
+def _is_constant(node: ast.AST, code: CodeType) -> bool:
+    """Whether both the node and the code are those of `lambda: 3`; Python 3.12 gives such code no columns."""
+    import dis
+
+    body = getattr(node, "body", None)
+    if not isinstance(body, ast.Constant):
+        return False
+    names = {instruction.opname for instruction in dis.get_instructions(code)}
+    same = any(type(body.value) is type(constant) and body.value == constant for constant in code.co_consts)
+    return same and names <= {"RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
 
 
 def _extent(node: ast.AST) -> tuple[int, int]:
