@@ -165,7 +165,7 @@ class EagerTensor(Tensor):
         return len(self._array)
 
     def __format__(self, spec: str) -> str:
-        return format(self._array[()], spec) if not self._array.ndim else format(str(self._array), spec)
+        return format(self._array[()], spec)
 
     def __copy__(self) -> EagerTensor:
         return self

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import errors, shapes
+from .. import dtypes, errors, shapes
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.graph import Operand
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .arithmetic import maximum, minimum, multiply
 from .attributes import Axis
+from .casting import cast
 from .declare import Input, Name, Same, op
 from .elementwise import erf, sigmoid, tanh
 from .families import FLOATS, NUMERIC, REAL, Array, demand
@@ -68,6 +69,9 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> T
     [-1.0, 4.0]
     """
     features = convert_to_tensor(features)
+    demand(features, REAL, "leaky_relu")
+    if features.dtype.is_integer:
+        features = cast(features, dtypes.float32)
     return maximum(multiply(features, alpha), features, name)  # type: ignore[no-any-return]
 
 
@@ -78,6 +82,7 @@ def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     [0.0, 100.0]
     """
     features = convert_to_tensor(features)
+    demand(features, FLOATS, "silu")
     return multiply(features, sigmoid(multiply(features, beta)))  # type: ignore[no-any-return]
 
 

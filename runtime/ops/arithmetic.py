@@ -162,8 +162,10 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     >>> divide([1, 3], 2)
     <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0.5, 1.5])>
     """
+    if name is None and isinstance(x, Tensor) and x.dtype in CURVED and not is_tensor_like(y):
+        return realdiv(x, y)  # type: ignore[no-any-return]  # the short way
     x, y = _fractions(x, y)
-    return realdiv(x, y, name)  # type: ignore[no-any-return]
+    return realdiv(x, y) if name is None else realdiv(x, y, name)  # type: ignore[no-any-return]
 
 
 truediv = divide

@@ -153,8 +153,8 @@ def _(a: Array, conjugate: bool) -> Array:
 def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
     """The conjugate transpose.
 
-    >>> adjoint([[1, 2j]]).numpy().tolist()
-    [[(1-0j)], [-2j]]
+    >>> adjoint([[1 + 1j, 2j]]).numpy().tolist()
+    [[(1-1j)], [-2j]]
     """
     return matrix_transpose(matrix, name, conjugate=True)  # type: ignore[no-any-return]
 

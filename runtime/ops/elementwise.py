@@ -15,7 +15,7 @@ import numpy as np
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
 from .declare import Name
-from .families import COMPLEX, CURVED, FLOATS, NUMERIC, REAL, SIGNED, Array, boolean, real_part, unary
+from .families import BOOLS, COMPLEX, CURVED, FLOATS, NUMERIC, REAL, SIGNED, Array, boolean, real_part, unary
 
 
 def _sign(x: Array) -> Array:
@@ -56,7 +56,10 @@ def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
 
 
 def _lgamma(x: float) -> float:
-    return math.inf if x <= 0 and x == math.floor(x) else math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # at 0 and the negative integers, and where the result is too large
+        return math.inf
 
 
 ALL = SIGNED | CURVED
@@ -140,12 +143,20 @@ is_finite = unary(
 
 
 def _angle_of(x: Array) -> Array:
-    return np.arctan2(np.imag(x), np.real(x))
+    if x.dtype.kind != "c":
+        return np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
+    return np.arctan2(x.imag, x.real)
 
 
 _real = unary("real", np.real, COMPLEX, "The real parts of complex numbers.", "[1+2j]", "[1.0]", real_part)
 imag = unary(
-    "imag", np.imag, NUMERIC, "The imaginary parts; zeros for other numbers.", "[1+2j]", "[2.0]", real_part
+    "imag",
+    np.imag,
+    NUMERIC | BOOLS,
+    "The imaginary parts; zeros for other numbers.",
+    "[1+2j]",
+    "[2.0]",
+    real_part,
 )
 _conj = unary(
     "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"
@@ -155,7 +166,7 @@ _angle = unary(
     _angle_of,
     CURVED,
     "The angles of numbers in the complex plane.",
-    "[1., 2+0j]",
+    "[1+0j, 2+0j]",
     "[0.0, 0.0]",
     real_part,
 )

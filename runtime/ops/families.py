@@ -10,12 +10,15 @@ A row's example becomes a doctest: `>>> exp([0.]).numpy().tolist()`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from .. import dtypes, errors, shapes
 from ..ir.builder import current
 from ..ir.specs import Spec
+from ..tensor import EagerTensor
 from .declare import Input, Name, Op, Same
 
 Array = Any
@@ -68,6 +71,67 @@ def real_part(dtype: dtypes.DType) -> dtypes.DType:
     return {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(dtype, dtype)
 
 
+class Elementwise(Op):
+    """An operation on each element alone: its rule looks at dtypes, and broadcasts.
+
+    So a call with known values goes straight to the kernel once the rule has taken their dtype. Whatever is
+    unusual about a call (keywords, conversions, refusals) takes the long way of `Op`.
+    """
+
+    def __init__(self, rule: Callable[..., Any], expression: str | None = None) -> None:
+        super().__init__(rule, expression=expression)
+        self._taken: set[Any] = set()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and current() is None:
+            arrays = _arrays(args)
+            if arrays is not None and arrays[0].dtype in self._taken:
+                try:
+                    with np.errstate(all="ignore"):
+                        result = self.compute(*arrays)
+                except (ValueError, errors.OpError):
+                    return super().__call__(*args)  # which says what is wrong
+                return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
+        return super().__call__(*args, **kwargs)
+
+    def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        result = super().run(tensors, attrs)
+        if not attrs and tensors[0].dtype is not dtypes.string:
+            self._taken.add(tensors[0]._array.dtype)
+        return result
+
+
+def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """One or two eager tensors of one dtype, or a tensor beside a plain number that fits it, as arrays."""
+    x = args[0] if args else None
+    if len(args) == 1:
+        return (x._array,) if type(x) is EagerTensor else None
+    if len(args) != 2:
+        return None
+    y = args[1]
+    if type(x) is EagerTensor:
+        one = x._array
+        other = y._array if type(y) is EagerTensor else _beside(one.dtype, y)
+    elif type(y) is EagerTensor:
+        other = y._array
+        one = _beside(other.dtype, x)
+    else:
+        return None
+    return None if one is None or other is None or one.dtype != other.dtype else (one, other)
+
+
+def _beside(dtype: np.dtype[Any], value: Any) -> Any:
+    """A plain number as an array of this dtype, where it is clear that it fits."""
+    kind = type(value)
+    if dtype.kind == "f" and (kind is float or kind is int):
+        return np.array(value, dtype)
+    if kind is int and (
+        (dtype.kind == "i" and -128 <= value < 128) or (dtype.kind == "u" and 0 <= value < 256)
+    ):
+        return np.array(value, dtype)
+    return None
+
+
 def unary(
     name: str,
     compute: Callable[..., Any],
@@ -116,4 +180,4 @@ def _declared(
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest looks
     rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
-    return Op(rule, expression=expression)
+    return Elementwise(rule, expression)

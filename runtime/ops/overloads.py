@@ -36,6 +36,8 @@ def _equality(strict: Binary, loose: Binary, otherwise: bool) -> Binary:
     def operation(x: Any, y: Any) -> Any:
         if x is None or y is None:
             return otherwise
+        if type(y) in (int, float, bool):
+            return strict(x, y)
         x = convert_to_tensor(x)
         y = y if is_tensor_like(y) else convert_to_tensor(y, x.dtype)
         sure = x is y or comparison.certainly_broadcasts(x.shape.dims, y.shape.dims)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, shapes
-from ..convert import TensorLike
+from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import Axes
@@ -119,6 +119,9 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Ten
     if isinstance(axes, int):
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0, not {axes}")
+        rank = convert_to_tensor(a).shape.rank
+        if rank is not None and axes > rank:
+            raise ValueError(f"`axes` must not be larger than the number of dimensions of {a}, not {axes}")
         axes = (range(-axes, 0), range(axes))
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2, not {axes}")

@@ -83,15 +83,18 @@ def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return _multiply(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 
+_WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64}
+
+
 def _mean(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     if input_tensor.dtype.itemsize == 2 and input_tensor.dtype.kind == "f":
         return np.mean(input_tensor, axis, keepdims=keepdims)  # adds up in float32
-    total = _add(input_tensor, axis, input_tensor.dtype, None, keepdims)
+    kind = _WIDE.get(input_tensor.dtype.kind, input_tensor.dtype)
+    total = _add(input_tensor, axis, kind, None, keepdims)
     count = input_tensor.size // (total.size or 1)
     if input_tensor.dtype.kind not in "iu":
         return total / total.dtype.type(count)
-    wide = np.uint64 if input_tensor.dtype.kind == "u" else np.int64
-    return truncated(total.astype(wide), wide(count)).astype(input_tensor.dtype) if count else total
+    return (truncated(total, kind(count)) if count else total).astype(input_tensor.dtype)
 
 
 def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
