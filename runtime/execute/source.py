@@ -25,6 +25,7 @@ from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from . import names
+from .liveness import in_place, last_uses, may_be_big
 from .results import returns_many
 from .shortcuts import shortcut
 
@@ -135,7 +136,7 @@ class _Function:
         `scope` has the names of its inputs; `wanted` those that some of its values must be stored under.
         """
         live = graph.live_operations()
-        dying = _last_uses(graph, live)
+        dying = last_uses(graph, live)
         for operation, dead in zip(live, dying, strict=True):
             for value in operation.outputs:
                 scope[value] = wanted.get(value) or self.fresh(value)
@@ -255,13 +256,13 @@ class _Function:
         go = self._region(test, state, depth + 1, {})
         self.line(depth + 1, f"if not {go[0]}:", (operation, (go[0],)))
         self.line(depth + 2, "break")
-        wanted = {} if depth + 1 > DEEPEST else _in_place(body, targets)
+        wanted = {} if depth + 1 > DEEPEST else in_place(body, targets)
         results = self._region(body, state, depth + 1, wanted)
         self._assign(targets, results, depth + 1)
         spent = [
             name
             for value, name in zip(body.outputs, results, strict=True)
-            if isinstance(value, Value) and name not in state and _may_be_big(value)
+            if isinstance(value, Value) and name not in state and may_be_big(value)
         ]
         self.delete(list(dict.fromkeys(spent)), depth + 1)
 
@@ -292,42 +293,3 @@ def _one_dtype(operation: Operation) -> bool:
     return len({operand.spec for operand in tensors if not isinstance(operand.spec, Spec)}) == 0 and (
         len({operand.dtype for operand in tensors}) <= 1
     )
-
-
-def _may_be_big(value: Value) -> bool:
-    return isinstance(value.spec, Spec) and value.shape != ()
-
-
-def _last_uses(graph: Graph, live: list[Operation]) -> list[list[Value]]:
-    """For each live operation, the values of the graph that may be big and are not used after it."""
-    seen = {value for value in graph.outputs if isinstance(value, Value)} | set(graph.inputs)
-    dying = []
-    for operation in reversed(live):
-        dead = []
-        for value in (*operation.inputs, *operation.outputs):
-            if isinstance(value, Value) and value not in seen and _may_be_big(value):
-                seen.add(value)
-                dead.append(value)
-        dying.append(dead)
-    return dying[::-1]
-
-
-def _in_place(body: Graph, targets: Sequence[str]) -> Scope:
-    """The values of a loop's body that may be stored right under the name of the state that they replace.
-
-    That is so when nothing reads the old state once the new one is stored.
-    """
-    live = body.live_operations()
-    made = {value: i for i, operation in enumerate(live) for value in operation.outputs}
-    last_read: dict[Operand, int] = {}
-    for i, operation in enumerate(live):
-        # A block may store its result before it has read everything.
-        last_read.update(dict.fromkeys(operation.inputs, i + 1 if operation.regions else i))
-    kept = set(body.outputs)
-    wanted: Scope = {}
-    for old, new, target in zip(body.inputs, body.outputs, targets, strict=False):
-        if not isinstance(new, Value) or new not in made or new in wanted or old in kept:
-            continue
-        if last_read.get(old, -1) <= made[new]:
-            wanted[new] = target
-    return wanted
