@@ -14,7 +14,9 @@
 
 from __future__ import annotations
 
-from . import autograph, bitwise, config, debugging, dtypes, errors, ir, linalg, math, nest, nn, random
+from . import (
+    autograph, bitwise, config, debugging, dtypes, errors, ir, linalg, math, nest, nn, random, strings,
+)  # fmt: skip
 from .control_flow import case, cond, switch_case, while_loop
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .debugging import Assert, print
@@ -53,6 +55,7 @@ newaxis = None
 
 __all__ = [
     "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
+    "strings",
     "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",

@@ -70,6 +70,8 @@ def _fitted(old: shapes.Dims, wanted: Sequence[int | None]) -> tuple[int | None,
 @reshape.kernel
 def _(tensor: Array, shape: Array) -> Array:
     sizes = as_tuple(shape)
+    if sizes and min(sizes) < -1:
+        _check_sizes(sizes)
     try:
         return tensor.reshape(sizes)
     except ValueError:
