@@ -39,7 +39,9 @@ def run(place: str, function: str, texts: Sequence[str], *, by_name: bool, graph
         check_fit(f, function, positional, named)
         if eager:
             program.run_eagerly()
-        traced = f if hasattr(f, "get_concrete_function") else tf.function(f)
+        traced: Any = f if hasattr(f, "get_concrete_function") else tf.function(f)
+        if not eager and getattr(f, "input_signature", None) is not None:
+            check_signature(traced, function, positional, named)
         if graph:
             print(str(traced.get_concrete_function(*positional, **named).graph).rstrip(), end="\n\n")
         print(traced(*positional, **named))
@@ -125,6 +127,16 @@ def check_fit(f: Callable[..., Any], name: str, positional: Sequence[Any], named
         signature.bind(*positional, **named)
     except TypeError as error:
         raise _misfit(f, name, signature, named, str(error)) from None
+
+
+def check_signature(f: Any, name: str, positional: Sequence[Any], named: dict[str, Any]) -> None:
+    """Complain about arguments that the function's `input_signature` does not allow."""
+    try:
+        f.get_concrete_function(*positional, **named)
+    except (TypeError, ValueError) as error:
+        if guard.has_users_lines(error):
+            raise
+        raise problem(BAD_CALL, f"the arguments do not fit `{name}`", why=str(error)) from None
 
 
 def _misfit(

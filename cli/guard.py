@@ -49,8 +49,9 @@ def _ended(action: Callable[[], object]) -> int:
 
 def show(error: BaseException) -> None:
     """Print an uncaught exception as Python does, without the frames of agc."""
+    if not keeps_frames() and not has_users_lines(error):
+        error.__traceback__ = None  # no lines at all are better than agc's
     strip_frames(error)
-    _drop_own_frames(error)
     try:
         sys.excepthook(type(error), error, error.__traceback__)
     except SystemExit:
@@ -62,11 +63,10 @@ def show(error: BaseException) -> None:
         traceback.print_exception(error)
 
 
-def _drop_own_frames(error: BaseException) -> None:
-    """An error with no line of the user's in it is better shown with no lines at all."""
-    entry = error.__traceback__
-    if entry is not None and not keeps_frames() and is_own_file(entry.tb_frame.f_code.co_filename):
-        error.__traceback__ = None
+def has_users_lines(error: BaseException) -> bool:
+    """Whether the error passed through code that is not agc's."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return not all(is_own_file(frame.f_code.co_filename) for frame in frames)
 
 
 def _flushed(code: int) -> int:

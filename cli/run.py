@@ -50,6 +50,8 @@ class RunCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.allow_interspersed_args = False
+        if args and args[0].startswith("-m") and args[0] != "-m":  # Python takes -mMODULE, too
+            args = ["-m", args[0][2:], *args[1:]]
         spelled = sources.spelled(args)
         options, _, _ = self.make_parser(ctx).parse_args(list(spelled))
         target = options.get("target")

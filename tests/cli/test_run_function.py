@@ -40,6 +40,11 @@ def ready(x):
     return x + 1
 
 
+@tf.function(input_signature=[tf.TensorSpec([], tf.float32)])
+def strict(x):
+    return x
+
+
 class Model:
     @staticmethod
     def call(x):

@@ -216,6 +216,10 @@ def test_a_module_that_cannot_be_run(agc, name, expected):
     assert result.returncode == (1 if name == "math" else 2)
 
 
+def test_a_module_by_name_in_one_word(agc):
+    assert agc("run", "-mcollatz").stdout == "111\n"
+
+
 @pytest.mark.usefixtures("modules")
 def test_a_package_that_fails_on_import(agc):
     result = agc("run", "-m", "broken.part")
