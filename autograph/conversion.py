@@ -37,7 +37,8 @@ class Converter:
         self._loaded: CodeMap[Loaded] = CodeMap()
         self._made: CodeMap[bool] = CodeMap()  # code that came out of a conversion
         self._verdicts: CodeMap[Handler] = CodeMap()
-        self._permanent: dict[FunctionType, tuple[FunctionType, tuple[Any, ...]]] = {}
+        # function → what stands for it, and what of the function that depends on
+        self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
 
     def converted(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """`f`, or what is called in its place: `f` itself whenever there is nothing to convert."""
@@ -66,18 +67,20 @@ class Converter:
 
     def function(self, f: FunctionType) -> FunctionType:
         known = self._permanent.get(f)
-        if known is not None and known[1] == _mutable_parts(f):
-            return known[0]
+        if known is not None:
+            result, code, defaults, kwdefaults = known
+            if f.__code__ is code and f.__defaults__ is defaults and f.__kwdefaults__ is kwdefaults:
+                return result
         handler = self._verdicts.get(f.__code__)
         if handler is None:
             handler = self._verdict(f)
             self._verdicts[f.__code__] = handler
-        result: FunctionType = handler(f)
+        result = handler(f)
         if _is_permanent(f):
             if len(self._permanent) > 10_000:
                 self._permanent.clear()
-            self._permanent[f] = result, _mutable_parts(f)
-        return result
+            self._permanent[f] = result, f.__code__, f.__defaults__, f.__kwdefaults__
+        return result  # type: ignore[no-any-return]
 
     def method(self, f: MethodType) -> MethodType:
         function = self.converted(f.__func__)
@@ -172,10 +175,6 @@ def _is_permanent(f: FunctionType) -> bool:
         return False
     module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
     return module is not None and module.__dict__ is f.__globals__
-
-
-def _mutable_parts(f: FunctionType) -> tuple[Any, ...]:
-    return f.__code__, f.__defaults__, f.__kwdefaults__
 
 
 def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> functools.partial[Any]:

@@ -39,16 +39,18 @@ _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_featu
 class Loaded:
     """The converted code of one code object, ready to be made into functions."""
 
-    def __init__(self, code: CodeType, ag: str, operators: ModuleType) -> None:
+    def __init__(self, code: CodeType, original: CodeType, ag: str, operators: ModuleType) -> None:
         self.code = code
-        self._ag = ag
         self._operators = CellType(operators)
+        # For each cell of the new function its number among those of the original; None for the operators.
+        numbers: dict[str, int | None] = {name: n for n, name in enumerate(original.co_freevars)}
+        numbers[ag] = None
+        self._cells = [numbers[name] for name in code.co_freevars]
 
     def function(self, f: FunctionType) -> FunctionType:
         """The converted twin of `f`. It shares the closure cells and the attributes of `f`."""
-        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
-        cells[self._ag] = self._operators
-        closure = tuple(cells[name] for name in self.code.co_freevars)
+        cells = f.__closure__ or ()
+        closure = tuple(self._operators if number is None else cells[number] for number in self._cells)
         twin = FunctionType(self.code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__dict__ = f.__dict__
@@ -79,7 +81,7 @@ def load(f: FunctionType, operators: ModuleType) -> Loaded:
     rename = Renaming(
         generated, generated_lambdas(tree, context.ag), code.co_qualname, f.__code__.co_qualname
     )
-    return Loaded(rename(code, f.__code__.co_name), context.ag, operators)
+    return Loaded(rename(code, f.__code__.co_name), f.__code__, context.ag, operators)
 
 
 def settled(tree: ast.Module, context: Context, generated: Collection[str]) -> ast.Module:

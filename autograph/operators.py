@@ -22,7 +22,7 @@ from .staging import PYTHON, Backend, Pending, State, Undefined, backend_of, bac
 
 __all__ = [
     "cond", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
-    "converted", "ld", "Undefined", "Pending", "attr", "item", "cell",
+    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "cell",
 ]  # fmt: skip
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
@@ -205,10 +205,10 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
     []
     """
     try:
-        for position, operand in enumerate(rest):
+        for operand in rest:
             backend = backends[type(first)]
             if backend is not PYTHON and backend.owns(first):
-                return backend.logical("and", first, _chain(and_, *rest[position:]))
+                return backend.logical("and", first, _chain(and_, *rest[rest.index(operand) :]))
             if not first:
                 return first
             first = operand()
@@ -221,10 +221,10 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
 def or_(first: Any, *rest: Callable[[], Any]) -> Any:
     """`first or …`: as in Python, the operand that decides."""
     try:
-        for position, operand in enumerate(rest):
+        for operand in rest:
             backend = backends[type(first)]
             if backend is not PYTHON and backend.owns(first):
-                return backend.logical("or", first, _chain(or_, *rest[position:]))
+                return backend.logical("or", first, _chain(or_, *rest[rest.index(operand) :]))
             if first:
                 return first
             first = operand()
@@ -298,6 +298,19 @@ def check(test: Any, message: Callable[[], Any] | None = None) -> Any:
         backend.check(test, message)
         return True
     except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def ld_cell(read: Callable[[], Any], name: str) -> Any:
+    """`ld` for a variable that a closure shares: unbound, it is an error of the function it belongs to."""
+    try:
+        value = read()
+    except NameError:
+        value = Undefined(name)
+    try:
+        return ld(value, name)
+    except UnboundLocalError as error:
         leave_no_trace(error)
         raise
 

@@ -41,8 +41,9 @@ class Converted(NamedTuple):
 
 def convert_module(text: str, filename: str, after: str | None = None) -> Converted:
     """Convert a module; the result imports the operators if it needs them."""
-    before = gast.ast_to_gast(source.parse(text, filename))
-    context = context_of(text, filename)
+    tree = source.parse(text, filename)
+    before = gast.ast_to_gast(tree)
+    context = context_of(tree, text, filename)
     if is_converted(text):
         return Converted(before, before, context)
     return Converted(before, with_operators(pipeline.run(before, context, after), context.ag), context)
@@ -51,7 +52,8 @@ def convert_module(text: str, filename: str, after: str | None = None) -> Conver
 def convert_definition(definition: Definition, after: str | None = None) -> Converted:
     """Convert one function or class of a file, away from the rest of it."""
     before = gast.ast_to_gast(ast.Module([definition.statement()], []))
-    context = context_of(definition.text, definition.filename, definition.segment())
+    tree = source.parse(definition.text, definition.filename)
+    context = context_of(tree, definition.text, definition.filename, definition.segment())
     if is_converted(definition.text):
         return Converted(before, with_operators(before, "ag__"), context)
     return Converted(before, with_operators(pipeline.run(before, context, after), context.ag), context)
@@ -70,9 +72,9 @@ def find(text: str, filename: str, name: str) -> Definition:
     raise ConversionError(Diagnostic("AGC105", f"there is no function `{name}`", Where(filename), fix=fix))
 
 
-def context_of(text: str, filename: str, segment: str | None = None) -> Context:
+def context_of(tree: ast.Module, text: str, filename: str, segment: str | None = None) -> Context:
     """What can be known about the names in a file, or in a segment of it, without running it."""
-    bound = module_names(source.parse(text, filename))
+    bound = module_names(tree)
     folder = os.path.dirname(os.path.abspath(filename))
 
     def is_library(name: str) -> bool:
@@ -107,7 +109,7 @@ def module_names(tree: ast.Module) -> Mapping[str, str | None]:
 def _bindings(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
     pending: list[tuple[ast.AST, bool]] = [(tree, True)]
     while pending:
-        node, is_global = pending.pop(0)
+        node, is_global = pending.pop()
         if isinstance(node, ast.Global):
             yield from ((name, None) for name in node.names)
         elif is_global:
