@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agc.autograph.api import Diagnostic, Where
 
-from .ir.builder import caller
+from .ir.origin import caller
 
 
 class StagingError(TypeError, ValueError):

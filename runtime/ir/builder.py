@@ -11,17 +11,16 @@ closed by construction. Variables are captured in the same way, by reference.
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import CodeType, FrameType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..tensor import EagerTensor, SymbolicArray, SymbolicTensor
-from .graph import Constant, Graph, Operand, Operation, Origin, Value
+from .graph import Constant, Graph, Operand, Operation, Value
+from .origin import Call, user_call
 from .specs import AnySpec, Spec
 
 if TYPE_CHECKING:
@@ -55,6 +54,7 @@ class Builder:
         self.operations: list[Operation] = []
         self.captures: dict[Hashable, Value] = {}
         self._discarded: set[Value] = set()
+        self._named: tuple[tuple[int, int], str] | None = None  # the call that gave the newest value its name
         self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
 
     def __enter__(self) -> Builder:
@@ -156,10 +156,24 @@ class Builder:
         names: Sequence[str] = (),
     ) -> tuple[Value, ...]:
         """Record one operation; `names` are wishes for its outputs."""
-        wishes = names or (op.name,) * len(specs)
+        call = user_call()
+        wishes = names or self._wishes(op, call, len(specs))
         outputs = tuple(map(Value, wishes, specs))
-        self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, caller()))
+        origin = None if call is None else call.origin
+        self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, origin))
         return outputs
+
+    def _wishes(self, op: Op, call: Call | None, count: int) -> Sequence[str]:
+        """The user's variable for the last operation of a call whose result is assigned; else the operation's name."""
+        if call is None or call.name is None or count != 1:
+            return (op.name,) * count
+        if not call.is_direct:
+            if self._named is not None and self._named[0] == call.site and self.operations:
+                previous = self.operations[-1]
+                for value in previous.outputs:
+                    value.name = previous.op.name
+            self._named = (call.site, call.name)
+        return (call.name,)
 
     def discard(self, tensor: Any) -> None:
         """Leave out what computes `tensor`, unless something else turns out to need it."""
@@ -197,24 +211,3 @@ class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _stack.builders.pop()
-
-
-_PACKAGES = tuple(
-    os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)))), part, "")
-    for part in ("runtime", "autograph", "cli")
-)
-_ours: dict[CodeType, bool] = {}
-
-
-def caller() -> Origin | None:
-    """The line of the innermost frame that is not the runtime's own."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        ours = _ours.get(code)
-        if ours is None:
-            ours = _ours[code] = os.path.realpath(code.co_filename).startswith(_PACKAGES)
-        if not ours:
-            return Origin(code.co_filename, frame.f_lineno, code.co_name)
-        frame = frame.f_back
-    return None

@@ -17,26 +17,16 @@ A `Graph` has inputs, operations in the order of their effects, and outputs. Ope
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import dtypes, shapes
+from .origin import Origin
 from .specs import AnySpec, RefSpec, Spec
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
-
-
-class Origin(NamedTuple):
-    """The line of the user's program that an operation comes from."""
-
-    filename: str
-    line: int
-    function: str
-
-    def __str__(self) -> str:
-        return f"{self.filename}:{self.line}, in {self.function}"
 
 
 class Value:

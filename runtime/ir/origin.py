@@ -1,0 +1,82 @@
+"""Where in the user's program an operation comes from, and the variable that its result is assigned to.
+
+    y = tf.matmul(x, w) + b        →  train.py:7, in model; the sum is called `y` in the graph
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import os
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+
+class Origin(NamedTuple):
+    """The line of the user's program that an operation comes from."""
+
+    filename: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}, in {self.function}"
+
+
+class Call(NamedTuple):
+    """A call of the user's that is running: its line, its place in the code, and where its result will go."""
+
+    origin: Origin
+    site: tuple[int, int]  # the same for all operations that one call records
+    name: str | None  # the variable that the result is assigned to, if it is
+    is_direct: bool  # the user called the operation itself, not a function made of several
+
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+_PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
+_DIRECT = tuple(
+    os.path.join(_ROOT, "runtime", *parts)
+    for parts in (("ir", "builder.py"), ("ops", "declare.py"), ("ops", "overloads.py"))
+)
+
+
+@functools.cache
+def _kind_of_file(filename: str) -> str:
+    path = os.path.realpath(filename)
+    if path in _DIRECT:
+        return "operation"
+    return "agc" if path.startswith(_PACKAGES) else "user"
+
+
+def caller() -> Origin | None:
+    """The line of the innermost frame that is not agc's own."""
+    call = user_call()
+    return None if call is None else call.origin
+
+
+def user_call() -> Call | None:
+    """The innermost call in the user's program that is running now."""
+    frame: FrameType | None = sys._getframe(1)
+    is_direct = True
+    while frame is not None:
+        code = frame.f_code
+        kind = _kind_of_file(code.co_filename)
+        if kind == "user":
+            origin = Origin(code.co_filename, frame.f_lineno, code.co_name)
+            return Call(origin, (id(frame), frame.f_lasti), _assigned(code).get(frame.f_lasti), is_direct)
+        is_direct = is_direct and (kind == "operation" or code.co_filename == __file__)
+        frame = frame.f_back
+    return None
+
+
+@functools.lru_cache(maxsize=512)
+def _assigned(code: CodeType) -> dict[int, str]:
+    """For each instruction whose result goes straight into a variable: its offset, and the variable."""
+    names = {}
+    instructions = list(dis.get_instructions(code))
+    for instruction, following in zip(instructions, instructions[1:], strict=False):
+        if following.opname.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL")):
+            target = following.argval
+            names[instruction.offset] = target[0] if isinstance(target, tuple) else target
+    return names
