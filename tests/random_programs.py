@@ -60,7 +60,7 @@ def environment(script: list[int]) -> dict[str, Any]:
             yield number
 
     def t(mark: int, value: Any = None) -> Any:
-        trace.append(("t", mark, value))
+        trace.append(("t", mark, repr(value)))
         if len(trace) > 3000:
             raise RuntimeError("too long")
         return value
@@ -187,7 +187,7 @@ class Grower:
         if shape == 0:
             return [f"{pad}f = lambda: {self.atom()}", f"{pad}t({self.mark()}, f())"]
         if shape == 1:
-            return [f"{pad}k = [{self.atom()} for q in (1, 2) if {self.condition()}]", f"{pad}t({self.mark()}, k)"]
+            return [f"{pad}k = [a + q for q in (1, 2) if v({self.mark()}) > q]", f"{pad}t({self.mark()}, k)"]
         if shape == 2:
             return [f"{pad}assert {self.condition()}, t({self.mark()}, {self.atom()})"]
         if shape == 3:

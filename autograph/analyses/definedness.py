@@ -54,4 +54,7 @@ def definedness(flow: Flow) -> Definedness:
                     reached[escape] = changed = True
                     bound[escape] |= either_has
                     unbound[escape] |= either_lacks
+    for node in range(count):
+        if not reached[node]:
+            unbound[node] = unbound[flow.entry]  # code that never runs finds nothing
     return Definedness(bound, unbound)

@@ -72,11 +72,15 @@ class _Planner:
         self.cells: dict[int, int] = {}
 
     def plan(self) -> FunctionPlan:
-        guarded = lazily = self.note_readings()
+        lazily, outside = self.note_readings()
+        guarded, assigned = lazily, 0
         for key, block in self.staged.items():
             guarded |= self.divide(key, block)
-        guarded &= ~(self.captured | self.elsewhere)
-        start = lazily & guarded
+            assigned |= block.assigned
+        # What only blocks assign would be no local of the function any more, and its reads another error.
+        lost = outside & assigned & ~guarded
+        guarded = (guarded | lost) & ~(self.captured | self.elsewhere)
+        start = (lazily | lost) & guarded
         undefined: dict[int, int] = {}
         unbound_cells = 0
         for key, block in self.staged.items():
@@ -84,6 +88,7 @@ class _Planner:
             start |= need & bound
             undefined[key] = need & ~bound
             unbound_cells |= self.cells[key] & self.captured & unbound
+        start &= ~self.flow.parameters  # a parameter without value was deleted, and that left an Undefined
         members = self.flow.members
         result = FunctionPlan(
             undefined=members(start),
@@ -102,24 +107,24 @@ class _Planner:
                 self.places(block),
                 members(before),
             )
-        if guarded:
-            self.find_unproven(guarded, result.unproven)
+        self.find_unproven(guarded, result.unproven)
         return result
 
-    def note_readings(self) -> int:
-        """Fill `shaky`; give the unproven reads outside of blocks that will stand in a lambda."""
-        lazily = 0
+    def note_readings(self) -> tuple[int, int]:
+        """Fill `shaky`; give the unproven reads outside of blocks, first those that will stand in a lambda."""
+        lazily = outside = 0
         for node, reading, owner in self.flow.readings:
             bit = 1 << self.flow.index[reading.node.id]
             if not bit & self.defined.unbound[node]:
                 continue
             inside = self._staged(owner)
-            if inside is None and reading.lazy:
-                lazily |= bit
+            if inside is None:
+                outside |= bit
+                lazily |= bit if reading.lazy else 0
             while inside is not None:
                 self.shaky[id(inside.statement)] |= bit
                 inside = self.around(inside)
-        return lazily
+        return lazily, outside
 
     def divide(self, key: int, block: Block) -> int:
         """Settle what is parameter, result or cell of a block; give the variables that must be guarded for it."""
@@ -175,8 +180,13 @@ class _Planner:
         return result
 
     def find_unproven(self, guarded: int, unproven: set[int]) -> None:
-        for node, reading, _ in self.flow.readings:
-            if 1 << self.flow.index[reading.node.id] & guarded & self.defined.unbound[node]:
+        for node, reading, owner in self.flow.readings:
+            bit = 1 << self.flow.index[reading.node.id]
+            if not bit & self.defined.unbound[node]:
+                continue
+            # A shared cell that has no value is an error of its own kind in the functions that read it.
+            moved = self._staged(owner) is not None or reading.lazy
+            if bit & guarded or (bit & self.captured and moved and not reading.inner):
                 unproven.add(id(reading.node))
 
     def around(self, block: Block) -> Block | None:

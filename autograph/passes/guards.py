@@ -4,6 +4,7 @@
     y += 1        ==>     ag__.ld(y, 'y')
                           y += 1
     del y         ==>     y = ag__.Undefined('y')
+    print(z)      ==>     print(ag__.ld_cell(lambda: z, 'z'))      if a closure shares z
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ..syntax.tree import BLOCK_FIELDS, Statements, at, evolve
 from .base import Context, Pass, Registry
 
 CHECKED = Template("$ag.ld($name, $text)")
+CHECKED_CELL = Template("$ag.ld_cell(lambda: $name, $text)")
 UNDEFINED = Template("$name = $ag.Undefined($text)")
 UNBINDING = Template("""
     $name = $error
@@ -50,13 +52,11 @@ class Guard(Pass):
 
     def visit_Delete(self, node: Any) -> Any:
         targets = [self.visit(target) for target in _flat(node.targets)]
-        if not any(isinstance(target, gast.Name) and target.id in self.guarded for target in targets):
-            return self.children(node)
         result: Statements = []
         for target in targets:
+            if id(target) in self.unproven:
+                result.append(at(gast.Expr(self.checked(target)), node))
             if isinstance(target, gast.Name) and target.id in self.guarded:
-                if id(target) in self.unproven:
-                    result.append(at(gast.Expr(self.checked(target)), node))
                 result += self.undefined(target.id, node)
             else:
                 result.append(at(gast.Delete([target]), node))
@@ -73,7 +73,8 @@ class Guard(Pass):
 
     def checked(self, name: gast.Name) -> gast.expr:
         read = evolve(name, ctx=gast.Load())
-        return CHECKED.expression(name, ag=self.context.ag, name=read, text=_text(name.id, name))
+        shape = CHECKED if name.id in self.guarded else CHECKED_CELL
+        return shape.expression(name, ag=self.context.ag, name=read, text=_text(name.id, name))
 
     def undefined(self, name: str, origin: gast.AST) -> Statements:
         return UNDEFINED(origin, name=name, ag=self.context.ag, text=_text(name, origin))

@@ -56,7 +56,7 @@ class StageBlocks(FunctionPass):
         if not staging.staged and not mentions_choice(node):
             return node
         found = plan(node, staging, self.names.generated, self.context.ag)
-        if not found.blocks and not found.guarded:
+        if not found.blocks and not found.unproven:
             return node
         return _Writer(self, node, found).function()
 
@@ -113,13 +113,13 @@ class _Writer:
 
     def native(self, statement: Any) -> Statements:
         if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
-            if not self.plan.guarded:
+            if not self.plan.unproven and not self.plan.guarded:
                 return [statement]
             new = self.guard.visit(statement)
             return new if isinstance(new, list) else [new]
         new = with_blocks(statement, [self.body(part) or [at(gast.Pass(), statement)] if part else part
                                       for part in blocks(statement)])  # fmt: skip
-        if not self.plan.guarded:
+        if not self.plan.unproven and not self.plan.guarded:
             return [new]
         new = self.guard.outside_blocks(new)
         if getattr(new, "handlers", None):
@@ -263,7 +263,7 @@ class _Writer:
         return gast.Attribute(_load(self.ag), name, gast.Load())
 
     def expression(self, node: Any) -> Any:
-        return self.guard.visit(node) if self.plan.guarded else node
+        return self.guard.visit(node) if self.plan.unproven else node
 
 
 def _load(name: str) -> gast.Name:

@@ -51,6 +51,17 @@ def evolve(node: Node, **fields: Any) -> Node:
     return new
 
 
+def copied(node: Node) -> Node:
+    """A copy of a whole tree."""
+    fields: dict[str, Any] = {}
+    for field, value in gast.iter_fields(node):
+        if isinstance(value, gast.AST):
+            fields[field] = copied(value)
+        elif isinstance(value, list):
+            fields[field] = [copied(part) if isinstance(part, gast.AST) else part for part in value]
+    return evolve(node, **fields)
+
+
 def at(node: Node, origin: gast.AST) -> Node:
     """Give a new node, and what is new below it, the position of the node it was made for."""
     place = {key: value for key, value in origin.__dict__.items() if key in POSITION}

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from typing import Any
 
@@ -40,9 +39,6 @@ def behaviour(module: dict[str, Any], script: list[int]) -> tuple[Any, ...]:
     end: tuple[Any, ...]
     try:
         end = ("returned", module["program"](1, 2))
-    except NameError as error:
-        # A variable without value that a closure shares: Python has two names for that error.
-        end = ("NameError", re.findall(r"'(\w+)'", str(error)))
     except Exception as error:
         end = (type(error).__name__, str(error))
     return end, names["TRACE"], module.get("g"), module["Box"].value
