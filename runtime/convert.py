@@ -133,7 +133,7 @@ def _refuse(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> Any:
 def _from_python(value: Any) -> np.ndarray[Any, Any]:
     kind = type(value)
     if kind is float:
-        return np.array(value, np.float32)
+        return _single(np.array(value))
     if kind is bool:
         return np.array(value)
     if kind is int:
@@ -147,12 +147,17 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
     if array.dtype.kind == "f" and not _holds_numpy(value):
-        return array.astype(np.float32)
+        return _single(array)
     if array.dtype.kind in "iu" and not _holds_numpy(value):
         return _integers(array, value)
     if array.dtype.kind in "SUO":
         return _strings(np.array(value, object))
     return array.astype(dtypes.as_dtype(array.dtype).numpy)
+
+
+def _single(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    with np.errstate(over="ignore"):  # what is too large for float32 is infinite there
+        return array.astype(np.float32)
 
 
 def _holds_numpy(value: Any) -> bool:

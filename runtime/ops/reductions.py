@@ -83,18 +83,25 @@ def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return _multiply(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 
-_WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64}
+_WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64, "e": np.float32}
+"""In what sums for means are added up, by the kind or character of the dtype."""
 
 
 def _mean(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    if input_tensor.dtype.itemsize == 2 and input_tensor.dtype.kind == "f":
-        return np.mean(input_tensor, axis, keepdims=keepdims)  # adds up in float32
-    kind = _WIDE.get(input_tensor.dtype.kind, input_tensor.dtype)
+    own = input_tensor.dtype
+    kind = _WIDE.get(own.char) or _WIDE.get(own.kind) or own.type
     total = _add(input_tensor, axis, kind, None, keepdims)
     count = input_tensor.size // (total.size or 1)
-    if input_tensor.dtype.kind not in "iu":
-        return total / total.dtype.type(count)
-    return (truncated(total, kind(count)) if count else total).astype(input_tensor.dtype)
+    if own.kind not in "iu":
+        return (total / kind(count)).astype(own, copy=False)
+    return (truncated(total, kind(count)) if count else total).astype(own)
+
+
+def _variance(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    wide = input_tensor.astype(_WIDE.get(input_tensor.dtype.char, input_tensor.dtype), copy=False)
+    distance = wide - _mean(wide, axis, True)
+    squares = (distance * np.conj(distance)).real if distance.dtype.kind == "c" else distance * distance
+    return _mean(squares, axis, keepdims)
 
 
 def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
@@ -200,7 +207,7 @@ def reduce_variance(
 
 @reduce_variance.kernel
 def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.var(input_tensor, axis, keepdims=keepdims)
+    return _variance(input_tensor, axis, keepdims).astype(input_tensor.real.dtype)
 
 
 @op
@@ -215,7 +222,7 @@ def reduce_std(input_tensor: Input, axis: Axes = None, keepdims: bool = False, n
 
 @reduce_std.kernel
 def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.std(input_tensor, axis, keepdims=keepdims)
+    return np.sqrt(_variance(input_tensor, axis, keepdims)).astype(input_tensor.real.dtype)
 
 
 @op

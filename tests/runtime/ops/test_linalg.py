@@ -1,0 +1,145 @@
+"""Linear algebra: results put back into the equations that define them; shapes known in part; refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ir.builder import Builder
+from agc.runtime.ir.specs import Spec
+from agc.runtime.ops.products import einsum_shape, matrix_product
+
+DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
+
+
+def matrices(dtype: Any, *shape: int) -> Any:
+    numbers = np.random.default_rng(5).normal(size=(2, *shape))
+    return (numbers[0] + (1j * numbers[1] if np.dtype(dtype).kind == "c" else 0)).astype(dtype)
+
+
+def close(one: Any, other: Any) -> None:
+    np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=2e-3, atol=2e-4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_inverses_and_solutions(dtype: Any) -> None:
+    a, b = matrices(dtype, 2, 3, 3), matrices(dtype, 2, 3, 4)
+    close(tf.linalg.inv(a) @ a, np.broadcast_to(np.eye(3), (2, 3, 3)))
+    close(a @ tf.linalg.solve(a, b), b)
+    close(tf.linalg.adjoint(a) @ tf.linalg.solve(a, b, adjoint=True), b)
+    close(np.triu(a) @ tf.linalg.triangular_solve(a, b, lower=False), b)
+    sign, size = tf.linalg.slogdet(a)
+    close(sign * tf.exp(size), tf.linalg.det(a))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("rows", "columns"), [(4, 2), (2, 4), (3, 3)])
+@pytest.mark.parametrize("full", [False, True])
+def test_factors_make_up_the_matrix(dtype: Any, rows: int, columns: int, full: bool) -> None:
+    a = matrices(dtype, 2, rows, columns)
+    q, r = tf.linalg.qr(a, full_matrices=full)
+    close(q @ r, a)
+    s, u, v = tf.linalg.svd(a, full_matrices=full)
+    inner = s.shape[-1]
+    close(
+        u.numpy()[..., :inner]
+        * s.numpy()[..., None, :]
+        @ np.conj(np.swapaxes(v.numpy()[..., :inner], -1, -2)),
+        a,
+    )
+    assert q.shape[-1] == (rows if full else inner)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_hermitian_matrices(dtype: Any) -> None:
+    b = matrices(dtype, 2, 3, 3)
+    a = b @ np.conj(np.swapaxes(b, -1, -2)) + np.eye(3, dtype=dtype)
+    lower = tf.linalg.cholesky(a)
+    close(lower @ tf.linalg.adjoint(lower), a)
+    values, vectors = tf.linalg.eigh(a)
+    close(a @ vectors.numpy(), vectors.numpy() * values.numpy()[..., None, :])
+    close(tf.linalg.logdet(a), np.log(np.linalg.det(a).real))
+
+
+@pytest.mark.parametrize(
+    "flags", [{}, {"transpose_a": True}, {"adjoint_b": True}, {"transpose_b": True, "adjoint_a": True}]
+)
+def test_products_of_batches(flags: dict[str, bool]) -> None:
+    a, b = matrices(np.complex128, 2, 3, 3), matrices(np.complex128, 3, 3)
+    left = np.swapaxes(a, -1, -2) if "transpose_a" in flags or "adjoint_a" in flags else a
+    right = np.swapaxes(b, -1, -2) if "transpose_b" in flags or "adjoint_b" in flags else b
+    left, right = (
+        (left.conj() if "adjoint_a" in flags else left),
+        (right.conj() if "adjoint_b" in flags else right),
+    )
+    close(tf.matmul(a, b, **flags), left @ right)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "product"),
+    [
+        ((None, 3), (3, 5), (None, 5)),
+        ((7, None, 3), (None, 5), (7, None, 5)),
+        ((1, 2, 3), (None, 3, 4), (None, 2, 4)),
+        (None, (3, 5), None),
+    ],
+)
+def test_shapes_of_products(a: Any, b: Any, product: Any) -> None:
+    assert matrix_product(a, b) == product
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "result"),
+    [
+        ("ij,jk->ik", [(2, None), (3, 4)], (2, 4)),
+        ("ij,jk", [(2, 3), (3, 4)], (2, 4)),
+        ("ba", [(2, 3)], (3, 2)),
+        ("...ij->...ji", [(None, 2, 3)], (None, 3, 2)),
+        ("i...->...", [None], None),
+        ("ii->", [(2, 2)], ()),
+        ("i,j->ij", [None, (2,)], (None, 2)),
+    ],
+)
+def test_shapes_of_einsum(equation: str, shapes: list[Any], result: Any) -> None:
+    assert einsum_shape(equation, shapes) == result
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: tf.matmul(m([2]), m([2, 2])),
+        lambda m: tf.matmul(m([2, 3]), m([2, 3])),
+        lambda m: tf.linalg.matvec(m([2, 3]), m([2])),
+        lambda m: tf.linalg.inv(m([2, 3])),
+        lambda m: tf.linalg.inv(m([2])),
+        lambda m: tf.linalg.solve(m([2, 2]), m([2])),
+        lambda m: tf.linalg.diag_part(m([2])),
+        lambda m: tf.linalg.diag_part(m([2, 2]), k=2),
+        lambda m: tf.linalg.set_diag(m([2, 2]), m([3])),
+        lambda m: tf.linalg.cross(m([2]), m([2])),
+        lambda m: tf.tensordot(m([2, 3]), m([2, 3]), [[1], [1, 0]]),
+        lambda m: tf.einsum("ij,jk->ik", m([2, 3]), m([2, 3])),
+        lambda m: tf.einsum("ij->i", m([2])),
+        lambda m: tf.nn.bias_add(m([2, 3]), m([2])),
+        lambda m: tf.nn.softmax(m([])),
+    ],
+)
+def test_what_does_not_fit_is_refused_at_once_and_when_tracing(call: Any) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        call(lambda shape: tf.zeros(shape))
+    with Builder("f") as builder, pytest.raises(ValueError, match="op "):
+        call(lambda shape: builder.input_tensor("x", Spec(tf.float32, tuple(shape))))
+
+
+def test_a_singular_matrix_has_no_inverse() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.inv([[1.0, 1.0], [1.0, 1.0]])
+
+
+def test_norms_of_matrices() -> None:
+    a = matrices(np.float64, 2, 3, 4)
+    for order, numpys in (("fro", "fro"), ("euclidean", "fro"), (1, 1), (2, 2), (np.inf, np.inf)):
+        close(tf.norm(a, order, axis=(-2, -1)), np.linalg.norm(a, numpys, axis=(-2, -1)))
+        assert tf.norm(a, order, axis=[0, 2], keepdims=True).shape.as_list() == [1, 3, 1]

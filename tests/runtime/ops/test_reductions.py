@@ -1,0 +1,120 @@
+"""Reductions against NumPy, and what they know of shapes before the graph runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ir.builder import Builder
+from agc.runtime.ir.specs import Spec
+from agc.runtime.ops.reductions import reduced
+
+VALUES = np.array([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]])
+AXES = [None, 0, -1, [0, 2], (1,), [], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint16", "complex64"])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "min"])
+def test_they_agree_with_numpy(name: str, axis: Any, keepdims: bool, dtype: str) -> None:
+    if dtype == "complex64" and name in ("max", "min"):
+        return
+    values = VALUES.astype(dtype) if name != "prod" else (VALUES % 3).astype(dtype)
+    got = getattr(tf, f"reduce_{name}")(values, axis=axis, keepdims=keepdims)
+    axes = tuple(axis) if isinstance(axis, list) else axis
+    expected = getattr(np, name)(
+        values.astype(np.complex128 if dtype == "complex64" else np.float64), axis=axes, keepdims=keepdims
+    )
+    if np.dtype(dtype).kind in "iu" and name == "mean":
+        expected = np.trunc(expected)
+    assert got.dtype.name == dtype
+    np.testing.assert_allclose(got.numpy(), expected.astype(dtype), rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("name", ["variance", "std", "euclidean_norm", "logsumexp"])
+def test_those_of_floats_agree_with_their_formulas(name: str, axis: Any) -> None:
+    x = VALUES.astype(np.float64) / 3
+    axes = tuple(axis) if isinstance(axis, list) else axis
+    formula = {
+        "variance": lambda: x.var(axes),
+        "std": lambda: x.std(axes),
+        "euclidean_norm": lambda: np.sqrt((x * x).sum(axes)),
+        "logsumexp": lambda: np.log(np.exp(x).sum(axes)),
+    }[name]
+    np.testing.assert_allclose(
+        getattr(tf.math, f"reduce_{name}")(x, axis).numpy(), formula(), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_an_axis_may_be_a_tensor() -> None:
+    assert tf.reduce_sum([[1, 2], [3, 4]], axis=tf.constant(0)).numpy().tolist() == [4, 6]
+    assert tf.reduce_sum([[1, 2], [3, 4]], axis=tf.constant([0, 1])).numpy().tolist() == 10
+
+
+def test_integers_wrap_around() -> None:
+    assert int(tf.reduce_sum(tf.constant([2**31 - 1, 1]))) == -(2**31)
+    assert int(tf.reduce_mean(tf.constant([2**31 - 1, 2**31 - 3]))) == 2**31 - 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "keepdims", "left"),
+    [
+        ((2, None), (0,), False, (None,)),
+        ((2, None), (1,), True, (2, 1)),
+        ((None, None), None, False, ()),
+        (None, None, False, ()),
+        (None, None, True, None),
+        (None, (0,), False, None),
+    ],
+)
+def test_shapes_that_are_known_in_part(shape: Any, axis: Any, keepdims: bool, left: Any) -> None:
+    assert reduced(shape, axis, keepdims) == left
+
+
+def test_axes_that_are_not_there_or_twice_there() -> None:
+    for axis in (2, -3, [0, 0], [0, -2]):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.reduce_sum([[1.0]], axis=axis)
+        with Builder("f") as builder, pytest.raises(ValueError, match="reduce_sum"):
+            tf.reduce_sum(builder.input_tensor("x", Spec(tf.float32, (None, 2))), axis=axis)
+
+
+def test_the_dtypes_that_they_do_not_take() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reduce_sum does not take bool"):
+        tf.reduce_sum([True])
+    with pytest.raises(TypeError, match="integer"):
+        tf.math.reduce_std([1, 2])
+    with Builder("f") as builder, pytest.raises(TypeError, match="reduce_all does not take int32"):
+        tf.reduce_all(builder.input_tensor("x", Spec(tf.int32, ())))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("dtype", [tf.int16, tf.uint16, tf.int32, tf.int64])
+def test_argmax_and_argmin(axis: int, dtype: tf.DType) -> None:
+    values = np.array([[3.0, 9.0, 9.0], [7.0, 2.0, -1.0]])
+    for mine, numpys in ((tf.argmax, np.argmax), (tf.argmin, np.argmin)):
+        got = mine(values, axis, output_type=dtype)
+        assert got.dtype is dtype
+        assert got.numpy().tolist() == numpys(values, axis).tolist()
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_sums_and_products(exclusive: bool, reverse: bool) -> None:
+    rows = [[1, 2, 3], [4, 5, 6]]
+    for mine, start, combine in (
+        (tf.cumsum, 0, lambda a, b: a + b),
+        (tf.math.cumprod, 1, lambda a, b: a * b),
+    ):
+        expected = []
+        for row in rows:
+            total, running = start, []
+            for item in reversed(row) if reverse else row:
+                running.append(total if exclusive else combine(total, item))
+                total = combine(total, item)
+            expected.append(running[::-1] if reverse else running)
+        assert mine(rows, axis=1, exclusive=exclusive, reverse=reverse).numpy().tolist() == expected
