@@ -12,6 +12,7 @@ from .api import (
     ConversionError,
     Diagnostic,
     Note,
+    StagingError,
     Where,
     compile_source,
     convert,
@@ -27,8 +28,8 @@ from .api import (
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
-    "ConversionError", "Diagnostic", "Note", "Where", "strip_frames", "keeps_frames", "is_own_file",
-    "staging",
+    "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
+    "strip_frames", "keeps_frames", "is_own_file", "staging",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from .errors import (
     ConversionError,
     Diagnostic,
     Note,
+    StagingError,
     Where,
     is_own_file,
     keeps_frames,
@@ -24,10 +25,9 @@ from .operators import converted, converter
 from .policy import do_not_convert
 
 __all__ = [
-    "convert", "to_graph", "to_code", "converted_call", "do_not_convert",
-    "convert_source", "compile_source",
-    "ConversionError", "Diagnostic", "Note", "Where", "strip_frames", "keeps_frames", "is_own_file",
-    "converted",
+    "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
+    "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
+    "strip_frames", "keeps_frames", "is_own_file", "converted",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,7 +77,17 @@ def to_code(f: Callable[..., Any] | type) -> str:
     ...     if x < 0:
     ...         x = -x
     ...     return x
-    >>> print(to_code(absolute))  # doctest: +SKIP
+    >>> print(to_code(absolute))
+    from agc.autograph import operators as ag__
+    <BLANKLINE>
+    <BLANKLINE>
+    def absolute(x):
+        def if_true(x):
+            x = -x
+            return (x,)
+        (x,) = ag__.cond(x < 0, if_true, ag__.keep, (x,), names=('x',))
+        return x
+    <BLANKLINE>
     """
     from . import printing
 

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 import unicodedata
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 AnyException = TypeVar("AnyException", bound=BaseException)
@@ -104,8 +105,8 @@ class Diagnostic(NamedTuple):
         return self.format()
 
 
-class ConversionError(Exception):
-    """Code that cannot be converted. It is raised when the conversion is asked for, never later."""
+class DiagnosticError(Exception):
+    """An error that knows its diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic)
@@ -114,6 +115,14 @@ class ConversionError(Exception):
     def __str__(self) -> str:
         # The first line of a traceback's last entry already reads `ConversionError: `.
         return self.diagnostic.format()
+
+
+class ConversionError(DiagnosticError):
+    """Code that cannot be converted. It is raised when the conversion is asked for, never later."""
+
+
+class StagingError(DiagnosticError):
+    """Converted code that a backend cannot stage with these values."""
 
 
 def _as_dict(value: Any) -> Any:
@@ -195,6 +204,16 @@ def is_own_file(filename: str) -> bool:
     (True, False)
     """
     return filename.startswith(_OWN)
+
+
+def user_line() -> Where:
+    """The user's line that is being executed."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return Where("<unknown>")
+    return Where(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)
 
 
 def strip_frames(exception: AnyException) -> AnyException:

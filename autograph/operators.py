@@ -8,6 +8,7 @@ An exception on its way through an operator leaves no trace of it in the traceba
 
 from __future__ import annotations
 
+import itertools
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .conversion import Converter
-from .errors import leave_no_trace
+from .errors import Diagnostic, StagingError, leave_no_trace, user_line
 from .places import Attribute, Carried, Cell, Item, Place
 from .staging import PYTHON, Backend, Pending, State, Undefined, backend_of, backends, ld
 
@@ -27,6 +28,8 @@ __all__ = [
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
 PlaceMaker = Callable[[], Place]
+
+_ENDLESS = itertools.count, itertools.cycle
 
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
@@ -160,10 +163,24 @@ def _python_for_until(
         if state[flag] is False:
             state = body(item, *state)
         else:
+            if isinstance(pull, _ENDLESS):
+                raise _never_ends(pull)
             state = cond(state[flag], keep, partial(body, item), state, names, places)
         if state[flag] is not False and _is_true(state[flag]):
             break
     return state
+
+
+def _never_ends(pull: Iterator[Any]) -> StagingError:
+    return StagingError(
+        Diagnostic(
+            "AGC250",
+            "this `for` would never end: a staged `break` cannot end it while it is being traced",
+            user_line(),
+            why=f"its items come from Python's {type(pull).__name__}, so each round is laid out in turn",
+            fix="write it as `while` with a counter, or give it an end with `range`",
+        )
+    )
 
 
 def _is_true(flag: Any) -> bool:

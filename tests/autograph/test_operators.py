@@ -1,10 +1,11 @@
 """The operators, called as generated code calls them: first with Python values, then with symbols."""
 
+import itertools
 import textwrap
 
 import pytest
+from agc.autograph import StagingError, staging
 from agc.autograph import operators as ag__
-from agc.autograph import staging
 from recording import Symbol, recording, staged, written
 
 
@@ -264,6 +265,18 @@ def test_a_python_for_with_a_staged_break_lays_out_the_rest():
 
     assert written(find, "wanted").count("else:") == 2  # the first round is certain
     assert [staged(find, "wanted")(x) for x in (5, 6, 7, 8)] == [1, 2, 3, 3]
+
+
+def test_a_for_without_end_needs_a_break_that_python_decides():
+    def count_to(limit):
+        def loop_body(i, stop):
+            return (i == limit,)
+
+        return ag__.for_loop(itertools.count(), loop_body, (False,), until="stop")
+
+    assert count_to(5) == (True,)
+    with pytest.raises(StagingError, match=r"AGC250(.|\n)*test_operators.py:\d+, in count_to"):
+        written(count_to, "limit")
 
 
 def test_staged_logic():
