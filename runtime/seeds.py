@@ -9,6 +9,7 @@
 
 Eager operations with the same pair share a stream and continue it, call after call. In a graph, every
 operation has a stream of its own, which the graph's next call continues. `set_seed` starts all streams again.
+A function that others call has the same streams in all of its calls, where TensorFlow gives each call its own.
 """
 
 from __future__ import annotations

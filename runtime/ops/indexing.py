@@ -38,7 +38,7 @@ def getitem(tensor: Any, key: Any) -> Any:
         return boolean_mask(tensor, key)
     parts: list[Tensor] = []
     items = key if isinstance(key, (list, tuple)) else (key,)
-    text = ", ".join([_item_text(item, parts) for item in items])
+    text = ", ".join([_item_text(item, parts) for item in items]) or "..."
     return select(tensor, parts, text)
 
 
@@ -90,7 +90,7 @@ def parsed(key: str) -> tuple[Any, ...]:
     >>> parsed("-1, ..., None, ::2")
     (-1, Ellipsis, None, slice(None, None, 2))
     """
-    return tuple(map(_parsed_item, key.split(", "))) if key else ()
+    return tuple(map(_parsed_item, key.split(", ")))
 
 
 def _parsed_item(text: str) -> Any:

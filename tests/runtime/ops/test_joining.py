@@ -1,0 +1,117 @@
+"""concat, stack, unstack, split, and lists of tensors where a tensor is needed."""
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+x = tf.reshape(tf.range(6), [2, 3])
+
+
+def refuses(message: str) -> Any:
+    return pytest.raises(tf.errors.InvalidArgumentError, match=message)
+
+
+def traced_shapes(operation: Any, *specs: tf.TensorSpec) -> list[Any]:
+    found: list[Any] = []
+
+    def traced(*tensors: Any) -> Any:
+        results = operation(*tensors)
+        found.extend(result.shape for result in (results if isinstance(results, list) else [results]))
+        return results
+
+    tf.function(traced, autograph=False).get_concrete_function(*specs)
+    return found
+
+
+def test_concat_joins_along_an_axis_that_is_there() -> None:
+    assert tf.concat([[1], [2, 3]], 0).numpy().tolist() == [1, 2, 3]
+    assert tf.concat([x, x[:, :1]], axis=-1).numpy().tolist() == [[0, 1, 2, 0], [3, 4, 5, 3]]
+    assert tf.concat([["a"], ["b"]], 0).numpy().tolist() == [b"a", b"b"]
+
+
+@pytest.mark.parametrize(
+    ("values", "axis", "message"),
+    [
+        (
+            [x, [[1]]],
+            0,
+            r"Dimension 1 in both shapes must be equal: shape\[0\] = \[2,3\] vs\. shape\[1\] = \[1,1\]",
+        ),
+        ([1, 2], 0, r"Can't concatenate scalars \(use tf\.stack instead\)"),
+        ([x, x], 2, r"Expected concatenating dimensions in the range \[-2, 2\), but got 2"),
+        (
+            [x, [1]],
+            0,
+            r"Ranks of all input tensors should match: shape\[0\] = \[2,3\] vs\. shape\[1\] = \[1\]",
+        ),
+        ([x, tf.zeros([2, 3])], 0, "was expected to be a int32 tensor but is a float32 tensor"),
+    ],
+)
+def test_concat_says_what_does_not_fit(values: Any, axis: int, message: str) -> None:
+    with refuses(message):
+        tf.concat(values, axis)
+
+
+def test_stack_and_unstack_are_inverse() -> None:
+    for axis in (0, 1, -1):
+        assert tf.stack(tf.unstack(x, axis=axis), axis=axis).numpy().tolist() == x.numpy().tolist()
+    assert tf.stack([1, 2.5]).dtype is tf.float32
+    with refuses(
+        r"Shapes of all inputs must match: values\[0\]\.shape = \[2,3\] != values\[1\]\.shape = \[1\]"
+    ):
+        tf.stack([x, [1]])
+    with pytest.raises(ValueError, match=r"Argument `axis` = 3 not in range \[-3, 3\)"):
+        tf.stack([x, x], 3)
+
+
+def test_unstack_needs_to_know_how_many() -> None:
+    rows = tf.TensorSpec([None, 2])
+    with pytest.raises(ValueError, match=r"Cannot infer argument `num` from shape \(None, 2\)"):
+        traced_shapes(tf.unstack, rows)
+    assert traced_shapes(lambda t: tf.unstack(t, num=3), rows) == [[2]] * 3
+
+    @tf.function(input_signature=[rows])
+    def three(t: Any) -> Any:
+        return tf.unstack(t, num=3)
+
+    assert three([[1.0, 2.0]] * 3)[2].numpy().tolist() == [1, 2]
+    with refuses("axis 0 must equal 3"):
+        three([[1.0, 2.0]] * 2)
+
+
+def test_split() -> None:
+    assert [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], 2)] == [[1, 2], [3, 4]]
+    assert [part.numpy().tolist() for part in tf.split(x, [1, -1], axis=1)] == [[[0], [3]], [[1, 2], [4, 5]]]
+    assert [part.numpy().tolist() for part in tf.split([1, 2, 3], tf.constant([1, 2]))] == [[1], [2, 3]]
+    with refuses(r"split_dim 1 \(size = 3\) and num_split 2"):
+        tf.split(x, 2, axis=1)
+    with refuses(r"Determined shape must either match .* Got: 2"):
+        tf.split(x, [1, 1], axis=1)
+
+
+def test_what_is_known_of_shapes_in_a_graph() -> None:
+    wide, rows = tf.TensorSpec([None, 3]), tf.TensorSpec([4, None])
+    assert traced_shapes(lambda a, b: tf.concat([a, b], 0), wide, rows) == [[None, 3]]
+    assert traced_shapes(lambda a, b: tf.stack([a, b]), wide, rows) == [[2, 4, 3]]
+    assert traced_shapes(lambda a: tf.split(a, 2), rows) == [[2, None]] * 2
+    assert traced_shapes(lambda a: tf.split(a, [1, -1], axis=1), wide) == [[None, 1], [None, 2]]
+
+
+def test_a_list_that_contains_tensors_is_stacked() -> None:
+    one = tf.constant(1)
+    assert tf.convert_to_tensor([[one, 2], [3, 4]]).numpy().tolist() == [[1, 2], [3, 4]]
+    assert tf.convert_to_tensor([x, x]).shape == [2, 2, 3]
+    assert tf.convert_to_tensor([tf.constant(1.5), 2]).dtype is tf.float32
+    assert tf.add([1, 2], [one, one]).numpy().tolist() == [2, 3]
+    with pytest.raises(TypeError, match=r"Cannot convert 1\.5"):
+        tf.convert_to_tensor([one, 1.5])
+
+
+def test_a_list_that_contains_traced_tensors_is_stacked_in_the_graph() -> None:
+    @tf.function
+    def f(a: Any) -> Any:
+        return tf.convert_to_tensor([[a, 2], [3, a]]) + np.array([[10, 10], [20, 20]])
+
+    assert f(tf.constant(1)).numpy().tolist() == [[11, 12], [23, 21]]

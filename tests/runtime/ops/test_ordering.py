@@ -1,0 +1,56 @@
+"""sort, argsort, top_k, unique, searchsorted, sequence_mask, reverse_sequence."""
+
+import agc.runtime as tf
+import pytest
+
+
+def test_sort_goes_up_or_down_along_an_axis() -> None:
+    x = tf.constant([[3, 1], [2, 4]])
+    assert tf.sort(x).numpy().tolist() == [[1, 3], [2, 4]]
+    assert tf.sort(x, axis=0, direction="DESCENDING").numpy().tolist() == [[3, 4], [2, 1]]
+    with pytest.raises(ValueError, match="should be one of ASCENDING, DESCENDING"):
+        tf.sort(x, direction="foo")
+
+
+def test_of_equal_elements_the_first_comes_first_in_both_directions() -> None:
+    assert tf.argsort([1, 0, 1, 0]).numpy().tolist() == [1, 3, 0, 2]
+    assert tf.argsort([1, 0, 1, 0], direction="DESCENDING").numpy().tolist() == [0, 2, 1, 3]
+    assert tf.math.top_k([1, 3, 3, 2], 2).indices.numpy().tolist() == [1, 2]
+
+
+def test_top_k() -> None:
+    values, indices = tf.math.top_k([[1, 5, 3], [9, 7, 8]], k=2)
+    assert values.numpy().tolist() == [[5, 3], [9, 8]]
+    assert indices.numpy().tolist() == [[1, 2], [0, 2]]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"input must have at least k columns\. Had 2, needed 3"
+    ):
+        tf.math.top_k([1, 2], 3)
+
+
+def test_unique_keeps_the_order_of_first_appearance() -> None:
+    y, idx = tf.unique([3, 1, 3, 2, 1])
+    assert (y.numpy().tolist(), idx.numpy().tolist()) == ([3, 1, 2], [0, 1, 0, 2, 1])
+    assert tf.unique(["b", "a", "b"]).y.numpy().tolist() == [b"b", b"a"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="unique expects a 1D vector"):
+        tf.unique([[1]])
+
+
+def test_searchsorted_finds_places_row_by_row() -> None:
+    assert tf.searchsorted([1, 3, 5], [3, 6], side="right").numpy().tolist() == [2, 3]
+    assert tf.searchsorted([[1, 3], [2, 4]], [[2], [2]]).numpy().tolist() == [[1], [0]]
+
+
+def test_sequence_mask() -> None:
+    assert tf.sequence_mask([1, 3], 4, dtype=tf.int32).numpy().tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    traced = tf.function(tf.sequence_mask)(tf.constant([1, 2]))
+    assert traced.numpy().tolist() == [[True, False], [True, True]]
+
+
+def test_reverse_sequence_turns_the_first_part_of_each_row() -> None:
+    assert tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist() == [
+        [2, 1, 3],
+        [6, 5, 4],
+    ]
+    turned = tf.reverse_sequence([[1, 2], [3, 4], [5, 6]], [3, 0], seq_axis=0, batch_axis=1)
+    assert turned.numpy().tolist() == [[5, 2], [3, 4], [1, 6]]

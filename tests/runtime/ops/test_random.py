@@ -1,0 +1,177 @@
+"""Random numbers are those of TensorFlow 2.21 for the same seeds; the expected ones were printed by it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime import philox
+
+
+@pytest.fixture(autouse=True)
+def seed() -> Iterator[None]:
+    tf.random.set_seed(7)
+    yield
+    tf.random.set_seed(None)
+
+
+def listed(tensor: Any) -> Any:
+    return tensor.numpy().reshape(-1).tolist()
+
+
+def test_philox_passes_the_known_answer_tests_of_its_authors() -> None:
+    ones, pi = 0xFFFFFFFF, (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)
+    assert philox.words((ones, ones), (ones,) * 4) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
+    assert philox.words((0xA4093822, 0x299F31D0), pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
+
+
+def test_many_blocks_are_the_same_as_single_ones() -> None:
+    stream = philox.Stream(7, -1)
+    first = stream.counter + (1 << 64) - 50  # so that a carry goes into the upper half
+    many = stream.bits(first, 100, step=3)
+    for i in (0, 1, 16, 17, 99):
+        assert stream.bits(first + 3 * i, 1)[0].tolist() == many[i].tolist()
+
+
+def test_a_program_gets_the_numbers_that_tensorflow_gives_it() -> None:
+    normal = listed(tf.random.normal((2, 2)))
+    assert normal == [0.5983449220657349, 0.0627620741724968, 0.14631742238998413, 0.4848187565803528]
+    assert listed(tf.random.uniform((3,))) == [0.01905345916748047, 0.6496551036834717, 0.6962069272994995]
+    assert listed(tf.random.uniform((5,), maxval=10, dtype=tf.int32)) == [8, 4, 9, 4, 5]
+    wide = listed(tf.random.uniform((3,), -(2**40), 2**40, dtype=tf.int64))
+    assert wide == [-530568708794, 220909183541, 606354870441]
+    assert listed(tf.random.uniform((2,), dtype=tf.float64)) == [0.7538287765472151, 0.17593639048602983]
+    np.testing.assert_allclose(
+        listed(tf.random.normal((2,), dtype=tf.float64)),
+        [-1.4242207606179875, 0.7234402865745088],
+        rtol=1e-15,
+    )
+    assert listed(tf.random.uniform((3,), dtype=tf.float16)) == [0.06640625, 0.544921875, 0.11328125]
+    np.testing.assert_allclose(
+        listed(tf.random.truncated_normal((6,))),
+        [
+            -0.026129748672246933, -1.1985071897506714, -0.005536680109798908, -0.8271074891090393,
+            0.4821825921535492, 1.0903867483139038,
+        ],
+        rtol=2e-7,
+    )  # fmt: skip
+    assert listed(tf.random.shuffle(tf.range(8))) == [5, 0, 6, 3, 1, 7, 2, 4]
+    assert listed(tf.random.categorical([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]], 4)) == [2, 2, 2, 1, 1, 0, 1, 0]
+    assert listed(tf.random.uniform((2,), -1.0, 3.0)) == [-0.03907966613769531, 1.2895002365112305]
+    np.testing.assert_allclose(
+        listed(tf.random.normal((2,), 5.0, 0.5)), [5.012085437774658, 4.4187517166137695], rtol=2e-7
+    )
+
+
+def test_long_tensors_too() -> None:
+    assert listed(tf.random.uniform((1001,)))[-2:] == [0.3353689908981323, 0.4631845951080322]
+    np.testing.assert_allclose(
+        listed(tf.random.normal((1001,)))[-2:], [-0.8051385879516602, 1.9888246059417725], rtol=2e-7
+    )
+    np.testing.assert_allclose(
+        listed(tf.random.truncated_normal((501,)))[-2:], [0.36910635232925415, -0.9224024415016174], rtol=2e-7
+    )
+
+
+A1, A2 = [0.4603748321533203, 0.9285181760787964], [0.7407518625259399, 0.29213786125183105]
+
+
+def test_operations_with_the_same_seed_share_a_stream_until_the_global_seed_is_set_again() -> None:
+    assert listed(tf.random.uniform((2,), seed=1)) == A1
+    assert listed(tf.random.uniform((2,), seed=1)) == A2
+    tf.random.set_seed(7)
+    assert listed(tf.random.uniform((2,), seed=1)) == A1
+
+
+def test_a_seed_of_the_operation_alone_is_enough() -> None:
+    tf.random.set_seed(None)
+    assert listed(tf.random.uniform((2,), seed=1)) == [0.2390373945236206, 0.92039954662323]
+
+
+def test_without_any_seed_the_numbers_differ() -> None:
+    tf.random.set_seed(None)
+    first = listed(tf.random.uniform((4,)))
+    tf.random.set_seed(None)
+    assert listed(tf.random.uniform((4,))) != first
+
+
+def test_in_a_function_every_operation_has_a_stream_of_its_own() -> None:
+    @tf.function
+    def f() -> Any:
+        return tf.random.uniform((2,), seed=1), tf.random.uniform((2,), seed=1)
+
+    assert [listed(x) for x in f()] == [A1, A1]
+    assert [listed(x) for x in f()] == [A2, A2]
+    tf.random.set_seed(7)
+    assert [listed(x) for x in f()] == [A1, A1]
+
+
+def test_a_function_counts_the_operations_that_have_no_seed() -> None:
+    @tf.function
+    def g() -> Any:
+        return tf.random.uniform((2,)), tf.random.normal((2,))
+
+    drawn, bell = g()
+    assert listed(drawn) == [0.7537285089492798, 0.07793760299682617]
+    np.testing.assert_allclose(listed(bell), [-0.5408053994178772, 1.1220329999923706], rtol=2e-7)
+    assert listed(g()[0]) == [0.39710164070129395, 0.6849350929260254]
+
+
+def test_a_loop_in_a_graph_draws_new_numbers_in_every_round() -> None:
+    @tf.function
+    def total(n: Any) -> Any:
+        t = tf.constant(0.0)
+        for _ in tf.range(n):
+            t += tf.random.uniform(())
+        if t > 0.0:
+            t += tf.random.uniform(())
+        return t
+
+    assert total(tf.constant(3)).numpy() == np.float32(2.4921603202819824)
+
+
+def test_statistics_of_many_numbers() -> None:
+    drawn = tf.random.truncated_normal((20000,), mean=1.0, stddev=2.0).numpy()
+    assert abs(drawn.mean() - 1) < 0.05
+    assert np.abs(drawn - 1).max() <= 4
+    counts = np.bincount(tf.random.categorical([[0.0, float(np.log(3))]], 10000).numpy()[0])
+    assert abs(counts[1] / 10000 - 0.75) < 0.02
+
+
+def test_shuffle_moves_whole_rows() -> None:
+    rows = tf.reshape(tf.range(20), [10, 2])
+    shuffled = tf.random.shuffle(rows).numpy()
+    assert sorted(shuffled.tolist()) == rows.numpy().tolist()
+    assert shuffled.tolist() != rows.numpy().tolist()
+
+
+def test_what_is_known_of_the_shape_in_a_graph() -> None:
+    shapes = []
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def f(n: Any) -> Any:
+        shapes.extend([tf.random.uniform([n, 3]).shape, tf.random.normal((2, 3)).shape])
+        shapes.append(tf.random.shuffle(tf.range(n)).shape)
+        return tf.random.uniform([n, 3])
+
+    assert f(2).shape == [2, 3]
+    assert shapes == [[None, 3], [2, 3], [None]]
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "message"),
+    [
+        (lambda: tf.random.uniform([2], dtype=tf.int32), ValueError, "Must specify maxval for integer dtype"),
+        (
+            lambda: tf.random.uniform([2], 5, 5, dtype=tf.int32),
+            tf.errors.InvalidArgumentError,
+            "Need minval < maxval, got 5 >= 5",
+        ),
+        (lambda: tf.random.normal([2], dtype=tf.int32), ValueError, "Argument `dtype` got invalid value"),
+        (lambda: tf.random.normal([-1]), tf.errors.InvalidArgumentError, "Dimension -1 must be >= 0"),
+    ],
+)
+def test_refusals(draw: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        draw()

@@ -1,0 +1,143 @@
+"""gather, gather_nd, where, boolean_mask, and values scattered to indices."""
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+x = tf.reshape(tf.range(6), [2, 3])
+z = tf.reshape(tf.range(24), [2, 3, 4])
+
+
+def refuses(message: str) -> Any:
+    return pytest.raises(tf.errors.InvalidArgumentError, match=message)
+
+
+def test_gather_takes_slices_along_an_axis() -> None:
+    assert tf.gather(["a", "b", "c"], [2, 0]).numpy().tolist() == [b"c", b"a"]
+    assert tf.gather(x, 1).numpy().tolist() == [3, 4, 5]
+    assert tf.gather(x, [[2, 0]], axis=1).numpy().tolist() == [[[2, 0]], [[5, 3]]]
+    assert tf.gather(z, 1, axis=-1).shape == [2, 3]
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+def test_gather_in_batches_picks_from_each_row_its_own(axis: int) -> None:
+    indices = np.array([[2, 0], [0, 1]])
+    rows = [np.take(part, own, axis - 1) for part, own in zip(z.numpy(), indices, strict=True)]
+    np.testing.assert_array_equal(tf.gather(z, indices, axis=axis, batch_dims=1).numpy(), rows)
+
+
+@pytest.mark.parametrize(
+    ("indices", "axis", "message"),
+    [
+        ([0, 7], 0, r"indices\[1\] = 7 is not in \[0, 2\)"),
+        (-1, 0, r"indices = -1 is not in \[0, 2\)"),
+        ([[0, 1], [0, 4]], 1, r"indices\[1,1\] = 4 is not in \[0, 3\)"),
+        ([0], 2, "Shape must be at least rank 3 but is rank 2"),
+    ],
+)
+def test_gather_out_of_range(indices: Any, axis: int, message: str) -> None:
+    with refuses(message):
+        tf.gather(x, indices, axis=axis)
+
+
+def test_a_gather_that_nothing_needs_does_not_fail_in_a_graph() -> None:
+    @tf.function
+    def unused(t: Any) -> Any:
+        tf.gather(t, [7])
+        return t
+
+    @tf.function
+    def used(t: Any) -> Any:
+        return tf.gather(t, [7])
+
+    assert unused(x).shape == [2, 3]
+    with refuses(r"indices\[0\] = 7 is not in \[0, 2\)"):
+        used(x)
+
+
+def test_gather_nd_takes_coordinates() -> None:
+    assert tf.gather_nd(x, [[0, 1], [1, 2]]).numpy().tolist() == [1, 5]
+    assert tf.gather_nd(x, [[1]]).numpy().tolist() == [[3, 4, 5]]
+    assert tf.gather_nd(x, [[1], [2]], batch_dims=1).numpy().tolist() == [1, 5]
+    with refuses(r"indices\[0\] = \[0, 7\] does not index into param shape \[2,3\]"):
+        tf.gather_nd(x, [[0, 7]])
+    with refuses("index innermost dimension length must be <= params rank; saw: 3 vs. 2"):
+        tf.gather_nd(x, [[0, 0, 0]])
+
+
+def test_where_chooses_with_broadcasting() -> None:
+    assert tf.where([[True], [False]], x, 0).numpy().tolist() == [[0, 1, 2], [0, 0, 0]]
+    assert tf.where(x > 2, 1.5, 0).dtype is tf.float32
+    assert tf.where([True, False], ["a", "b"], "-").numpy().tolist() == [b"a", b"-"]
+    with pytest.raises(ValueError, match="x and y must both be non-None or both be None"):
+        tf.where(x > 1, x)
+    with refuses("was expected to be a int32 tensor but is a float32 tensor"):
+        tf.where(x > 1, x, tf.zeros([2, 3]))
+
+
+def test_where_with_a_condition_alone_gives_coordinates() -> None:
+    found = tf.where(x > 3)
+    assert found.dtype is tf.int64
+    assert found.numpy().tolist() == [[1, 1], [1, 2]]
+
+
+def test_boolean_mask_covers_axes_from_a_given_one_on() -> None:
+    assert tf.boolean_mask(x, [[True, False, False], [False, True, True]]).numpy().tolist() == [0, 4, 5]
+    assert tf.boolean_mask(x, [True, False, True], axis=1).numpy().tolist() == [[0, 2], [3, 5]]
+    with pytest.raises(ValueError, match="mask cannot be scalar"):
+        tf.boolean_mask(x, True)
+
+
+@pytest.mark.parametrize(
+    ("operation", "shapes", "expected"),
+    [
+        (lambda t: tf.gather(t, [0, 1], axis=1), [[None, 3]], [None, 2]),
+        (lambda t: tf.gather(t, 0), [[None, 3]], [3]),
+        (lambda t: tf.where(t > 0), [[None, 3]], [None, 2]),
+        (lambda t, u: tf.where(t > 0, t, u), [[None, 3], [4, 1]], [4, 3]),
+        (lambda t: tf.boolean_mask(t, [True, False, True], axis=1), [[2, 3]], [2, None]),
+        (lambda t: tf.gather_nd(t, [[0]]), [[None, 3]], [1, 3]),
+    ],
+)
+def test_what_is_known_of_the_shape_in_a_graph(operation: Any, shapes: Any, expected: Any) -> None:
+    found = []
+
+    def traced(*tensors: Any) -> Any:
+        result = operation(*tensors)
+        found.append(result.shape)
+        return result
+
+    tf.function(traced, autograph=False).get_concrete_function(*(tf.TensorSpec(s, tf.int32) for s in shapes))
+    assert found == [expected]
+
+
+def test_scatter_nd_adds_up_what_falls_on_one_place() -> None:
+    assert tf.scatter_nd([[2], [0], [2]], [1, 2, 3], [4]).numpy().tolist() == [2, 0, 4, 0]
+    assert tf.scatter_nd([[1]], [[1, 2]], [2, 2]).numpy().tolist() == [[0, 0], [1, 2]]
+    with refuses(r"indices\[0\] = \[5\] does not index into shape \[3\]"):
+        tf.scatter_nd([[5]], [1], [3])
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        (tf.tensor_scatter_nd_update, [9, 1, 2]),
+        (tf.tensor_scatter_nd_add, [20, 1, 2]),
+        (tf.tensor_scatter_nd_sub, [-14, 1, 2]),
+        (tf.tensor_scatter_nd_max, [9, 1, 2]),
+        (tf.tensor_scatter_nd_min, [3, 1, 2]),
+    ],
+)
+def test_tensor_scatter_makes_a_changed_copy(operation: Any, expected: list[int]) -> None:
+    old = tf.constant([3, 1, 2])
+    assert operation(old, [[0], [0]], [8, 9]).numpy().tolist() == expected
+    assert old.numpy().tolist() == [3, 1, 2]
+
+
+def test_tensor_scatter_checks_shapes_and_places() -> None:
+    with refuses(r"indices\[0\] = \[5\] does not index into shape \[2,3\]"):
+        tf.tensor_scatter_nd_update(x, [[5]], [[1, 2, 3]])
+    with refuses(r"The inner 1 dimensions of output\.shape=\[2,3\] must match"):
+        tf.tensor_scatter_nd_update(x, [[1]], [[1, 2]])

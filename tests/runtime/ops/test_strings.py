@@ -1,0 +1,44 @@
+"""tf.strings."""
+
+import agc.runtime as tf
+import pytest
+
+
+def test_join_goes_element_by_element() -> None:
+    assert tf.strings.join(["a", "b"], "-").numpy() == b"a-b"
+    assert tf.strings.join([["a", "b"], "x"]).numpy().tolist() == [b"ax", b"bx"]
+    assert tf.function(lambda t: tf.strings.join([t, "!"]))(tf.constant("a")).numpy() == b"a!"
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Input shapes do not match: \[2\] vs\. \[3\]"):
+        tf.strings.join([["a", "c"], ["b", "d", "e"]])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (tf.strings.as_string(3), b"3"),
+        (tf.strings.as_string(1.5), b"1.500000"),
+        (tf.strings.as_string(True), b"true"),
+        (tf.strings.as_string(3.14159, precision=2), b"3.14"),
+        (tf.strings.as_string(1e10, shortest=True), b"1e+10"),
+        (tf.strings.as_string(1.5, scientific=True), b"1.500000e+00"),
+        (tf.strings.as_string(3, width=5, fill="0"), b"00003"),
+        (tf.strings.as_string(1 + 2j), b"(1.000000,2.000000)"),
+        (tf.strings.as_string("a"), b"a"),
+    ],
+)
+def test_as_string_writes_numbers_as_c_does(text: tf.Tensor, expected: bytes) -> None:
+    assert text.numpy() == expected
+
+
+def test_strings_are_bytes() -> None:
+    assert tf.strings.length(["héllo", ""]).numpy().tolist() == [6, 0]
+    assert tf.strings.length("héllo", unit="UTF8_CHAR").numpy() == 5
+    assert tf.strings.lower("ABÉ").numpy() == "abÉ".encode()
+    assert tf.strings.upper("abé").numpy() == "ABé".encode()
+    assert tf.strings.strip(tf.constant(" a b ")).numpy() == b"a b"
+    with pytest.raises((TypeError, tf.errors.InvalidArgumentError), match="int32"):
+        tf.strings.length(1)
+
+
+def test_equality_of_strings() -> None:
+    assert (tf.constant(["a", "b"]) == "a").numpy().tolist() == [True, False]
