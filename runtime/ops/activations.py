@@ -18,7 +18,7 @@ from .attributes import Axis
 from .casting import cast
 from .declare import Input, Name, Same, op
 from .elementwise import erf, sigmoid, tanh
-from .families import FLOATS, NUMERIC, REAL, Array, demand
+from .families import CURVED, FLOATS, NUMERIC, REAL, Array, demand
 
 
 @op
@@ -82,7 +82,7 @@ def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     [0.0, 100.0]
     """
     features = convert_to_tensor(features)
-    demand(features, FLOATS, "silu")
+    demand(features, CURVED, "silu")
     return multiply(features, sigmoid(multiply(features, beta)))  # type: ignore[no-any-return]
 
 
