@@ -27,6 +27,8 @@ from . import guard, sources
 from .report import FAILED, NO_MODULE, CommandError, problem
 from .sources import Source
 
+FRAMES_FOR_ONE = 5  # frames of converted code for one of the program's
+
 _STARTUP = {"agc", "encodings", "__main__"}  # never the program's, like what is built in or frozen
 
 
@@ -124,6 +126,8 @@ def run_eagerly() -> None:
 def _execute(code: types.CodeType, main: types.ModuleType, eager: bool) -> None:
     if eager:
         run_eagerly()
+    # A staged block is a function or two more on the stack; the program's recursion must go as deep as before.
+    sys.setrecursionlimit(FRAMES_FOR_ONE * sys.getrecursionlimit())
     sys.modules["__main__"] = main
     exec(code, main.__dict__)
 

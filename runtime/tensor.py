@@ -53,6 +53,12 @@ class Tensor:
         """The same as `shape`."""
         return self.shape
 
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError(
+            "'Tensor' object does not support item assignment: a tensor never changes. Make a new one with "
+            "tf.tensor_scatter_nd_update, keep the values in a tf.Variable, or collect them in a tf.TensorArray"
+        )
+
     def ref(self) -> Reference:
         """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
         return Reference(self)

@@ -18,6 +18,7 @@ operation, so a failure is traced back from the line it happened on, at no cost 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -44,7 +45,9 @@ class Plan:
         self.source = "\n".join(module.lines) + "\n"
         self._places = module.places
         self._globals = module.globals
-        exec(compile(self.source, f"<plan {next(self._numbers)} of {graph.name}>", "exec"), self._globals)
+        # The name lies in this package, so that the plan's frames count as agc's own in tracebacks.
+        self._filename = os.path.join(os.path.dirname(__file__), f"<plan {next(self._numbers)} of {graph.name}>")
+        exec(compile(self.source, self._filename, "exec"), self._globals)
         self._function = self._globals[module.main]
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:

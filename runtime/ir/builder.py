@@ -96,13 +96,20 @@ class Builder:
         if found is not None:
             return found
         if not self._inside(owner):
-            raise errors.InaccessibleTensorError(
-                f"`{value.name}` ({value.spec}) was made in `{owner.name}`, which is out of reach of `{self.name}`. "
-                "Return it from the function or block that makes it, and use the returned tensor."
-            )
+            raise errors.InaccessibleTensorError(owner.out_of_reach(value, self.name))
         assert self.parent is not None
         outer = self.parent.captured(value, owner)
         return self._capture(outer, value.name, value.spec, also=value)
+
+    def out_of_reach(self, value: Value, user: str) -> str:
+        """What to say of a value of this graph that `user`, which is not inside of it, wants to read."""
+        made = next((op.origin for op in reversed(self.operations) if value in op.outputs), None)
+        place = f" at {made}" if made is not None else ""
+        return (
+            f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of `{user}`. Return it "
+            "from the function or block that makes it, and use the returned tensor. (A Python list that a staged loop "
+            "appends to is filled once, while tracing: collect values in a tf.TensorArray.)"
+        )
 
     def captured_variable(self, variable: Any) -> Value:
         """The input that refers to `variable`."""
