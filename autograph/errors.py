@@ -20,7 +20,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 AnyException = TypeVar("AnyException", bound=BaseException)
@@ -219,6 +219,7 @@ def user_line() -> Where:
 def strip_frames(exception: AnyException) -> AnyException:
     """Take agc's own frames out of the traceback of an exception and of all it stems from; return it.
 
+    The blocks of a converted function are shown as in Python: as the function, at the line that failed.
     With AGC_FULL_TRACEBACK=1 in the environment every frame stays.
     """
     if keeps_frames():
@@ -260,12 +261,28 @@ def _stripped(traceback: TracebackType | None) -> TracebackType | None:
     while traceback is not None:
         frames.append(traceback)
         traceback = traceback.tb_next
-    kept = None
+    kept: TracebackType | None = None
+    inside: CodeType | None = None  # a block whose function is still to come, further out
     for entry in reversed(frames):
-        if not _is_own_frame(entry):
+        code = entry.tb_frame.f_code
+        if _is_own_frame(entry):
+            continue
+        if inside is None or not _belongs(inside, code):
             kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+        inside = code if _is_block(code) else None
     # An error raised by agc itself on nobody's behalf keeps its frames: an empty traceback helps no one.
     return kept if kept is not None or not frames else frames[0]
+
+
+def _is_block(code: CodeType) -> bool:
+    """Whether code is that of a generated function; it goes by the name of the user's function around it."""
+    around, _, name = code.co_qualname.rpartition(".<locals>.")
+    return around != "" and name != code.co_name
+
+
+def _belongs(block: CodeType, function: CodeType) -> bool:
+    """Whether a block is part of a function, or of a block in it that is further out."""
+    return block.co_name == function.co_name and block.co_filename == function.co_filename
 
 
 def _is_own_frame(entry: TracebackType) -> bool:

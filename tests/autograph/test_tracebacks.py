@@ -10,6 +10,7 @@ import warnings
 import pytest
 from agc.autograph import convert
 from agc.autograph import operators as ag__
+from agc.autograph.errors import strip_frames
 
 
 # fmt: off
@@ -118,6 +119,21 @@ def test_blocks_go_by_the_name_of_their_function():
         ("nested", "while x > 0:"),
         ("nested", "total += 1 / (x - 3)"),
     ]
+
+
+def test_a_stripped_traceback_is_the_one_of_python():
+    for f, x in ((nested, [[5]]), (calls, 1), (inner, 1), (asserts, 2), (unbound, 0), (chained, 1)):
+        assert lines(strip_frames(failure(convert(f), x))) == lines(failure(f, x))
+
+
+def recursive(n):
+    if n > 0:
+        return recursive(n - 1)
+    return 1 / n
+
+
+def test_calls_of_a_function_by_itself_are_all_shown():
+    assert lines(strip_frames(failure(convert(recursive), 2))) == lines(failure(recursive, 2))
 
 
 def test_nothing_stands_between_caller_and_callee():
