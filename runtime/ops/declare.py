@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 
@@ -97,6 +97,9 @@ class Op:
             if kinds[i] not in _OPERANDS and kinds[i] != "Name"
         ]
         self._name_position = kinds.index("Name") if "Name" in kinds else None
+        self._operands_first = [i for i, _ in self._inputs] == list(range(len(self._inputs)))
+        groups = [place for place, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")]
+        self._group = groups[0] if groups else None
         self._same = [i for i, kind in self._inputs if kind == "Same"]
 
     def _no_kernel(self, *arrays: Any, **attrs: Any) -> Any:
@@ -128,7 +131,7 @@ class Op:
             raise
         builder = current()
         if builder is None:
-            if not any(isinstance(tensor, SymbolicTensor) for tensor in tensors):
+            if SymbolicTensor not in map(type, tensors):
                 return self.run(tensors, attrs)
             raise errors.InaccessibleTensorError(
                 f"{self.name} was called on a traced tensor outside of the function that it belongs to: "
@@ -163,7 +166,9 @@ class Op:
             if kind == "Input":
                 tensors.append(self._tensor(values[i], i, None))
             elif kind == "Ints":
-                tensors.append(self._tensor(values[i], i, _hint_of_integers(values[i])))
+                tensor = self._tensor(values[i], i, _hint_of_integers(values[i]))
+                self._check_integers(tensor, i)
+                tensors.append(tensor)
             elif kind == "Same":
                 tensor = self._tensor(values[i], i, hint)
                 hint = hint or tensor.dtype
@@ -199,10 +204,18 @@ class Op:
     def _check_same(self, tensor: Tensor, dtype: dtypes.DType, number: int) -> None:
         if tensor.dtype is dtype:
             return
-        message = (
+        self._refuse(
             f"cannot compute {self.name} as input #{number} (zero-based) was expected to be a {dtype.name} tensor "
             f"but is a {tensor.dtype.name} tensor"
         )
+
+    def _check_integers(self, tensor: Tensor, position: int) -> None:
+        if not tensor.dtype.is_integer:
+            name = self.parameters[position]
+            self._refuse(f"{self.name}, argument `{name}`: {tensor.dtype.name} is not an integer dtype")
+
+    def _refuse(self, message: str) -> NoReturn:
+        """A wrong dtype is an InvalidArgumentError where operations run at once, a TypeError in a graph."""
         if current() is None:
             raise errors.InvalidArgumentError(message, self.name)
         raise TypeError(message)
@@ -234,15 +247,16 @@ class Op:
 
     def grouped(self, arrays: list[Any]) -> list[Any]:
         """Flat inputs as the rule and the kernel take them: those of an `Inputs` argument in one list."""
-        for place, (_, kind) in enumerate(self._inputs):
-            if kind in ("Inputs", "Tensors"):
-                after = len(self._inputs) - place - 1
-                end = len(arrays) - after
-                return [*arrays[:place], arrays[place:end], *arrays[end:]]
-        return arrays
+        place = self._group
+        if place is None:
+            return arrays
+        end = len(arrays) - (len(self._inputs) - place - 1)
+        return [*arrays[:place], arrays[place:end], *arrays[end:]]
 
     def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
         """The Spec of the result, or a tuple of them."""
+        if self._operands_first:
+            return self.rule(*self.grouped(operands), **attrs)
         given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
         return self.rule(**given, **attrs)
 
