@@ -8,8 +8,8 @@
     yes           yes                      (global seed, the operation's seed)
 
 Eager operations with the same pair share a stream and continue it, call after call. In a graph, every
-operation has a stream of its own, which the graph's next call continues. `set_seed` starts all streams again.
-A function that others call has the same streams in all of its calls, where TensorFlow gives each call its own.
+operation has a stream of its own, which the graph's next call continues. `set_seed` starts all of them again.
+A function that others call has the same streams in all its calls, where TensorFlow gives each call its own.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import READERS, Axis, DType
 from .declare import Input, Ints, Name, Same, op
-from .static import integer
+from .static import integer, integers
 
 Array = Any
 Direction = str
@@ -256,6 +256,7 @@ def reverse_rows(
     >>> reverse_rows([[1, 2, 3]], [2], 1)
     <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[2, 1, 3]], dtype=int32)>
     """
+    integers(seq_lengths)  # refuses what is no vector of integers
     return Spec(input.dtype, input.shape)
 
 

@@ -47,8 +47,9 @@ def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: N
     >>> number_range(0., 1., 0.25, float)
     <tf.Tensor: shape=(4,), dtype=float32, numpy=array([0.  , 0.25, 0.5 , 0.75], dtype=float32)>
     """
-    if not dtype.is_numeric or dtype.is_complex:
-        raise TypeError(f"range() has no dtype {dtype.name}")
+    for kind in (dtype, start.dtype, limit.dtype, delta.dtype):
+        if not kind.is_numeric or kind.is_complex:
+            raise TypeError(f"range() does not count in {kind.name}")
     if any(bound.value is None for bound in (start, limit, delta)):
         return Spec(dtype, (None,))
     return Spec(dtype, (_range_length(*(bound.value.item() for bound in (start, limit, delta))),))

@@ -225,6 +225,8 @@ def masked(tensor: Input, mask: Input, axis: Axis = 0, name: Name = None) -> Spe
     array([[1],
            [3]], dtype=int32)>
     """
+    if not (mask.dtype.is_bool or mask.dtype.is_numeric):
+        raise TypeError(f"boolean_mask() needs a mask of booleans or numbers, not {mask.dtype.name}")
     if tensor.shape is None or mask.shape is None:
         return Spec(tensor.dtype, None)
     return Spec(tensor.dtype, (*tensor.shape[:axis], None, *tensor.shape[axis + len(mask.shape) :]))

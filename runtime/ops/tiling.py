@@ -197,6 +197,8 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
     >>> roll([1, 2, 3, 4], 1, 0)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([4, 1, 2, 3], dtype=int32)>
     """
+    integers(shift)  # refuses what is no vector of integers
+    integers(axis)
     return Spec(input.dtype, input.shape)
 
 
