@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-PRELUDE = '''
+PRELUDE = """
 class Stop(Exception):
     pass
 
@@ -29,7 +29,7 @@ class Manager:
 
 class Box:
     value = 0
-'''
+"""
 
 Choose = Callable[[int], int]  # an int below the given one
 
@@ -133,7 +133,7 @@ class Grower:
         test = [f"go({self.mark()})", f"go({self.mark()}) and {self.condition()}"][self.choose(2)]
         if self.choose(5) == 0:
             test = f"go({self.mark()}) and (w := {self.value()}) < 3"
-        lines = [f"{pad}while {test}:", *self.block(depth + 1, True)]
+        lines = [f"{pad}while {test}:", *self.block(depth + 1, True, final)]
         if self.choose(3) == 0:
             lines += [f"{pad}else:", *self.block(depth + 1, loop, final)]
         return lines
@@ -146,7 +146,7 @@ class Grower:
             items = f"enumerate({items})"
         if self.choose(6) == 0 and not target.startswith("("):
             items = "(0, 1, 2)"
-        lines = [f"{pad}for {target} in {items}:", *self.block(depth + 1, True)]
+        lines = [f"{pad}for {target} in {items}:", *self.block(depth + 1, True, final)]
         if self.choose(3) == 0:
             lines += [f"{pad}else:", *self.block(depth + 1, loop, final)]
         return lines

@@ -184,7 +184,7 @@ class Flow:
                 first, ways = [node.left, node.comparators[0]], [node.comparators[1:], []]
             for part in first:
                 self._in_order(part)
-            start, ends = self._ends, []
+            start, ends, readings = self._ends, [], len(self.readings)
             for way in ways:
                 self._ends = list(start)
                 for part in way:
@@ -192,6 +192,7 @@ class Flow:
                     ends += self._ends if part is not way[-1] else []
                 ends += self._ends
             self._ends = list(dict.fromkeys(ends))
+            self._delay(readings)
         elif not contains(node, gast.NamedExpr) or isinstance(
             node, (gast.Name, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp, gast.Lambda)
         ):
@@ -204,6 +205,12 @@ class Flow:
                     isinstance(node, gast.AnnAssign) and child is node.annotation
                 ):
                     self._in_order(child)
+
+    def _delay(self, first: int) -> None:
+        """Note that the readings from `first` on will stand in a lambda."""
+        for position in range(first, len(self.readings)):
+            node, reading, block = self.readings[position]
+            self.readings[position] = (node, reading._replace(lazy=True), block)
 
     # Statements
 
@@ -272,9 +279,7 @@ class Flow:
             ends = list(self._ends)
             first = len(self.readings)
             self._evaluate(node.msg)
-            for position in range(first, len(self.readings)):
-                place, reading, block = self.readings[position]
-                self.readings[position] = (place, reading._replace(lazy=True), block)
+            self._delay(first)
             self._ends = ends
 
     def _jump(self, kind: str) -> None:
@@ -331,9 +336,7 @@ class Flow:
         header = self._mark()
         first = len(self.readings)
         self._evaluate(node.test)
-        for position in range(first, len(self.readings)):
-            place, reading, owner = self.readings[position]
-            self.readings[position] = (place, reading._replace(lazy=True), owner)
+        self._delay(first)
         self._round(node, block, outer, assigned, before, header, list(self._ends))
 
     def _For(self, node: Any) -> None:

@@ -1,6 +1,7 @@
 """What is provably Python, and therefore stays Python: which blocks of a function are *not* staged.
 
     if x is None: return 0        native: the test is a bool, whatever x is
+    if mode == "train": …         native: a text is compared (tensors of strings: tf.equal)
     for k in (1, 2, 3): …         native, unless a test on data decides about leaving the loop
     while True:                   staged, because `x > 0` may be a tensor and decides when it ends
         if x > 0: break
@@ -45,6 +46,8 @@ def static(node: gast.expr) -> bool:
     match node:
         case gast.Constant():
             return True
+        case gast.Compare(left=left, ops=[gast.Eq() | gast.NotEq()], comparators=[right]):
+            return _is_text(left) or _is_text(right)  # a mode, a kind, a command: not a tensor of strings
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
@@ -60,6 +63,12 @@ def static(node: gast.expr) -> bool:
     return isinstance(node, DISPLAYS)
 
 
+def _is_text(node: gast.expr) -> bool:
+    return isinstance(node, gast.JoinedStr) or (
+        isinstance(node, gast.Constant) and isinstance(node.value, (str, bytes))
+    )
+
+
 def decided_early(node: gast.BoolOp) -> bool:
     """Whether `and`/`or` asks for the truth of Python values only (it never asks its last operand)."""
     return all(static(value) for value in node.values[:-1])
@@ -67,9 +76,7 @@ def decided_early(node: gast.BoolOp) -> bool:
 
 def _literal(items: gast.expr) -> bool:
     """Whether a `for` loop runs over something spelled out, such as `(1, 2, 3)` or a string."""
-    return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict, gast.JoinedStr)) or (
-        isinstance(items, gast.Constant) and isinstance(items.value, (str, bytes))
-    )
+    return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict)) or _is_text(items)
 
 
 class Staging:

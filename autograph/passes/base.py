@@ -56,6 +56,11 @@ class Names:
         self.generated.add(name)
         return name
 
+    def release(self, name: str) -> None:
+        """Give back a name that came out unused."""
+        self.used.discard(name)
+        self.generated.discard(name)
+
 
 class Registry:
     """The `Names` of each outermost function, kept from pass to pass; a function is known by its position."""

@@ -42,6 +42,13 @@ NEVER = Template("""
         $body
 """)
 RESET = Template("$flag = False")
+TAKEN_BACK = Template("""
+    try:
+        $body
+    except BaseException:
+        $flag = False
+        raise
+""")
 
 
 class Jumps:
@@ -128,9 +135,11 @@ class Jumps:
             lowered = self.attempt(statement, needs, ready or needs)
         else:
             needs = flagged or bool(rest)
-            lowered = with_blocks(
-                statement, [self.lower(part, needs, ready or needs) or _pass(statement) for part in blocks(statement)]
-            )
+            parts = [self.lower(part, needs, ready or needs) or _pass(statement) for part in blocks(statement)]
+            if needs and isinstance(statement, WITHS) and _leaves_context(statement.body, self.jumping):
+                # The manager may swallow an exception that comes up on the way out; then nothing was left.
+                parts = [TAKEN_BACK(statement, flag=self.flag, body=parts[0])]
+            lowered = with_blocks(statement, parts)
         if not rest and (flagged or ready or not needs):
             return [lowered]
         return self.flagged(statement, [lowered], rest, flagged, ready, depth)

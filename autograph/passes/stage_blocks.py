@@ -133,11 +133,17 @@ class _Writer:
         branches: list[gast.expr] = []
         functions: Statements = []
         for base, part in (("if_true", statement.body), ("if_false", statement.orelse)):
+            name = self.names.fresh(base)
             body = self.body(part)
             if all(isinstance(child, gast.Pass) for child in body):
+                self.names.release(name)
                 branches.append(self.operator("keep") if takes == gives else _lambda(takes, _tuple(gives)))
                 continue
-            name = self.names.fresh(base)
+            body = self.giving(body, gives)
+            if not found.cells and _is_plain(body):
+                self.names.release(name)
+                branches.append(_lambda(takes, body[0].value))
+                continue
             functions.append(self.block_function(name, takes, body, found))
             branches.append(_load(name))
         arguments = [self.expression(statement.test), *branches]
@@ -148,8 +154,8 @@ class _Writer:
 
     def while_loop(self, statement: Any, found: Plan) -> Statements:
         state = found.parameters
-        body = self.body(statement.body)
         name = self.names.fresh("loop_body")
+        body = self.giving(self.body(statement.body), state)
         test = self.moved(self.expression(statement.test))
         arguments = [_lambda(state, test), _load(name), _tuple(state)]
         return [
@@ -164,13 +170,14 @@ class _Writer:
             items, flag = items.args[0], items.args[1].body
             if flag.id in state:  # otherwise nothing in the loop sets it
                 keywords["until"] = gast.Constant(flag.id, None)
-        body = self.body(statement.body)
         name = self.names.fresh("loop_body")
+        body = self.body(statement.body)
         plain = isinstance(target, gast.Name) and target.id not in (*state, *found.cells)
         item = target.id if plain else self.names.fresh("item")
         if not plain:
             targets = [self.expression(target)]
             body = [at(gast.Assign(targets, _load(item), None), target), *body]
+        body = self.giving(body, state)
         arguments = [self.expression(items), _load(name), _tuple(state)]
         return [
             self.block_function(name, [item, *state], body, found),
@@ -180,7 +187,7 @@ class _Writer:
     # Pieces
 
     def block_function(self, name: str, takes: list[str], body: Statements, found: Plan) -> gast.stmt:
-        """`def name(takes): body; return results`, with the cells that it assigns declared."""
+        """`def name(takes): body`, with the cells that it assigns declared."""
         origin = body[0]
         cells = set(found.cells)
         body = [_without_annotation(child, cells) for child in body if not _is_pass(child)]
@@ -189,17 +196,21 @@ class _Writer:
             origin,
             name=name,
             parameters=[_parameter(parameter) for parameter in takes],
-            body=[*head, *self.moved(self.giving(body, found.results))] or [at(gast.Pass(), origin)],
+            body=[*head, *self.moved(body)] or [at(gast.Pass(), origin)],
         )
         return function
 
     def giving(self, body: Statements, results: list[str]) -> Statements:
-        """The body with its results returned; a generated variable is not set just to be returned."""
+        """The body with its results returned; what a block inside gives, or a generated variable is set to, is not
+        assigned just to be returned."""
         last = body[-1] if body else None
         if not results or isinstance(last, gast.Raise):
             return body
         values = _tuple(results)
-        if (
+        if isinstance(last, gast.Assign) and isinstance(last.targets[0], gast.Tuple):
+            if is_call_of(last.value, self.ag) and _names(last.targets[0]) == results:
+                return [*body[:-1], at(gast.Return(last.value), last)]
+        elif (
             isinstance(last, gast.Assign)
             and isinstance(last.targets[0], gast.Name)
             and last.targets[0].id in self.names.generated
@@ -293,6 +304,20 @@ def _lambda(names: Sequence[str], body: gast.expr) -> gast.Lambda:
 
 def _as_load(node: Any) -> gast.expr:
     return evolve(node, ctx=gast.Load())
+
+
+def _names(target: gast.Tuple) -> list[str]:
+    return [element.id for element in target.elts if isinstance(element, gast.Name)]
+
+
+def _is_plain(body: Statements) -> bool:
+    """Whether a branch does nothing but give names and constants."""
+    if len(body) != 1 or not isinstance(body[0], gast.Return):
+        return False
+    values = body[0].value
+    return isinstance(values, gast.Tuple) and all(
+        isinstance(value, (gast.Name, gast.Constant)) for value in values.elts
+    )
 
 
 def _is_pass(statement: gast.stmt) -> bool:

@@ -89,7 +89,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             self.block(body)
 
     def statement(self, head: str, value: Any) -> None:
-        """A line that ends in an expression; a call that is too long gets a line for each argument."""
+        """A line that ends in an expression; of a call that is too long, the arguments get lines of their own."""
         text = ast.unparse(value)
         self.fill(head)
         if len(INDENT) * self._indent + len(head) + len(text) <= WIDTH or not isinstance(value, ast.Call):
@@ -97,8 +97,15 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             return
         self.write(ast.unparse(value.func) + "(")
         self._indent += 1
+        room = WIDTH - len(INDENT) * self._indent
+        line = ""
         for argument in (*value.args, *value.keywords):
-            self.fill(ast.unparse(argument) + ",")
+            part = ast.unparse(argument) + ","
+            if line and len(line) + len(part) >= room:
+                self.fill(line)
+                line = ""
+            line += f" {part}" if line else part
+        self.fill(line.removesuffix(","))
         self._indent -= 1
         self.fill(")")
 
