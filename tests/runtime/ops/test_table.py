@@ -36,9 +36,9 @@ REFUSALS = (ValueError, TypeError, errors.OpError)
 
 
 TAKES_ANYTHING = {
-    "as_string", "boolean_mask", "equal_or_false", "expand_dims", "identity", "meshgrid", "not_equal_or_true",
-    "print", "random_shuffle", "range", "rank", "reverse_sequence", "roll", "shape", "size", "squeeze", "true_indices",
-    "zeros_like",
+    "as_string", "boolean_mask", "equal_or_false", "expand_dims", "identity", "meshgrid",
+    "not_equal_or_true", "print", "random_shuffle", "range", "rank", "reverse_sequence", "roll",
+    "shape", "size", "squeeze", "true_indices", "zeros_like",
 }  # fmt: skip
 """Operations whose rule refuses no tensor; what must be integers has been checked before the rule."""
 
