@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,7 +25,7 @@ def is_nested(value: Any) -> bool:
 
 
 def _is_dataclass(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return hasattr(type(value), "__dataclass_fields__")
 
 
 def children(value: Any) -> list[tuple[Any, Any]]:
@@ -35,7 +34,13 @@ def children(value: Any) -> list[tuple[Any, Any]]:
         return [(key, value[key]) for key in _sorted_keys(value)]
     if isinstance(value, (tuple, list)):
         return list(enumerate(value))
-    return [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+    return [(name, getattr(value, name)) for name in _field_names(value)]
+
+
+def _field_names(value: Any) -> list[str]:
+    import dataclasses  # here, where there is one: importing the module costs more than the rest of this file
+
+    return [field.name for field in dataclasses.fields(value)]
 
 
 def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
@@ -55,8 +60,9 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
         return type(like)(*parts)
     if isinstance(like, (tuple, list)):
         return type(like)(parts)
-    names = [field.name for field in dataclasses.fields(like)]
-    return dataclasses.replace(like, **dict(zip(names, parts, strict=True)))
+    import dataclasses
+
+    return dataclasses.replace(like, **dict(zip(_field_names(like), parts, strict=True)))
 
 
 def flatten(structure: Any) -> list[Any]:

@@ -9,7 +9,6 @@ in the loop is carried with a flag.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agc.autograph.staging import Maybe, Pending, Undefined, rotated
@@ -123,11 +122,13 @@ def _record_branches(
     return _repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
 
 
-@dataclass(frozen=True, slots=True)
 class _Static:
     """A Python object that is the same in every branch."""
 
-    value: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
@@ -230,14 +231,16 @@ def _hint(path: str) -> str:
 # --- loops --------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class _Slot:
     """One leaf of a loop's state: its path, its initial value, and what is carried."""
 
-    path: str
-    initial: Any
-    spec: AnySpec | None  # None: static
-    fixed: bool = False  # the user said what the shape may be
+    __slots__ = ("fixed", "initial", "path", "spec")
+
+    def __init__(self, path: str, initial: Any, spec: AnySpec | None, fixed: bool = False) -> None:
+        self.path = path
+        self.initial = initial
+        self.spec = spec  # None: static
+        self.fixed = fixed  # the user said what the shape may be
 
     def is_weak(self) -> bool:
         """Whether the variable still has the dtype that its Python number has by itself."""

@@ -15,13 +15,15 @@ A function that others call has the same streams in all its calls, where TensorF
 from __future__ import annotations
 
 import itertools
-import random
-import secrets
+import os
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .ir.builder import Builder, current
 from .philox import Stream
+
+if TYPE_CHECKING:
+    import random
 
 _LIMIT = 2**31 - 1
 _DEFAULT_GLOBAL = 87654321
@@ -30,8 +32,16 @@ _DEFAULT_GLOBAL = 87654321
 class _State:
     def __init__(self) -> None:
         self.seed: int | None = None
-        self.draws = random.Random()
+        self.draws: random.Random | None = None  # made for the first draw
         self.streams: dict[tuple[Any, ...], Stream] = {}
+
+    def draw(self) -> int:
+        """The next number for an eager operation without a seed of its own."""
+        import random  # not needed by a program that draws nothing
+
+        if self.draws is None:
+            self.draws = random.Random(self.seed)
+        return self.draws.randint(0, _LIMIT)
 
 
 _state = _State()
@@ -42,7 +52,7 @@ _drawn: weakref.WeakKeyDictionary[Builder, int] = weakref.WeakKeyDictionary()
 def set_seed(seed: int | None) -> None:
     """Set the global seed: the operations that follow give the same numbers in every run of the program."""
     _state.seed = None if seed is None else int(seed)
-    _state.draws = random.Random(_state.seed)
+    _state.draws = None
     _state.streams.clear()
 
 
@@ -56,7 +66,7 @@ def pair(seed: int | None) -> tuple[int, int, int]:
     if seed is not None:
         second = int(seed) % _LIMIT
     elif builder is None:
-        second = _state.draws.randint(0, _LIMIT)
+        second = _state.draw()
     else:
         second = _drawn.get(builder, 0)
         _drawn[builder] = second + 1
@@ -69,6 +79,11 @@ def stream(kind: str, seed: int, seed2: int, number: int) -> Stream:
     found = _state.streams.get(key)
     if found is None:
         if seed == seed2 == 0:
-            seed, seed2 = secrets.randbits(63), secrets.randbits(63)
+            seed, seed2 = _entropy(), _entropy()
         found = _state.streams[key] = Stream(seed, seed2)
     return found
+
+
+def _entropy() -> int:
+    """63 random bits from the system."""
+    return int.from_bytes(os.urandom(8)) >> 1

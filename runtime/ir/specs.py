@@ -10,17 +10,26 @@ float32[2, ?] ref int32[] array bool[...]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import dtypes, shapes
 
 
-@dataclass(frozen=True, slots=True)
 class Spec:
     """A tensor of this dtype and shape; None stands for an unknown dimension or rank."""
 
-    dtype: dtypes.DType
-    shape: shapes.Dims
+    __slots__ = ("dtype", "shape")
+
+    def __init__(self, dtype: dtypes.DType, shape: shapes.Dims) -> None:
+        self.dtype = dtype
+        self.shape = shape
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and self.dtype is other.dtype and self.shape == other.shape
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape))
+
+    def __repr__(self) -> str:
+        return f"Spec({self.dtype!r}, {self.shape!r})"
 
     def with_shape(self, shape: shapes.Dims) -> Spec:
         return Spec(self.dtype, shape)
@@ -35,11 +44,22 @@ class Spec:
         return f"{self.dtype.name}[{', '.join('?' if size is None else str(size) for size in self.shape)}]"
 
 
-@dataclass(frozen=True, slots=True)
 class RefSpec:
     """A variable whose values are of the given kind."""
 
-    content: Spec
+    __slots__ = ("content",)
+
+    def __init__(self, content: Spec) -> None:
+        self.content = content
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RefSpec) and self.content == other.content
+
+    def __hash__(self) -> int:
+        return hash((RefSpec, self.content))
+
+    def __repr__(self) -> str:
+        return f"RefSpec({self.content!r})"
 
     def covers(self, other: AnySpec) -> bool:
         return isinstance(other, RefSpec) and self.content.covers(other.content)
@@ -48,11 +68,22 @@ class RefSpec:
         return f"ref {self.content}"
 
 
-@dataclass(frozen=True, slots=True)
 class ArraySpec:
     """A TensorArray whose elements are of the given kind."""
 
-    element: Spec
+    __slots__ = ("element",)
+
+    def __init__(self, element: Spec) -> None:
+        self.element = element
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArraySpec) and self.element == other.element
+
+    def __hash__(self) -> int:
+        return hash((ArraySpec, self.element))
+
+    def __repr__(self) -> str:
+        return f"ArraySpec({self.element!r})"
 
     def covers(self, other: AnySpec) -> bool:
         return isinstance(other, ArraySpec) and self.element.covers(other.element)
