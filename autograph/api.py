@@ -27,7 +27,7 @@ from .policy import do_not_convert
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
-    "strip_frames", "keeps_frames", "is_own_file", "converted",
+    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])

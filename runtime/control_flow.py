@@ -68,9 +68,9 @@ def switch_case(branch_index: Any, branch_fns: Any, name: str | None = None) -> 
         return functions[index if 0 <= index < len(functions) else -1]()
     if len(functions) == 1:
         return functions[0]()
-    index = cast(branch_index, "int32")
+    selector = cast(branch_index, "int32")
     wrapped = [lambda function=function: (function(),) for function in functions]
-    return regions.branches(SWITCH, index, wrapped, ["result"])[0]
+    return regions.branches(SWITCH, selector, wrapped, ["result"])[0]
 
 
 def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
@@ -163,7 +163,7 @@ def _run(
         state = nest.map_structure(_eager_leaf, state)
         while test(*state):
             state = body(*state)
-        return state
+        return tuple(state)
     return regions.Loop(test, body, state, names, shapes).record()
 
 
@@ -174,13 +174,11 @@ def _eager_leaf(leaf: Any) -> Any:
 def _as_tuple(body: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
     def stepped(*state: Any) -> tuple[Any, ...]:
         result = body(*state)
-        if isinstance(result, (tuple, list)) and (count > 1 or len(result) == 1):
-            result = tuple(result)
-        else:
-            result = (result,)
-        if len(result) != count:
-            raise ValueError(f"The body returns {len(result)} values for {count} loop variables")
-        return result
+        is_sequence = isinstance(result, (tuple, list)) and (count > 1 or len(result) == 1)
+        after = tuple(result) if is_sequence else (result,)
+        if len(after) != count:
+            raise ValueError(f"The body returns {len(after)} values for {count} loop variables")
+        return after
 
     return stepped
 

@@ -117,13 +117,16 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
     if array.dtype.kind in "SUO":
         return _strings(array) if dtype in (None, dtypes.string) else _refuse(array, dtype)
     own = dtypes.as_dtype(array.dtype)
+    wanted = own if dtype is None else dtype
+    # Even without a change of dtype this copies: the caller may go on writing to the original.
+    copied: np.ndarray[Any, Any] = array.astype(wanted.numpy)
     if dtype is None or own is dtype:
-        return array.astype(own.numpy)  # a copy: the caller may go on writing to the original
+        return copied
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
         return _refuse(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
         return _refuse(array, dtype)
-    return array.astype(dtype.numpy)
+    return copied
 
 
 def _refuse(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> Any:

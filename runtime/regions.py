@@ -115,7 +115,7 @@ def _record_branches(
         flat.append(column[0])
     carried = [i for i, leaf in enumerate(flat) if type(leaf) is not _Static]
     regions, captured = closed(builders, outputs)
-    operands = (outer.operand(selector), *captured)
+    operands = [outer.operand(selector), *captured]
     values = outer.add(op, operands, {}, specs, regions, [_hint(paths[i]) for i in carried])
     for i, value in zip(carried, values, strict=True):
         flat[i] = leaves.rewrapped(flat[i], value, outer)

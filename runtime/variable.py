@@ -145,7 +145,7 @@ class Variable:
         return bool(self.value())
 
     def __int__(self) -> int:
-        return int(self.value())  # type: ignore[call-overload, no-any-return]
+        return int(self.value())
 
     def __float__(self) -> float:
         return float(self.value())  # type: ignore[arg-type]
@@ -160,7 +160,7 @@ class Variable:
         return self.value()[key]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self.value())  # type: ignore[call-overload, no-any-return]
+        return iter(self.value())
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value(), dtype=dtype)

@@ -73,7 +73,8 @@ class Constant:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.value.shape
+        shape: tuple[int, ...] = self.value.shape
+        return shape
 
     @property
     def spec(self) -> Spec:
@@ -106,7 +107,7 @@ class Operation:
         self.outputs = outputs
         self.regions = regions
         self.origin = origin
-        self.stateful = op.stateful or any(region.stateful for region in regions)
+        self.stateful: bool = op.stateful or any(region.stateful for region in regions)
 
     @property
     def type(self) -> str:
@@ -136,7 +137,7 @@ class Graph:
         self.inputs = inputs
         self.operations = operations
         self.outputs = outputs
-        self.stateful = any(operation.stateful for operation in operations)
+        self.stateful: bool = any(operation.stateful for operation in operations)
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""

@@ -134,7 +134,7 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
     if not any(item is None for item in items):
         return items
     like = next((item for item in items if item is not None), None)
-    shape = np.shape(like) if like is not None else element_shape
+    shape: Any = np.shape(like) if like is not None else element_shape
     if shape is None or None in shape:
         raise errors.InvalidArgumentError(
             "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
@@ -147,7 +147,8 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
 @op
 def array_read(array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
     """The element at `index`."""
-    return array.spec.element
+    element: Spec = array.spec.element
+    return element
 
 
 @array_read.kernel
@@ -181,8 +182,7 @@ def array_stack(array: Array, dtype: DType, element_shape: Dims, name: Name = No
 def _(array: Elements, dtype: Any, element_shape: Any) -> Any:
     items = array.items()
     if not items:
-        known = () if element_shape is None else element_shape
-        return np.zeros((0, *(size or 0 for size in known)), dtype.numpy)
+        return np.zeros((0, *(size or 0 for size in element_shape or ())), dtype.numpy)
     return _joined(np.stack, _filled(items, dtype, element_shape))
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import shapes
-from .declare import Input, Name, Ref, Spec, op
+from ..ir.specs import Spec
+from .declare import Input, Name, Ref, op
 
 
 @op(stateful=True)

@@ -48,7 +48,7 @@ class Parameters:
 
     def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and keyword arguments that `bind` came from."""
-        bound = inspect.BoundArguments(self.signature, dict(arguments))  # type: ignore[arg-type]
+        bound = inspect.BoundArguments(self.signature, dict(arguments))
         return bound.args, bound.kwargs
 
 
