@@ -131,7 +131,8 @@ class Jumps:
         if isinstance(statement, TRIES):
             if self.completes_plainly(statement) and rest:
                 statement, rest = evolve(statement, orelse=statement.orelse + rest), []
-            needs = flagged or bool(rest) or bool(statement.orelse)
+            skips = bool(statement.orelse) and any(id(child) in self.jumping for child in statement.body)
+            needs = flagged or bool(rest) or skips
             lowered = self.attempt(statement, needs, ready or needs)
         else:
             needs = flagged or bool(rest)

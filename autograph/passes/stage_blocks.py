@@ -144,7 +144,7 @@ class _Writer:
                 self.names.release(name)
                 branches.append(_lambda(takes, body[0].value))
                 continue
-            functions.append(self.block_function(name, takes, body, found))
+            functions.append(self.block_function(name, takes, body, found, statement))
             branches.append(_load(name))
         arguments = [self.expression(statement.test), *branches]
         if takes:
@@ -159,7 +159,7 @@ class _Writer:
         test = self.moved(self.expression(statement.test))
         arguments = [_lambda(state, test), _load(name), _tuple(state)]
         return [
-            self.block_function(name, state, body, found),
+            self.block_function(name, state, body, found, statement),
             *self.call("while_loop", arguments, {}, found, statement),
         ]
 
@@ -180,18 +180,19 @@ class _Writer:
         body = self.giving(body, state)
         arguments = [self.expression(items), _load(name), _tuple(state)]
         return [
-            self.block_function(name, [item, *state], body, found),
+            self.block_function(name, [item, *state], body, found, statement),
             *self.call("for_loop", arguments, keywords, found, statement),
         ]
 
     # Pieces
 
-    def block_function(self, name: str, takes: list[str], body: Statements, found: Plan) -> gast.stmt:
+    def block_function(
+        self, name: str, takes: list[str], body: Statements, found: Plan, origin: gast.stmt
+    ) -> gast.stmt:
         """`def name(takes): body`, with the cells that it assigns declared."""
-        origin = body[0]
         cells = set(found.cells)
         body = [_without_annotation(child, cells) for child in body if not _is_pass(child)]
-        head = [self.declaration(cell) for cell in found.cells]
+        head = [at(self.declaration(cell), origin) for cell in found.cells]
         (function,) = FUNCTION(
             origin,
             name=name,

@@ -10,7 +10,7 @@
 
 A hole takes a name (a string), an expression, a list of expressions (among arguments or elements) or a list of
 statements. A hole that is missing or unknown raises. A statement whose body comes out empty is left out. New nodes
-get the position of `origin`; what fills a hole keeps its own.
+get the position of `origin`; what fills a hole keeps its own, if it has one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import gast
 
-from .tree import POSITION, Statements
+from .tree import POSITION, Statements, at
 
 Filling = str | gast.AST | Sequence[gast.AST]
 
@@ -41,8 +41,7 @@ class Template:
         if fillings.keys() != self.holes:
             missing, extra = sorted(self.holes - fillings.keys()), sorted(fillings.keys() - self.holes)
             raise TypeError(f"template holes do not match: missing {missing}, unknown {extra}")
-        place = {key: value for key, value in origin.__dict__.items() if key in POSITION}
-        statements: Statements = _Expansion(fillings, place).several(self.body)
+        statements: Statements = _Expansion(fillings, origin).several(self.body)
         return statements
 
     def expression(self, origin: gast.AST, **fillings: Filling) -> gast.expr:
@@ -52,9 +51,12 @@ class Template:
 
 
 class _Expansion:
-    def __init__(self, fillings: dict[str, Any], place: dict[str, Any]) -> None:
+    def __init__(self, fillings: dict[str, Any], origin: gast.AST) -> None:
         self.fillings = fillings
-        self.place = place
+        self.place = {key: value for key, value in origin.__dict__.items() if key in POSITION}
+        for filling in fillings.values():
+            for node in [] if isinstance(filling, str) else [filling] if isinstance(filling, gast.AST) else filling:
+                at(node, origin)
 
     def several(self, nodes: Sequence[Any]) -> list[Any]:
         result = []

@@ -44,7 +44,7 @@ def unparse(tree: gast.AST, source: str | None = None) -> str:
 class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def __init__(self, tree: ast.AST, out: io.StringIO, source: Sequence[str]) -> None:
         self.source = source
-        self.shown = 0  # the line of the source that was shown last
+        self.shown: set[int] = set()  # the lines of the source that have been shown
         self.levels: list[type] = []  # the definitions that are being printed, outermost first
         super().__init__(tree, out)
 
@@ -79,8 +79,8 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def annotate(self, statement: Any) -> None:
         decorators = getattr(statement, "decorator_list", ())
         line = decorators[0].lineno if decorators else getattr(statement, "lineno", 0)
-        if 0 < line <= len(self.source) and line != self.shown:
-            self.shown = line
+        if 0 < line <= len(self.source) and line not in self.shown:
+            self.shown.add(line)
             self.fill(f"# {line} | {self.source[line - 1].rstrip()}")
 
     def suite(self, word: str, body: list[Any]) -> None:
