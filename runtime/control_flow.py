@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import nest, regions
+from . import branches, loops, nest, regions
 from .convert import convert_to_tensor
 from .ir.builder import current, eagerly
 from .ops.casting import cast
@@ -43,7 +43,7 @@ def cond(
         return true_fn() if pred else false_fn()
     test = regions.truth(pred, "tf.cond")
     functions = [lambda: (true_fn(),), lambda: (false_fn(),)]
-    return regions.branches(COND, test, functions, ["result"])[0]
+    return branches.choice(COND, test, functions, ["result"])[0]
 
 
 def is_traced(value: Any) -> bool:
@@ -70,7 +70,7 @@ def switch_case(branch_index: Any, branch_fns: Any, name: str | None = None) -> 
         return functions[0]()
     selector = cast(branch_index, "int32")
     wrapped = [lambda function=function: (function(),) for function in functions]
-    return regions.branches(SWITCH, selector, wrapped, ["result"])[0]
+    return branches.choice(SWITCH, selector, wrapped, ["result"])[0]
 
 
 def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
@@ -164,7 +164,7 @@ def _run(
         while test(*state):
             state = body(*state)
         return tuple(state)
-    return regions.Loop(test, body, state, names, shapes).record()
+    return loops.Loop(test, body, state, names, shapes).record()
 
 
 def _eager_leaf(leaf: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from agc.autograph import staging
 
-from . import debugging, leaves, regions
+from . import branches, debugging, leaves, loops, regions
 from .convert import convert_to_tensor
 from .ir.builder import current
 from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
@@ -45,7 +45,7 @@ class GraphBackend:
     ) -> tuple[Any, ...]:
         going = regions.truth(test, "if")
         functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
-        results: tuple[Any, ...] = regions.branches(COND, going, functions, names)
+        results: tuple[Any, ...] = branches.choice(COND, going, functions, names)
         return results
 
     def while_loop(
@@ -56,7 +56,7 @@ class GraphBackend:
         names: tuple[str, ...],
         options: Mapping[str, Any],
     ) -> tuple[Any, ...]:
-        loop = regions.Loop(test, body, state, names, first=options.get("first"))
+        loop = loops.Loop(test, body, state, names, first=options.get("first"))
         return loop.record()
 
     def for_loop(
@@ -80,7 +80,7 @@ class GraphBackend:
         def step(index: Any, *now: Any) -> tuple[Any, ...]:
             return (index + 1, *(body(rows.get(index), *now) or ()))
 
-        loop = regions.Loop(going, step, (0, *state), ("index", *names))
+        loop = loops.Loop(going, step, (0, *state), ("index", *names))
         return loop.record()[1:]
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
@@ -90,7 +90,7 @@ class GraphBackend:
         decided = _decided(first, going)
         other = _decided_rest(rest, decided, op)
         functions = [other, lambda: (decided,)] if op == "and" else [lambda: (decided,), other]
-        return regions.branches(COND, going, functions, ["both" if op == "and" else "either"])[0]
+        return branches.choice(COND, going, functions, ["both" if op == "and" else "either"])[0]
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
         said = None if message is None else message()

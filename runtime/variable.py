@@ -145,7 +145,7 @@ class Variable:
         return bool(self.value())
 
     def __int__(self) -> int:
-        return int(self.value())
+        return int(self.numpy())
 
     def __float__(self) -> float:
         return float(self.value())  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from .. import errors
 from ..tensor import EagerTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
-from .origin import Call, user_call
+from .origin import Call, Origin, user_call
 from .specs import AnySpec, Spec
 
 if TYPE_CHECKING:
@@ -101,9 +101,13 @@ class Builder:
         outer = self.parent.captured(value, owner)
         return self._capture(outer, value.name, value.spec, also=value)
 
+    def origin_of(self, value: Value) -> Origin | None:
+        """The line that a value of this graph comes from; None for its inputs."""
+        return next((op.origin for op in reversed(self.operations) if value in op.outputs), None)
+
     def out_of_reach(self, value: Value, user: str) -> str:
         """What to say of a value of this graph that `user`, which is not inside of it, wants to read."""
-        made = next((op.origin for op in reversed(self.operations) if value in op.outputs), None)
+        made = self.origin_of(value)
         place = f" at {made}" if made is not None else ""
         return (
             f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of `{user}`. Return it "

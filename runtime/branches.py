@@ -1,0 +1,164 @@
+"""Tracing the branches of `cond` and `switch` into one operation.
+
+    then → (x, y)  ┐   one structure, one dtype       x, y = cond test, …
+    else → (x, 0)  ┘   for each variable        ==>     then … yield x, y
+                                                        else … yield x, 0
+
+Values that are the same Python object on every path stay Python. A variable that some path leaves undefined
+is carried with a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agc.autograph.staging import Maybe, Pending, Undefined
+
+from . import dtypes, leaves
+from .diagnostics import staging_error
+from .ir.builder import Builder
+from .ir.graph import Operand
+from .ir.specs import AnySpec
+from .ops.declare import Op
+from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
+from .tensor import SymbolicTensor, Tensor, WeakDtype
+
+
+def choice(op: Op, selector: Any, functions: Sequence[Callable[[], tuple[Any, ...]]], names: Sequence[str]) -> Any:
+    """Record `cond` or `switch`; each function returns one result for each of `names`."""
+    outer = active()
+    labels = ("then", "else") if len(functions) == 2 else tuple(f"branch_{i}" for i in range(len(functions)))
+    builders, results = [], []
+    for label, function in zip(labels, functions, strict=True):
+        builder = Builder(label, outer)
+        with builder:
+            results.append(list(function()))
+        builders.append(builder)
+    for i, name in enumerate(names):
+        column = _agreed(name, [result[i] for result in results])
+        for result, value in zip(results, column, strict=True):
+            result[i] = value
+    return _record_branches(op, selector, builders, results, names)
+
+
+def _agreed(name: str, values: list[Any]) -> list[Any]:
+    """The values that the branches give one variable, brought to one structure."""
+    real = [value for value in values if not isinstance(value, Undefined) or isinstance(value, Maybe)]
+    if not real:
+        return values
+    agreed = [blank_like(real[0]) if isinstance(value, Pending) else value for value in values]
+    if any(isinstance(value, Undefined) for value in agreed):
+        agreed = [as_maybe(name, value, real[0]) for value in agreed]
+    for other in agreed[1:]:
+        if not leaves.same_structure(agreed[0], other):
+            raise staging_error(
+                "AGC202",
+                f"the branches give `{name}` different structures",
+                notes=[f"one gives {shown(values[0])}", f"the other gives {shown(other)}"],
+                why="a value that a graph decides on has one structure, whichever branch runs",
+                fix=f"make `{name}` the same kind of value in every branch",
+            )
+    return agreed
+
+
+def _record_branches(
+    op: Op, selector: Any, builders: list[Builder], results: list[list[Any]], names: Sequence[str]
+) -> tuple[Any, ...]:
+    outer = active()
+    paths = [path for name, value in zip(names, results[0], strict=True) for path, _ in leaves.flatten_named(name, value)]
+    rows = [[leaf for value in result for leaf in leaves.flatten(value)] for result in results]
+    outputs: list[list[Operand]] = [[] for _ in builders]
+    specs: list[AnySpec] = []
+    flat: list[Any] = []
+    for path, column in zip(paths, zip(*rows, strict=True), strict=True):
+        static = _static_leaf(path, column)
+        if static is not None:
+            flat.append(static)
+            continue
+        operands, spec = _unified(path, builders, column)
+        for output, operand in zip(outputs, operands, strict=True):
+            output.append(operand)
+        specs.append(spec)
+        flat.append(column[0])
+    carried = [i for i, leaf in enumerate(flat) if type(leaf) is not _Static]
+    regions, captured = closed(builders, outputs)
+    operands = [outer.operand(selector), *captured]
+    values = outer.add(op, operands, {}, specs, regions, [hint(paths[i]) for i in carried])
+    for i, value in zip(carried, values, strict=True):
+        flat[i] = leaves.rewrapped(flat[i], value, outer)
+    return repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
+
+
+@dataclass(frozen=True, slots=True)
+class _Static:
+    """A Python object that is the same in every branch."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
+    first = column[0]
+    if all(leaves.same_static(first, other) for other in column[1:]) and (
+        not leaves.is_carried(first) or leaves.is_weak(first)
+    ):
+        return _Static(first)
+    for leaf in column:
+        if not leaves.can_be_carried(leaf):
+            different = " and ".join(dict.fromkeys(leaves.describe(leaf) for leaf in column))
+            raise staging_error(
+                "AGC203",
+                f"the branches give `{path}` values that a graph cannot choose between: {different}",
+                why="the graph decides which branch runs, so both must give a tensor, or the same Python object",
+                fix=f"give `{path}` a tensor of one dtype in every branch"
+                + (", for instance return a value on every path" if path == "result" else ""),
+            )
+    return None
+
+
+def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:
+    """One variable's values in the graphs of the branches, and the spec that covers them."""
+    wanted = next((dtype for dtype in map(leaves.dtype_of, column) if dtype is not None), _widest(column))
+    operands: list[Operand] = []
+    for builder, leaf in zip(builders, column, strict=True):
+        with builder:
+            try:
+                argument = leaves.carried(leaf, wanted)
+            except TypeError:
+                raise _dtypes_differ(path, column) from None
+        operands.append(leaves.operand_in(builder, argument))
+    spec = operands[0].spec
+    for operand in operands[1:]:
+        common = common_spec(spec, operand.spec)
+        if common is None:
+            raise _dtypes_differ(path, column)
+        spec = common
+    return operands, spec
+
+
+def _widest(column: Sequence[Any]) -> dtypes.DType | None:
+    """The dtype of Python numbers that meet: the one that holds them all."""
+    numbers = [leaf for leaf in column if leaves.is_weak(leaf)]
+    order = [bool, int, float, complex]
+    widest = max((order.index(type(leaf)) for leaf in numbers if type(leaf) in order), default=None)
+    mixed = {type(leaf) is bool for leaf in numbers} == {True, False}
+    return None if widest is None or mixed else dtypes.as_dtype(order[widest])
+
+
+def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
+    given = " and ".join(leaves.describe(leaf) for leaf in column)
+    weak = next((leaf for leaf in column if isinstance(leaf, SymbolicTensor) and leaf._is_weak), None)
+    others = {leaf.dtype for leaf in column if isinstance(leaf, Tensor)} - {None if weak is None else weak.dtype}
+    if weak is not None and len(others) == 1:
+        return WeakDtype(f"the branches give `{path}` different dtypes", weak, others.pop())
+    return staging_error(
+        "AGC201",
+        f"the branches give `{path}` different types: {given}",
+        values=column,
+        why="a value in a graph has one dtype, and two tensors are never promoted silently",
+        fix=f"make them agree, for instance with tf.cast({path}, ...) in one of the branches",
+    )
