@@ -11,7 +11,6 @@ is carried with a flag.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agc.autograph.staging import Maybe, Pending, Undefined
@@ -91,7 +90,6 @@ def _record_branches(
     return repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
 
 
-@dataclass(frozen=True, slots=True)
 class _Static:
     """A Python object that is the same in every branch."""
 

@@ -115,7 +115,9 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
 
 def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     if array.dtype.kind in "SUO":
-        return _strings(array) if dtype in (None, dtypes.string) else _refuse(array, dtype)
+        if dtype not in (None, dtypes.string):
+            raise _unfit(array, dtype)
+        return _strings(array)
     own = dtypes.as_dtype(array.dtype)
     wanted = own if dtype is None else dtype
     # Even without a change of dtype this copies: the caller may go on writing to the original.
@@ -123,14 +125,14 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
     if dtype is None or own is dtype:
         return copied
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
-        return _refuse(array, dtype)
+        raise _unfit(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
-        return _refuse(array, dtype)
+        raise _unfit(array, dtype)
     return copied
 
 
-def _refuse(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> Any:
-    raise TypeError(f"Cannot convert a NumPy array of {array.dtype} to a tensor of {dtype and dtype.name}")
+def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError:
+    return TypeError(f"Cannot convert a NumPy array of {array.dtype} to a tensor of {dtype and dtype.name}")
 
 
 def _from_python(value: Any) -> np.ndarray[Any, Any]:

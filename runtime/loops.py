@@ -7,7 +7,6 @@ dtype, shapes that grow become unknown, and a variable that has its first value 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agc.autograph.staging import Maybe, Pending, Undefined, rotated
@@ -242,6 +241,7 @@ def _changes_type(slot: _Slot, leaf: Any) -> Exception:
     return staging_error(
         "AGC204",
         f"the loop changes the type of `{slot.path}` from {slot.spec} to {leaves.describe(leaf)}",
+        values=[leaf],
         why="a loop in a graph carries values of one dtype and of a shape that fits every iteration",
         fix=f"give `{slot.path}` that type before the loop, or cast it back in the body",
     )
