@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import gast
-
 from agc.autograph import operators
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context

@@ -1,8 +1,8 @@
 """Whether a variable has a value, at each node of the flow graph: surely, perhaps, or surely not.
 
-    if c:
-        y = 1      bound after this
-    print(y)       maybe bound: Python raises UnboundLocalError when c is false
+if c:
+    y = 1      bound after this
+print(y)       maybe bound: Python raises UnboundLocalError when c is false
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from .flow import Flow
 
 
 class Definedness(NamedTuple):
-    """For each node, the variables that may be bound and those that may be unbound when control gets there."""
+    """For each node, the variables that may be bound and those that may be unbound when control gets
+    there."""
 
     bound: list[int]
     unbound: list[int]

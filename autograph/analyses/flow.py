@@ -6,10 +6,10 @@
         g(e)                       ▼
     h(a)                      3 store e ─▶ 4 g(e), unbind e ──▶ 5 h(a)
 
-A node is a piece of straight-line code: first it reads variables, then it binds or unbinds some. Sets of variables are
-ints with one bit for each. Each `if` and loop leaves its landmarks in `blocks`, for the analyses to be asked there.
-A `finally` block stands in the graph twice: once for the normal way, once for exceptions and jumps.
-"""
+A node is a piece of straight-line code: first it reads variables, then it binds or unbinds some. Sets of
+variables are ints with one bit for each. Each `if` and loop leaves its landmarks in `blocks`, for the
+analyses to be asked there. A `finally` block stands in the graph twice: once for the normal way, once for
+exceptions and jumps."""
 
 from __future__ import annotations
 
@@ -356,7 +356,14 @@ class Flow:
     _AsyncFor = _For
 
     def _round(
-        self, node: Any, block: Block, outer: Block | None, assigned: int, before: int, header: int, leaving: list[int]
+        self,
+        node: Any,
+        block: Block,
+        outer: Block | None,
+        assigned: int,
+        before: int,
+        header: int,
+        leaving: list[int],
     ) -> None:
         """A loop from its body on."""
         frame = Frame("loop", header)

@@ -1,8 +1,8 @@
 """Which variables may still be read, at each node of the flow graph.
 
-    n = f()        n is live here
-    n = g(n)
-    h(n)           n is live before, dead after
+n = f()        n is live here
+n = g(n)
+h(n)           n is live before, dead after
 """
 
 from __future__ import annotations

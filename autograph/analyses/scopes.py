@@ -3,9 +3,9 @@
     scan(node)          the names that evaluating `node` reads and binds in the function around it, in order
     free(function)      the names that a nested function takes from the functions around it
 
-Comprehension targets, parameters and names of a class body belong to nobody else. A generator expression and a lambda
-are evaluated later, so what they read is *captured*, unless a builtin such as `any` or `sorted` uses them up at once.
-"""
+Comprehension targets, parameters and names of a class body belong to nobody else. A generator expression
+and a lambda are evaluated later, so what they read is *captured*, unless a builtin such as `any` or
+`sorted` uses them up at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Reading(NamedTuple):
 class Found:
     """What `scan` has found so far."""
 
-    __slots__ = ("captured", "conditional", "deleted", "functions", "rebound", "reads", "stores", "walrus")
+    __slots__ = ("captured", "conditional", "deleted", "functions", "reads", "rebound", "stores", "walrus")
 
     def __init__(self) -> None:
         self.reads: list[Reading] = []
@@ -48,8 +48,11 @@ class Found:
 _NONE: frozenset[str] = frozenset()
 
 
-def scan(node: Any, found: Found, hidden: frozenset[str] = _NONE, inner: bool = False, lazy: bool = False) -> None:
-    """Add to `found` what evaluating `node` does to the names of its function; `hidden` are not its names."""
+def scan(
+    node: Any, found: Found, hidden: frozenset[str] = _NONE, inner: bool = False, lazy: bool = False
+) -> None:
+    """Add to `found` what evaluating `node` does to the names of its function; `hidden` are not its
+    names."""
     kind = type(node)
     if kind is gast.Name:
         _name(node, found, hidden, inner, lazy)
@@ -181,7 +184,9 @@ def _class(node: gast.ClassDef, found: Found, hidden: frozenset[str], inner: boo
     for statement in node.body:
         scan(statement, own)
     bound = set(own.stores) | set(own.conditional)
-    found.reads += [Reading(read.node, True, lazy) for read in own.reads if read.node.id not in bound | hidden]
+    found.reads += [
+        Reading(read.node, True, lazy) for read in own.reads if read.node.id not in bound | hidden
+    ]
     found.captured |= own.captured - hidden
     found.rebound |= own.rebound - hidden
     found.functions += own.functions
@@ -286,7 +291,8 @@ def _declarations(body: list[gast.stmt], glob: set[str], outer: set[str]) -> Non
 
 
 def mentions_choice(function: Any) -> bool:
-    """Whether the function has an operand that may be left out: of `and`, `or`, a ternary, a chain or an `assert`."""
+    """Whether the function has an operand that may be left out: of `and`, `or`, a ternary, a chain or an
+    `assert`."""
     kinds = (gast.BoolOp, gast.IfExp, gast.Assert)
     return any(
         isinstance(node, kinds) or (isinstance(node, gast.Compare) and len(node.ops) > 1)

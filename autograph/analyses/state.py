@@ -8,10 +8,10 @@
         z = 0
     print(y, z)
 
-A variable that must stay one cell, because a closure, an exception handler or another scope looks at it, is neither:
-the generated function assigns the cell itself. A variable without a value, where a block takes or reads it, is set to
-`ag__.Undefined` first; reads of it that cannot be proved safe are *unproven*, and will be checked.
-"""
+A variable that must stay one cell, because a closure, an exception handler or another scope looks at it, is
+neither: the generated function assigns the cell itself. A variable without a value, where a block takes or
+reads it, is set to `ag__.Undefined` first; reads of it that cannot be proved safe are *unproven*, and will
+be checked."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class FunctionPlan:
     guarded: frozenset[str] = frozenset()  # variables that may hold `Undefined`
     unproven: set[int] = field(default_factory=set)  # ids of the names whose reads must be checked
     unbound_cells: list[str] = field(default_factory=list)  # cells that need a declaration to be local
-    scopes: dict[str, str] = field(default_factory=dict)  # name → 'global' or 'nonlocal', as the user declared
+    scopes: dict[str, str] = field(
+        default_factory=dict
+    )  # name → 'global' or 'nonlocal', as the user declared
     captured: frozenset[str] = frozenset()
     hoisted: list[gast.stmt] = field(default_factory=list)  # declarations that stand in a block
 
@@ -111,7 +113,8 @@ class _Planner:
         return result
 
     def note_readings(self) -> tuple[int, int]:
-        """Fill `shaky`; give the unproven reads outside of blocks, first those that will stand in a lambda."""
+        """Fill `shaky`; give the unproven reads outside of blocks, first those that will stand in a
+        lambda."""
         lazily = outside = 0
         for node, reading, owner in self.flow.readings:
             bit = 1 << self.flow.index[reading.node.id]
@@ -127,7 +130,8 @@ class _Planner:
         return lazily, outside
 
     def divide(self, key: int, block: Block) -> int:
-        """Settle what is parameter, result or cell of a block; give the variables that must be guarded for it."""
+        """Settle what is parameter, result or cell of a block; give the variables that must be guarded for
+        it."""
         inputs = outputs = watched = 0
         lacking_in = lacking_out = before = 0
         for marks in block.landmarks:
@@ -152,7 +156,8 @@ class _Planner:
         )
 
     def needs(self, key: int, block: Block, guarded: int) -> tuple[int, int, int]:
-        """The variables to be set to Undefined for a block; then what may be unbound, and bound, before it."""
+        """The variables to be set to Undefined for a block; then what may be unbound, and bound, before
+        it."""
         unbound = bound = 0
         for marks in block.landmarks:
             unbound |= self.defined.unbound[marks.before]

@@ -7,8 +7,8 @@
         if x > 0: break
     for x in xs: yield x          native: a suspended block cannot become a function
 
-`static(expression)` says that an expression cannot be a tensor. `Staging` decides about the blocks of one function.
-"""
+`static(expression)` says that an expression cannot be a tensor. `Staging` decides about the blocks of one
+function."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def _literal(items: gast.expr) -> bool:
 class Staging:
     """The blocks of one function that are staged, and the jumps that leave one.
 
-    `block in staging` holds for an `if`, `while` or `for` that is staged. `crossing` holds the ids of the `return`,
-    `break` and `continue` statements that leave a staged block, and of the statements that contain such a jump.
-    """
+    `block in staging` holds for an `if`, `while` or `for` that is staged. `crossing` holds the ids of the
+    `return`, `break` and `continue` statements that leave a staged block, and of the statements that
+    contain such a jump."""
 
     def __init__(self, function: gast.AST, plain: bool = False) -> None:
         """`plain` promises that nothing in the function suspends it or looks at its frame."""
@@ -108,7 +108,8 @@ class Staging:
         return id(block) in self.staged
 
     def _survey(self, body: Statements) -> frozenset[str]:
-        """Note for each statement which jumps leave it and whether it suspends the function; give the jumps."""
+        """Note for each statement which jumps leave it and whether it suspends the function; give the
+        jumps."""
         escapes: frozenset[str] = frozenset()
         for statement in body:
             kind = type(statement)
@@ -118,7 +119,11 @@ class Staging:
                 for part in blocks(statement) if kind not in _DEFINITIONS else ():
                     inner = self._survey(part)
                     suspends = suspends or any(id(child) in self._suspends for child in part)
-                    own |= inner - _OF_LOOPS if isinstance(statement, LOOPS) and part is statement.body else inner
+                    own |= (
+                        inner - _OF_LOOPS
+                        if isinstance(statement, LOOPS) and part is statement.body
+                        else inner
+                    )
             if suspends or (not self._plain and _suspends_itself(statement)):
                 self._suspends.add(id(statement))
             if own:
@@ -127,8 +132,8 @@ class Staging:
         return escapes
 
     def _decide(self, body: Statements, forced: frozenset[str]) -> frozenset[str]:
-        """Decide about each block. `forced` holds the jumps to constructs that stay native; the result holds
-        the jumps that are subject to data."""
+        """Decide about each block. `forced` holds the jumps to constructs that stay native; the result
+        holds the jumps that are subject to data."""
         dependent: frozenset[str] = frozenset()
         for statement in body:
             if id(statement) in self._escapes or type(statement) in _COMPOUND:
@@ -141,7 +146,9 @@ class Staging:
         if isinstance(statement, LOOPS):
             inner = self._decide(statement.body, forced | _OF_LOOPS if bound else forced - _OF_LOOPS)
             outer = self._decide(statement.orelse, forced)
-            free = _literal(statement.iter) if not isinstance(statement, gast.While) else static(statement.test)
+            free = (
+                _literal(statement.iter) if not isinstance(statement, gast.While) else static(statement.test)
+            )
             if not bound and (not free or inner & _LEAVING):
                 self.staged.add(id(statement))
                 return escapes

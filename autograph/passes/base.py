@@ -5,9 +5,8 @@
 
         def function(self, node): …          # called for each user function, inner ones first
 
-A pass is made for one run over one tree. `context` is what the caller knows; `names` gives names that are free in the
-outermost function that is being rewritten.
-"""
+A pass is made for one run over one tree. `context` is what the caller knows; `names` gives names that are
+free in the outermost function that is being rewritten."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from typing import Any, ClassVar, NoReturn
 import gast
 
 from ..analyses.staticness import FRAME_READERS, Staging
-from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, evolve
+from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve
 
 BUILTINS = frozenset(vars(builtins))
 
@@ -31,7 +30,9 @@ class Context:
     filename: str = "<unknown>"
     source: str = ""  # whole text of the file, for carets in errors
     is_library: Callable[[str], bool] = lambda name: False  # is this global a module that is not converted?
-    is_builtin: Callable[[str], bool] = lambda name: name in BUILTINS  # does this global name mean the builtin?
+    is_builtin: Callable[[str], bool] = lambda name: (
+        name in BUILTINS
+    )  # does this global name mean the builtin?
     ag: str = "ag__"  # what generated code calls the module of operators
 
 
@@ -63,7 +64,8 @@ class Names:
 
 
 class Registry:
-    """The `Names` of each outermost function, kept from pass to pass; a function is known by its position."""
+    """The `Names` of each outermost function, kept from pass to pass; a function is known by its
+    position."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, ...], Names] = {}
@@ -139,9 +141,11 @@ class Pass:
     def visit_Constant(self, node: gast.AST) -> Any:
         return node
 
-    visit_Load = visit_Store = visit_Constant
+    visit_Load = visit_Store = visit_Constant  # noqa: N815
 
-    def fail(self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = "") -> NoReturn:
+    def fail(
+        self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
+    ) -> NoReturn:
         """Refuse the code at `node`."""
         from ..errors import ConversionError, Diagnostic, Where
 
@@ -240,7 +244,7 @@ def _names_in(function: gast.AST, bound: set[str]) -> set[str]:
         elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):
             suspends = not isinstance(node, gast.comprehension) or node.is_async
             names.update(["await"] if suspends else [])
-        pending.extend(gast.iter_child_nodes(node))
+        pending.extend(children(node))
     return names | bound
 
 

@@ -1,14 +1,12 @@
-"""The walk that the passes over expressions share: it changes what functions and lambdas evaluate, nothing else.
+"""The walk that the passes over expressions share: it changes what functions and lambdas evaluate, nothing
+else.
 
-Code at the top of a module and in the body of a class runs once, when it is defined, and stays as it is. So do
-decorators, annotations, and functions under `do_not_convert`.
-"""
+Code at the top of a module and in the body of a class runs once, when it is defined, and stays as it is. So
+do decorators, annotations, and functions under `do_not_convert`."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import gast
 
 from ..syntax.tree import evolve, parameters
 from .base import Pass, left_alone
@@ -36,7 +34,7 @@ class ExpressionPass(Pass):
             self.names = None  # type: ignore[assignment]
         return _changed(node, changes)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def visit_Lambda(self, node: Any) -> Any:
         args = self.signature(node.args)
@@ -70,8 +68,8 @@ class ExpressionPass(Pass):
     def visit_Name(self, node: Any) -> Any:
         return node
 
-    visit_Import = visit_ImportFrom = visit_Global = visit_Nonlocal = visit_Pass = visit_Name
-    visit_TypeAlias = visit_Name
+    visit_Import = visit_ImportFrom = visit_Global = visit_Nonlocal = visit_Pass = visit_Name  # noqa: N815
+    visit_TypeAlias = visit_Name  # noqa: N815
 
 
 def _changed(node: Any, fields: dict[str, Any]) -> Any:

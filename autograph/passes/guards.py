@@ -1,10 +1,10 @@
 """Check reads of variables that may hold `Undefined`, so that they fail as they do in Python.
 
-    print(y)      ==>     print(ag__.ld(y, 'y'))
-    y += 1        ==>     ag__.ld(y, 'y')
-                          y += 1
-    del y         ==>     y = ag__.Undefined('y')
-    print(z)      ==>     print(ag__.ld_cell(lambda: z, 'z'))      if a closure shares z
+print(y)      ==>     print(ag__.ld(y, 'y'))
+y += 1        ==>     ag__.ld(y, 'y')
+                      y += 1
+del y         ==>     y = ag__.Undefined('y')
+print(z)      ==>     print(ag__.ld_cell(lambda: z, 'z'))      if a closure shares z
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ class Guard(Pass):
 
     name = "guard"
 
-    def __init__(self, context: Context, registry: Registry, unproven: set[int], guarded: frozenset[str]) -> None:
+    def __init__(
+        self, context: Context, registry: Registry, unproven: set[int], guarded: frozenset[str]
+    ) -> None:
         super().__init__(context, registry)
         self.unproven = unproven
         self.guarded = guarded
@@ -68,7 +70,9 @@ class Guard(Pass):
             return evolve(node, body=body)
         error = evolve(node.name, id=self.names.fresh("error"))
         name = node.name.id
-        body = UNBINDING(node, name=name, error=error.id, body=body, ag=self.context.ag, text=_text(name, node))
+        body = UNBINDING(
+            node, name=name, error=error.id, body=body, ag=self.context.ag, text=_text(name, node)
+        )
         return evolve(node, name=error, body=body)
 
     def checked(self, name: gast.Name) -> gast.expr:

@@ -1,4 +1,5 @@
-"""How a jump to the end of a block becomes structure. `return`, `break` and `continue` share this one algorithm.
+"""How a jump to the end of a block becomes structure. `return`, `break` and `continue` share this one
+algorithm.
 
     if c:                     if c:                     if a:                   skip = False
         A                         A                         if b:               if a:
@@ -9,9 +10,9 @@
                                                                                 if not skip:
                                                                                     rest
 
-Left: one way out of the `if` jumps, so the rest belongs to the other way. Right: both ways go on to the rest, and one of
-them may have jumped inside; only then a flag is needed. Statements that are not on the way of a jump are untouched.
-"""
+Left: one way out of the `if` jumps, so the rest belongs to the other way. Right: both ways go on to the
+rest, and one of them may have jumped inside; only then a flag is needed. Statements that are not on the way
+of a jump are untouched."""
 
 from __future__ import annotations
 
@@ -20,7 +21,20 @@ from collections.abc import Callable
 import gast
 
 from ..syntax.template import Template
-from ..syntax.tree import LOOPS, SUSPENSIONS, TRIES, WITHS, Statements, at, blocks, contains, copied, evolve, inside, with_blocks
+from ..syntax.tree import (
+    LOOPS,
+    SUSPENSIONS,
+    TRIES,
+    WITHS,
+    Statements,
+    at,
+    blocks,
+    contains,
+    copied,
+    evolve,
+    inside,
+    with_blocks,
+)
 from .base import FunctionPass
 from .reject import FINALLY_JUMP, refuse
 
@@ -52,7 +66,8 @@ TAKEN_BACK = Template("""
 
 
 class Jumps:
-    """Takes the jumps of one kind out of a list of statements. Subclasses say what a jump and a loop become."""
+    """Takes the jumps of one kind out of a list of statements. Subclasses say what a jump and a loop
+    become."""
 
     def __init__(self, owner: FunctionPass, jumping: set[int], fresh_flag: Callable[[], str]) -> None:
         self.owner = owner
@@ -81,7 +96,9 @@ class Jumps:
         """A loop with jumps inside, and what follows it when no jump was made."""
         raise NotImplementedError
 
-    def lower(self, body: Statements, flagged: bool = False, ready: bool = False, depth: int = 0) -> Statements:
+    def lower(
+        self, body: Statements, flagged: bool = False, ready: bool = False, depth: int = 0
+    ) -> Statements:
         """The statements without jumps. `ready` if the flag is known to be false here."""
         for position, statement in enumerate(body):
             if id(statement) in self.jumping:
@@ -102,7 +119,9 @@ class Jumps:
                 return body[: position + 1] + self.dead(body[position + 1 :])
         return body
 
-    def branch(self, statement: gast.If, rest: Statements, flagged: bool, ready: bool, depth: int) -> Statements:
+    def branch(
+        self, statement: gast.If, rest: Statements, flagged: bool, ready: bool, depth: int
+    ) -> Statements:
         body, orelse = statement.body, statement.orelse
         if not rest or self.ends_list(body) or self.ends_list(orelse):
             if rest and self.ends_list(body):
@@ -136,7 +155,9 @@ class Jumps:
             lowered = self.attempt(statement, needs, ready or needs)
         else:
             needs = flagged or bool(rest)
-            parts = [self.lower(part, needs, ready or needs) or _pass(statement) for part in blocks(statement)]
+            parts = [
+                self.lower(part, needs, ready or needs) or _pass(statement) for part in blocks(statement)
+            ]
             if needs and isinstance(statement, WITHS) and _leaves_context(statement.body, self.jumping):
                 # The manager may swallow an exception that comes up on the way out; then nothing was left.
                 parts = [TAKEN_BACK(statement, flag=self.flag, body=parts[0])]
@@ -153,7 +174,8 @@ class Jumps:
         return before + lowered + UNLESS(rest[0] if rest else origin, flag=self.flag, body=after)
 
     def flat(self, body: Statements, flagged: bool, ready: bool, depth: int) -> Statements:
-        """Each jump's statement with those before it is a group, and each group has its own test of the flag."""
+        """Each jump's statement with those before it is a group, and each group has its own test of the
+        flag."""
         result = [] if flagged or ready else self.setup(body[0])
         group: Statements = []
         for statement in body:
@@ -166,8 +188,8 @@ class Jumps:
         return result
 
     def attempt(self, statement: gast.Try, flagged: bool, ready: bool) -> gast.Try:
-        """A `try`. A jump in its body skips its `else`, so that looks at the flag; and an exception that comes up
-        on the way out, in a `with` or `finally` that the jump leaves, takes the jump back."""
+        """A `try`. A jump in its body skips its `else`, so that looks at the flag; and an exception that
+        comes up on the way out, in a `with` or `finally` that the jump leaves, takes the jump back."""
         body = self.lower(statement.body, flagged, ready)
         orelse = self.lower(statement.orelse, flagged, ready)
         jumps = any(id(child) in self.jumping for child in statement.body)
@@ -197,7 +219,8 @@ class Jumps:
         )
 
     def dead(self, rest: Statements) -> Statements:
-        """Statements that are never reached. They stay if they make a name local or the function a generator."""
+        """Statements that are never reached. They stay if they make a name local or the function a
+        generator."""
         if not rest or not any(_matters(statement) for statement in rest):
             return []
         return NEVER(rest[0], body=self.lower(rest, True, True))
@@ -224,7 +247,9 @@ class Jumps:
             return endless and not find_jumps(statement.body, gast.Break)
         if isinstance(statement, gast.Match):
             last = statement.cases[-1]
-            complete = last.guard is None and isinstance(last.pattern, gast.MatchAs) and last.pattern.pattern is None
+            complete = (
+                last.guard is None and isinstance(last.pattern, gast.MatchAs) and last.pattern.pattern is None
+            )
             return complete and all(self.ends_list(case.body) for case in statement.cases)
         main = self.ends_list(statement.body) or self.ends_list(statement.orelse)
         others = all(self.ends_list(handler.body) for handler in statement.handlers)
@@ -282,7 +307,8 @@ def _pass(origin: gast.AST) -> Statements:
 
 def _matters(statement: gast.stmt) -> bool:
     return contains(statement, (*BINDERS, *SUSPENSIONS, gast.Global, gast.Nonlocal)) or any(
-        isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del)) for node in inside(statement)
+        isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del))
+        for node in inside(statement)
     )
 
 

@@ -1,13 +1,13 @@
 """Lower `break` to a flag that the loop consults before going round again.
 
-    for x in xs:              stop = False
-        if f(x):              for x in ag__.until(xs, lambda: stop):
-            break       ==>       if f(x):
-        g(x)                          stop = True
-    else:                         else:
-        h()                           g(x)
-                              if not stop:
-                                  h()
+for x in xs:              stop = False
+    if f(x):              for x in ag__.until(xs, lambda: stop):
+        break       ==>       if f(x):
+    g(x)                          stop = True
+else:                         else:
+    h()                           g(x)
+                          if not stop:
+                              h()
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class LowerBreak(FunctionPass):
         if not breaks:
             return [evolve(new, orelse=[]), *new.orelse] if looping and new.orelse else [new]
         stops = _Stops(self, find_jumps(new.body, gast.Break), lambda: flag)
-        loop = consulting(evolve(new, body=stops.lower(new.body, True, True), orelse=[]), flag, self.context.ag)
+        loop = consulting(
+            evolve(new, body=stops.lower(new.body, True, True), orelse=[]), flag, self.context.ag
+        )
         origin = new.orelse[0] if new.orelse else new
         return [*stops.setup(new), loop, *ELSE(origin, flag=flag, orelse=new.orelse)]
 

@@ -1,9 +1,9 @@
 """Lower `continue` to structure: what is skipped moves into the other branch.
 
-    for x in xs:                  for x in xs:
-        if x < 0:                     if not x < 0:
-            continue      ==>             total += x
-        total += x
+for x in xs:                  for x in xs:
+    if x < 0:                     if not x < 0:
+        continue      ==>             total += x
+    total += x
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ class LowerContinue(FunctionPass):
         if id(statement) not in staging.crossing or isinstance(statement, DEFINITIONS):
             return statement
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
-        if not isinstance(statement, LOOPS) or not find_jumps(statement.body, gast.Continue) & staging.crossing:
+        if (
+            not isinstance(statement, LOOPS)
+            or not find_jumps(statement.body, gast.Continue) & staging.crossing
+        ):
             return new
         # Loops further inside are done, so each `continue` that is left is this loop's.
         skips = _Skips(self, find_jumps(new.body, gast.Continue), lambda: self.names.fresh("skip"))

@@ -1,4 +1,5 @@
-"""Lower a `return` that leaves a staged block: every path sets `result`, and one `return` at the end gives it.
+"""Lower a `return` that leaves a staged block: every path sets `result`, and one `return` at the end gives
+it.
 
     if x < 0:                     if x < 0:
         return 0                      result = 0
@@ -55,8 +56,9 @@ class LowerReturn(FunctionPass):
         return evolve(node, body=self.closed(node.body, returns, top=True))
 
     def closed(self, body: Statements, returns: _Returns, top: bool) -> Statements:
-        """A list of statements outside of staged blocks. It keeps its native returns up to the first statement
-        with one that leaves a staged block; from there on one `return` at the end stands for all."""
+        """A list of statements outside of staged blocks. It keeps its native returns up to the first
+        statement with one that leaves a staged block; from there on one `return` at the end stands for
+        all."""
         result: Statements = []
         for position, statement in enumerate(body):
             if id(statement) not in returns.staging.crossing & returns.jumping:
@@ -116,8 +118,8 @@ class _Returns(Jumps):
         return done + (RETURNED(statement, flag=self.flag) if flagged else [])
 
     def loop(self, loop: Any) -> tuple[gast.stmt, Statements]:
-        """A staged loop looks at `returned` before it goes round. A loop that has a `break` of its own, or stays
-        Python, is left by `break`."""
+        """A staged loop looks at `returned` before it goes round. A loop that has a `break` of its own, or
+        stays Python, is left by `break`."""
         if loop in self.staging and not find_jumps(loop.body, gast.Break):
             lowered = evolve(loop, body=self.lower(loop.body, True, True), orelse=[])
             return consulting(lowered, self.flag, self.ag), loop.orelse
@@ -149,6 +151,8 @@ def _valued(body: Statements) -> bool:
             value = statement.value
             if value is not None and not (isinstance(value, gast.Constant) and value.value is None):
                 return True
-        elif not isinstance(statement, (*DEFINITIONS, gast.ClassDef)) and any(map(_valued, blocks(statement))):
+        elif not isinstance(statement, (*DEFINITIONS, gast.ClassDef)) and any(
+            map(_valued, blocks(statement))
+        ):
             return True
     return False

@@ -35,5 +35,5 @@ class StageAsserts(ExpressionPass):
     def visit_Expr(self, node: Any) -> Any:
         return node
 
-    visit_Assign = visit_AugAssign = visit_AnnAssign = visit_Return = visit_Raise = visit_Delete = visit_Expr
-    visit_Lambda = visit_Call = visit_Compare = visit_BoolOp = visit_Expr
+    visit_Assign = visit_AugAssign = visit_AnnAssign = visit_Return = visit_Raise = visit_Delete = visit_Expr  # noqa: N815
+    visit_Lambda = visit_Call = visit_Compare = visit_BoolOp = visit_Expr  # noqa: N815

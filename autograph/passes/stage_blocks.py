@@ -9,8 +9,8 @@
                                       return (y,)
                                   (y,) = ag__.cond(x > 0, if_true, if_false, (y,), names=('y',))
 
-What is state is decided in `analyses/state.py`. Blocks that are provably Python stay (`analyses/staticness.py`).
-"""
+What is state is decided in `analyses/state.py`. Blocks that are provably Python stay
+(`analyses/staticness.py`)."""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ class _Writer:
             return [new]
         new = self.guard.outside_blocks(new)
         if getattr(new, "handlers", None):
-            new = evolve(new, handlers=[self.guard.handler(handler, handler.body) for handler in new.handlers])
+            new = evolve(
+                new, handlers=[self.guard.handler(handler, handler.body) for handler in new.handlers]
+            )
         return [new]
 
     # The three kinds of blocks
@@ -202,8 +204,8 @@ class _Writer:
         return function
 
     def giving(self, body: Statements, results: list[str]) -> Statements:
-        """The body with its results returned; what a block inside gives, or a generated variable is set to, is not
-        assigned just to be returned."""
+        """The body with its results returned; what a block inside gives, or a generated variable is set to,
+        is not assigned just to be returned."""
         last = body[-1] if body else None
         if not results or isinstance(last, gast.Raise):
             return body
@@ -229,9 +231,15 @@ class _Writer:
         return self.supers.visit_all(code) if isinstance(code, list) else self.supers.visit(code)
 
     def call(
-        self, operator: str, arguments: Sequence[gast.expr], keywords: dict[str, gast.expr], found: Plan, origin: Any
+        self,
+        operator: str,
+        arguments: Sequence[gast.expr],
+        keywords: dict[str, gast.expr],
+        found: Plan,
+        origin: Any,
     ) -> Statements:
-        """The call of an operator, with its results assigned; before it, the setters that its places need."""
+        """The call of an operator, with its results assigned; before it, the setters that its places
+        need."""
         before: Statements = []
         places = [self.cell(name, before, origin) for name in found.cells]
         places += [self.place(target) for target in found.places]

@@ -4,8 +4,8 @@
     range(n)       ==>     ag__.converted(range)(n)         a builtin that backends overload
     np.dot(a, b)           stays: a library; so do other builtins, `super()` and decorators
 
-`converted` gives the callable itself when there is nothing to convert, so the call and its arguments stay as they are.
-"""
+`converted` gives the callable itself when there is nothing to convert, so the call and its arguments stay
+as they are."""
 
 from __future__ import annotations
 
@@ -22,7 +22,16 @@ OVERLOADED = frozenset(
     "len range abs int float bool min max sum any all enumerate zip map filter sorted reversed round divmod pow "
     "next iter complex".split()
 )
-LITERALS = (gast.Constant, gast.JoinedStr, gast.List, gast.Tuple, gast.Dict, gast.Set, gast.ListComp, gast.DictComp)
+LITERALS = (
+    gast.Constant,
+    gast.JoinedStr,
+    gast.List,
+    gast.Tuple,
+    gast.Dict,
+    gast.Set,
+    gast.ListComp,
+    gast.DictComp,
+)
 
 CONVERTED = Template("$ag.converted($callee)")
 

@@ -6,8 +6,8 @@
     lo < f(x) <= hi        ==>     ag__.compare(lo, '<', lambda: f(x), '<=', lambda: hi)
     y if x > 0 else z      ==>     ag__.if_exp(x > 0, lambda: y, lambda: z)
 
-What Python alone decides (`x is None and …`) stays, and so does an operand that a lambda cannot hold (`yield`, `:=`).
-"""
+What Python alone decides (`x is None and …`) stays, and so does an operand that a lambda cannot hold
+(`yield`, `:=`)."""
 
 from __future__ import annotations
 

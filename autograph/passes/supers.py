@@ -1,6 +1,6 @@
 """Spell out `super()` where code moves into a generated function, which has no `self` of its own.
 
-    super().call(x)   ==>   super(__class__, self).call(x)
+super().call(x)   ==>   super(__class__, self).call(x)
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class SpellOutSuper(Pass):
     first: str = ""
 
     def visit_Call(self, node: Any) -> Any:
-        if isinstance(node.func, gast.Name) and node.func.id == "super" and not node.args and not node.keywords:
+        named = isinstance(node.func, gast.Name) and node.func.id == "super"
+        if named and not node.args and not node.keywords:
             first = at(gast.Name(self.first, gast.Load(), None, None), node)
             return SUPER.expression(node, first=first)
         return self.children(node)
@@ -31,4 +32,4 @@ class SpellOutSuper(Pass):
     def visit_FunctionDef(self, node: Any) -> Any:
         return node
 
-    visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef  # noqa: N815

@@ -8,10 +8,9 @@
     ''')
     FLAGGED(origin, flag="stop", body=[loop], rest=statements)
 
-A hole takes a name (a string), an expression, a list of expressions (among arguments or elements) or a list of
-statements. A hole that is missing or unknown raises. A statement whose body comes out empty is left out. New nodes
-get the position of `origin`; what fills a hole keeps its own, if it has one.
-"""
+A hole takes a name (a string), an expression, a list of expressions (among arguments or elements) or a list
+of statements. A hole that is missing or unknown raises. A statement whose body comes out empty is left out.
+New nodes get the position of `origin`; what fills a hole keeps its own, if it has one."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from typing import Any
 
 import gast
 
-from .tree import POSITION, Statements, at
+from .tree import Statements, at, position
 
 Filling = str | gast.AST | Sequence[gast.AST]
 
@@ -53,9 +52,11 @@ class Template:
 class _Expansion:
     def __init__(self, fillings: dict[str, Any], origin: gast.AST) -> None:
         self.fillings = fillings
-        self.place = {key: value for key, value in origin.__dict__.items() if key in POSITION}
+        self.place = position(origin)
         for filling in fillings.values():
-            for node in [] if isinstance(filling, str) else [filling] if isinstance(filling, gast.AST) else filling:
+            for node in (
+                [] if isinstance(filling, str) else [filling] if isinstance(filling, gast.AST) else filling
+            ):
                 at(node, origin)
 
     def several(self, nodes: Sequence[Any]) -> list[Any]:
@@ -73,15 +74,14 @@ class _Expansion:
         return result
 
     def one(self, node: Any) -> Any:
-        if not isinstance(node, gast.AST):
-            return node
         filling = self.filling(node)
         if isinstance(filling, gast.AST):
             return filling
         kind = type(node)
         new = kind.__new__(kind)
-        for field, value in gast.iter_fields(node):
-            setattr(new, field, self.field(value))
+        values = new.__dict__
+        for field in node._fields:
+            values[field] = self.field(node.__dict__[field])
         if isinstance(node, gast.stmt) and getattr(node, "body", None) and not new.body:
             return None
         if new._attributes:
@@ -93,7 +93,7 @@ class _Expansion:
             return self.several(value)
         if isinstance(value, str) and value.startswith(_MARK):
             return self.fillings[value[len(_MARK) :]]
-        return self.one(value)
+        return self.one(value) if isinstance(value, gast.AST) and value._fields else value
 
     def filling(self, node: Any) -> Any:
         """What fills the hole that `node` is; None if it is none."""

@@ -1,9 +1,9 @@
 """Small questions about trees, and ways to make a changed copy. Nothing here changes a tree.
 
-    function_of(tree)        the definition that a conversion is about
-    inside(statements)       every node that belongs to this function, not to a function within it
-    evolve(node, body=[…])   the same node with another body
-    dotted(node)             'self.cells[0].h' for an expression that names a place, else None
+function_of(tree)        the definition that a conversion is about
+inside(statements)       every node that belongs to this function, not to a function within it
+evolve(node, body=[…])   the same node with another body
+dotted(node)             'self.cells[0].h' for an expression that names a place, else None
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def copied(node: Node) -> Node:
 
 def at(node: Node, origin: gast.AST) -> Node:
     """Give a new node, and what is new below it, the position of the node it was made for."""
-    place = {key: value for key, value in origin.__dict__.items() if key in POSITION}
+    if "lineno" in node.__dict__:
+        return node
+    place = position(origin)
     pending: list[gast.AST] = [node]
     while pending:
         new = pending.pop()
@@ -72,8 +74,27 @@ def at(node: Node, origin: gast.AST) -> Node:
             continue
         if new._attributes:
             new.__dict__.update(place)
-        pending.extend(gast.iter_child_nodes(new))
+        pending.extend(children(new))
     return node
+
+
+def position(node: gast.AST) -> dict[str, int]:
+    """Where a node is in the user's file, as attributes of a node."""
+    values = node.__dict__
+    return {key: values[key] for key in POSITION if key in values}
+
+
+def children(node: gast.AST) -> list[gast.AST]:
+    """The nodes directly below a node that say something; not `Load` and its like."""
+    values = node.__dict__
+    below: list[gast.AST] = []
+    for name in node._fields:
+        value = values.get(name)
+        if type(value) is list:
+            below += [part for part in value if isinstance(part, gast.AST)]
+        elif isinstance(value, gast.AST) and value._fields:
+            below.append(value)
+    return below
 
 
 def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
@@ -83,7 +104,7 @@ def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, (*FUNCTIONS, gast.ClassDef)):
-            pending.extend(gast.iter_child_nodes(node))
+            pending.extend(children(node))
 
 
 def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...]) -> bool:
@@ -106,7 +127,8 @@ def blocks(statement: gast.AST) -> Iterator[Statements]:
 
 
 def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:
-    """The statement with its statement lists replaced, in the order of `blocks`; itself if they are the same."""
+    """The statement with its statement lists replaced, in the order of `blocks`; itself if they are the
+    same."""
     supply = iter(new)
     changes: dict[str, Any] = {}
     for field in BLOCK_FIELDS.get(type(statement), ()):

@@ -1,7 +1,8 @@
 """Print a tree as code. This is the only file that does.
 
-Statements are written here, on top of astunparse; expressions by `ast.unparse`, which knows every expression of the
-running Python. `unparse(tree, source=text)` puts the user's line above the code that stands for it:
+Statements are written here, on top of astunparse; expressions by `ast.unparse`, which knows every
+expression of the running Python. `unparse(tree, source=text)` puts the user's line above the code that
+stands for it:
 
     # 3 | while n != 1:
     def loop_body(n):
@@ -27,7 +28,8 @@ INDENT = "    "
 
 
 def unparse(tree: gast.AST, source: str | None = None) -> str:
-    """The code of a module, statement or expression. With `source`, the text that it came from, as comments.
+    """The code of a module, statement or expression. With `source`, the text that it came from, as
+    comments.
 
     >>> unparse(gast.parse("x[:, 0] = (yield)"))
     'x[:, 0] = (yield)\\n'
@@ -89,7 +91,8 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             self.block(body)
 
     def statement(self, head: str, value: Any) -> None:
-        """A line that ends in an expression; of a call that is too long, the arguments get lines of their own."""
+        """A line that ends in an expression; of a call that is too long, the arguments get lines of their
+        own."""
         text = ast.unparse(value)
         self.fill(head)
         if len(INDENT) * self._indent + len(head) + len(text) <= WIDTH or not isinstance(value, ast.Call):
@@ -117,7 +120,11 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def documented(self, body: list[Any]) -> None:
         """A list of statements which may start with a docstring."""
         first = body[0] if body else None
-        text = first.value.value if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else None
+        text = (
+            first.value.value
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            else None
+        )
         if first is not None and isinstance(text, str) and _spelled_out(text):
             self.fill(f'"""{text}"""')
             if len(body) > 1 and (not self.levels or isinstance(body[1], (ast.FunctionDef, ast.ClassDef))):

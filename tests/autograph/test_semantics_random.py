@@ -11,16 +11,15 @@ from typing import Any
 
 import gast
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from random_programs import Grower, environment
-from semantics import PREFIXES, module_of_tree
-
 from agc.autograph import operators
 from agc.autograph.errors import ConversionError
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
 from agc.autograph.syntax.unparse import unparse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_programs import Grower, environment
+from semantics import PREFIXES, module_of_tree
 
 COUNT = int(os.environ.get("AGC_FUZZ", "120"))
 SCRIPTS = [[0, 1, 2, 3, 4], [4, 0, 3, 0, 1, 1, 2], [2], [0]]
@@ -66,10 +65,14 @@ def check(text: str, prefixes: list[str]) -> None:
             assert now == before, f"after {after}, script {script}\n{text}\n--- becomes ---\n{unparse(tree)}"
 
 
-@settings(max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck), derandomize=COUNT == 120)
+@settings(
+    max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck), derandomize=COUNT == 120
+)
 @given(programs())
 def test_random_programs_keep_their_behaviour(text: str) -> None:
-    check(text, PREFIXES if COUNT > 1000 else ["lower_return", "lower_continue", "stage_blocks", "stage_calls"])
+    check(
+        text, PREFIXES if COUNT > 1000 else ["lower_return", "lower_continue", "stage_blocks", "stage_calls"]
+    )
 
 
 def test_jump_out_of_finally_is_refused_where_it_would_be_staged() -> None:

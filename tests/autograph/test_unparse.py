@@ -27,7 +27,9 @@ SAMPLE = """
 def files() -> list[Path]:
     if os.environ.get("AGC_STDLIB") == "all":
         skipped = ("site-packages", "lib2to3/tests/data", "test/bad")
-        return [path for path in sorted(STDLIB.rglob("*.py")) if not any(part in str(path) for part in skipped)]
+        return [
+            path for path in sorted(STDLIB.rglob("*.py")) if not any(part in str(path) for part in skipped)
+        ]
     chosen = [STDLIB / f"{name}.py" for name in SAMPLE]
     return [path for path in chosen if path.exists()]  # re/_parser has another place in older Pythons
 
@@ -91,7 +93,11 @@ def test_statements_print_to_the_same_tree() -> None:
 
     text = STATEMENTS
     if sys.version_info < (3, 12):
-        text = text.replace("def f[T]", "def f").replace("class A[T]", "class A").replace("type X[T] = list[T]\n", "")
+        text = (
+            text.replace("def f[T]", "def f")
+            .replace("class A[T]", "class A")
+            .replace("type X[T] = list[T]\n", "")
+        )
     tree = ast.parse(text)
     again = ast.parse(unparse(gast.ast_to_gast(tree)))
     assert ast.dump(again) == ast.dump(tree)
