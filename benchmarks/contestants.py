@@ -1,0 +1,98 @@
+"""The libraries that are measured, each in an interpreter that has it.
+
+agc = Contestant("agc", "agc.runtime", sys.executable)
+agc.import_seconds()               0.031, over NumPy's own
+agc.ask("measure", "power")        {"seconds": 0.00011, "result": [[...]]}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+from types import TracebackType
+from typing import Any
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+_IMPORT = """
+import time
+import numpy
+start = time.perf_counter()
+import {module}
+print(time.perf_counter() - start)
+"""
+
+
+class Contestant:
+    """A library and the worker that runs its cases, started by the first question."""
+
+    def __init__(self, name: str, module: str, python: str) -> None:
+        self.name = name
+        self._module = module
+        self._python = python
+        self._resources = contextlib.ExitStack()
+        self._complaints = self._resources.enter_context(tempfile.TemporaryFile("w+"))
+        # A place for bytecode, so that imports find it however Python is set up.
+        self._bytecode = self._resources.enter_context(tempfile.TemporaryDirectory())
+        self._worker: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Contestant:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._worker is not None:
+            assert self._worker.stdin is not None
+            self._worker.stdin.close()
+            self._worker.wait()
+        self._resources.close()
+
+    @functools.cached_property
+    def _environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        return inherited | {"PYTHONPYCACHEPREFIX": self._bytecode, "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+    def import_seconds(self) -> float:
+        """What importing the library takes in a fresh process that has imported NumPy."""
+        command = [self._python, "-c", _IMPORT.format(module=self._module)]
+        # From a folder without a `runtime` or `cli` of its own, as users do.
+        done = subprocess.run(
+            command,
+            env=self._environment,
+            cwd=self._bytecode,
+            check=True,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+        )
+        return float(done.stdout.split()[-1])
+
+    def ask(self, *request: str) -> dict[str, Any]:
+        """The worker's answer; RuntimeError with what it complained of when it has none."""
+        if self._worker is None:
+            self._worker = self._started()
+        assert self._worker.stdin is not None and self._worker.stdout is not None
+        self._worker.stdin.write(json.dumps(request) + "\n")
+        self._worker.stdin.flush()
+        line = self._worker.stdout.readline()
+        if not line:
+            self._complaints.seek(0)
+            raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read()}")
+        return json.loads(line)  # type: ignore[no-any-return]
+
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self._python, "-m", "benchmarks.worker", self._module],
+            cwd=ROOT,
+            env=self._environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+        )
