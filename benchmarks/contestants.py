@@ -7,7 +7,6 @@ agc.ask("measure", "power")        {"seconds": 0.00011, "result": [[...]]}
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
@@ -35,10 +34,8 @@ class Contestant:
         self.name = name
         self._module = module
         self._python = python
-        self._resources = contextlib.ExitStack()
-        self._complaints = self._resources.enter_context(tempfile.TemporaryFile("w+"))
-        # A place for bytecode, so that imports find it however Python is set up.
-        self._bytecode = self._resources.enter_context(tempfile.TemporaryDirectory())
+        self._folder = tempfile.TemporaryDirectory()
+        self._complaints = pathlib.Path(self._folder.name, "stderr")
         self._worker: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Contestant:
@@ -51,25 +48,20 @@ class Contestant:
             assert self._worker.stdin is not None
             self._worker.stdin.close()
             self._worker.wait()
-        self._resources.close()
+        self._folder.cleanup()
 
     @functools.cached_property
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        return inherited | {"PYTHONPYCACHEPREFIX": self._bytecode, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        # Imports find bytecode, however Python is set up.
+        return inherited | {"PYTHONPYCACHEPREFIX": self._folder.name, "TF_CPP_MIN_LOG_LEVEL": "3"}
 
     def import_seconds(self) -> float:
         """What importing the library takes in a fresh process that has imported NumPy."""
         command = [self._python, "-c", _IMPORT.format(module=self._module)]
         # From a folder without a `runtime` or `cli` of its own, as users do.
         done = subprocess.run(
-            command,
-            env=self._environment,
-            cwd=self._bytecode,
-            check=True,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
+            command, env=self._environment, cwd=self._folder.name, check=True, text=True, capture_output=True
         )
         return float(done.stdout.split()[-1])
 
@@ -82,17 +74,19 @@ class Contestant:
         self._worker.stdin.flush()
         line = self._worker.stdout.readline()
         if not line:
-            self._complaints.seek(0)
-            raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read()}")
+            raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read_text()}")
         return json.loads(line)  # type: ignore[no-any-return]
 
     def _started(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [self._python, "-m", "benchmarks.worker", self._module],
-            cwd=ROOT,
-            env=self._environment,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-        )
+        command = [self._python, "-m", "benchmarks.worker", self._module]
+        pipe = subprocess.PIPE
+        with self._complaints.open("w") as complaints:
+            return subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self._environment,
+                text=True,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=complaints,
+            )
