@@ -193,8 +193,10 @@ class Grower:
         if shape == 3:
             return [f"{pad}if (w := {self.value()}) > 1:", *self.block(depth + 1, loop, final)]
         if shape == 4:
-            return [f"{pad}match {self.atom()}:", f"{pad}    case 0 | 1:", *self.block(depth + 2, loop, final),
-                    f"{pad}    case d:", *self.block(depth + 2, loop, final)]  # fmt: skip
+            cases = [f"{pad}match {self.atom()}:"]
+            for pattern in ("0 | 1", "d"):
+                cases += [f"{pad}    case {pattern}:", *self.block(depth + 2, loop, final)]
+            return cases
         return [f"{pad}def h(x):", *self.block(depth + 1, False), f"{pad}t({self.mark()}, h(1))"]
 
     def atom(self) -> str:

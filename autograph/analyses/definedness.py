@@ -13,8 +13,7 @@ from .flow import Flow
 
 
 class Definedness(NamedTuple):
-    """For each node, the variables that may be bound and those that may be unbound when control gets
-    there."""
+    """For each node, the variables that may be bound, and those that may be unbound, on arrival."""
 
     bound: list[int]
     unbound: list[int]
@@ -23,7 +22,7 @@ class Definedness(NamedTuple):
 def definedness(flow: Flow) -> Definedness:
     """Follow every way from the start of the function, where only the parameters are bound."""
     count = len(flow.use)
-    # What a nested function assigns may be bound at any time; what is declared elsewhere is not ours to judge.
+    # What a nested function assigns may be bound at any time; other scopes' variables are not ours to judge.
     elsewhere = flow.elsewhere
     bound, unbound = [0] * count, [0] * count
     reached = [False] * count

@@ -23,8 +23,17 @@ from .scopes import Found, Reading, scan
 
 # Context managers that never swallow an exception, by the last part of their names.
 TRANSPARENT = frozenset(
-    "open name_scope GradientTape device control_dependencies init_scope closing nullcontext redirect_stdout "
-    "redirect_stderr catch_warnings TemporaryDirectory Lock RLock no_grad".split()
+    {
+        "open",
+        "closing",
+        "nullcontext",
+        "redirect_stdout",
+        "redirect_stderr",
+        "catch_warnings",
+        "Lock",
+        "RLock",
+    }
+    | {"GradientTape", "name_scope", "device", "control_dependencies", "init_scope", "no_grad"}
 )
 
 

@@ -51,8 +51,7 @@ _NONE: frozenset[str] = frozenset()
 def scan(
     node: Any, found: Found, hidden: frozenset[str] = _NONE, inner: bool = False, lazy: bool = False
 ) -> None:
-    """Add to `found` what evaluating `node` does to the names of its function; `hidden` are not its
-    names."""
+    """Add to `found` what evaluating `node` does to its function's names; `hidden` names are others'."""
     kind = type(node)
     if kind is gast.Name:
         _name(node, found, hidden, inner, lazy)
@@ -291,8 +290,7 @@ def _declarations(body: list[gast.stmt], glob: set[str], outer: set[str]) -> Non
 
 
 def mentions_choice(function: Any) -> bool:
-    """Whether the function has an operand that may be left out: of `and`, `or`, a ternary, a chain or an
-    `assert`."""
+    """Whether some operand may be left out: of `and`, `or`, a ternary, a chain or an `assert`."""
     kinds = (gast.BoolOp, gast.IfExp, gast.Assert)
     return any(
         isinstance(node, kinds) or (isinstance(node, gast.Compare) and len(node.ops) > 1)

@@ -113,8 +113,7 @@ class _Planner:
         return result
 
     def note_readings(self) -> tuple[int, int]:
-        """Fill `shaky`; give the unproven reads outside of blocks, first those that will stand in a
-        lambda."""
+        """Fill `shaky`; give the unproven reads outside of blocks: those in a lambda to be, and all."""
         lazily = outside = 0
         for node, reading, owner in self.flow.readings:
             bit = 1 << self.flow.index[reading.node.id]
@@ -130,8 +129,7 @@ class _Planner:
         return lazily, outside
 
     def divide(self, key: int, block: Block) -> int:
-        """Settle what is parameter, result or cell of a block; give the variables that must be guarded for
-        it."""
+        """Settle what is parameter, result or cell of a block; give the variables to guard for it."""
         inputs = outputs = watched = 0
         lacking_in = lacking_out = before = 0
         for marks in block.landmarks:
@@ -156,8 +154,7 @@ class _Planner:
         )
 
     def needs(self, key: int, block: Block, guarded: int) -> tuple[int, int, int]:
-        """The variables to be set to Undefined for a block; then what may be unbound, and bound, before
-        it."""
+        """The variables to set to Undefined for a block; then what may be unbound, and bound, before."""
         unbound = bound = 0
         for marks in block.landmarks:
             unbound |= self.defined.unbound[marks.before]

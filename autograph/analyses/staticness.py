@@ -40,7 +40,7 @@ IDENTITY = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
 def static(node: gast.expr) -> bool:
     """Whether the truth of an expression is decided by Python alone.
 
-    >>> [static(gast.parse(text).body[0].value) for text in ("x is None", "not 1", "x > 0", "x is None and y")]
+    >>> [static(gast.parse(text).body[0].value) for text in ("x is None", "not 1", "x > 0", "1 and y")]
     [True, True, False, False]
     """
     match node:
@@ -108,8 +108,7 @@ class Staging:
         return id(block) in self.staged
 
     def _survey(self, body: Statements) -> frozenset[str]:
-        """Note for each statement which jumps leave it and whether it suspends the function; give the
-        jumps."""
+        """Note which jumps leave each statement, and whether it suspends the function; give the jumps."""
         escapes: frozenset[str] = frozenset()
         for statement in body:
             kind = type(statement)

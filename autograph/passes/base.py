@@ -43,7 +43,7 @@ class Names:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
         self.used = _names_in(function, self.bound)
         self.generated: set[str] = set()
-        # Most functions neither suspend themselves nor read their own frame; then no pass needs to look for it.
+        # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | {"await"}))
         self.walrus = ":=" in self.used
 
@@ -64,8 +64,7 @@ class Names:
 
 
 class Registry:
-    """The `Names` of each outermost function, kept from pass to pass; a function is known by its
-    position."""
+    """The `Names` of each outermost function, which is known by its position from pass to pass."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, ...], Names] = {}

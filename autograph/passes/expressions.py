@@ -1,5 +1,4 @@
-"""The walk that the passes over expressions share: it changes what functions and lambdas evaluate, nothing
-else.
+"""The walk that the passes over expressions share: it changes what functions and lambdas evaluate.
 
 Code at the top of a module and in the body of a class runs once, when it is defined, and stays as it is. So
 do decorators, annotations, and functions under `do_not_convert`."""

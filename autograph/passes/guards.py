@@ -1,10 +1,12 @@
 """Check reads of variables that may hold `Undefined`, so that they fail as they do in Python.
 
-print(y)      ==>     print(ag__.ld(y, 'y'))
-y += 1        ==>     ag__.ld(y, 'y')
-                      y += 1
-del y         ==>     y = ag__.Undefined('y')
-print(z)      ==>     print(ag__.ld_cell(lambda: z, 'z'))      if a closure shares z
+    print(y)      ==>     print(ag__.ld(y, 'y'))
+    y += 1        ==>     ag__.ld(y, 'y')
+                          y += 1
+    del y         ==>     y = ag__.Undefined('y')
+    print(z)      ==>     print(ag__.ld_cell(lambda: z, 'z'))      if a closure shares z
+
+What a backend leaves undefined in a graph is checked in the same way, when the graph runs.
 """
 
 from __future__ import annotations

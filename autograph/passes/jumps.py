@@ -1,5 +1,4 @@
-"""How a jump to the end of a block becomes structure. `return`, `break` and `continue` share this one
-algorithm.
+"""How a jump to the end of a block becomes structure: one algorithm for `return`, `break` and `continue`.
 
     if c:                     if c:                     if a:                   skip = False
         A                         A                         if b:               if a:
@@ -66,8 +65,7 @@ TAKEN_BACK = Template("""
 
 
 class Jumps:
-    """Takes the jumps of one kind out of a list of statements. Subclasses say what a jump and a loop
-    become."""
+    """Takes the jumps of one kind out of statements. Subclasses say what a jump and a loop become."""
 
     def __init__(self, owner: FunctionPass, jumping: set[int], fresh_flag: Callable[[], str]) -> None:
         self.owner = owner
@@ -174,8 +172,7 @@ class Jumps:
         return before + lowered + UNLESS(rest[0] if rest else origin, flag=self.flag, body=after)
 
     def flat(self, body: Statements, flagged: bool, ready: bool, depth: int) -> Statements:
-        """Each jump's statement with those before it is a group, and each group has its own test of the
-        flag."""
+        """Each jump's statement and those before it are a group; each group has its own test of the flag."""
         result = [] if flagged or ready else self.setup(body[0])
         group: Statements = []
         for statement in body:
@@ -219,8 +216,7 @@ class Jumps:
         )
 
     def dead(self, rest: Statements) -> Statements:
-        """Statements that are never reached. They stay if they make a name local or the function a
-        generator."""
+        """What is never reached. It stays if it makes a name local or the function a generator."""
         if not rest or not any(_matters(statement) for statement in rest):
             return []
         return NEVER(rest[0], body=self.lower(rest, True, True))

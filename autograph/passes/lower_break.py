@@ -1,13 +1,15 @@
 """Lower `break` to a flag that the loop consults before going round again.
 
-for x in xs:              stop = False
-    if f(x):              for x in ag__.until(xs, lambda: stop):
-        break       ==>       if f(x):
-    g(x)                          stop = True
-else:                         else:
-    h()                           g(x)
-                          if not stop:
-                              h()
+    for x in xs:              stop = False
+        if f(x):              for x in ag__.until(xs, lambda: stop):
+            break       ==>       if f(x):
+        g(x)                          stop = True
+    else:                         else:
+        h()                           g(x)
+                              if not stop:
+                                  h()
+
+An `else` block without a `break` is simply what follows the loop.
 """
 
 from __future__ import annotations

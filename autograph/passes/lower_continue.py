@@ -1,9 +1,11 @@
 """Lower `continue` to structure: what is skipped moves into the other branch.
 
-for x in xs:                  for x in xs:
-    if x < 0:                     if not x < 0:
-        continue      ==>             total += x
-    total += x
+    for x in xs:                  for x in xs:
+        if x < 0:                     if not x < 0:
+            continue      ==>             total += x
+        total += x
+
+A flag `skip` appears only where ways meet again, as drawn in `jumps.py`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Lower a `return` that leaves a staged block: every path sets `result`, and one `return` at the end gives
-it.
+"""Lower a `return` that leaves a staged block: every path sets `result`, which one `return` gives.
 
     if x < 0:                     if x < 0:
         return 0                      result = 0

@@ -1,5 +1,4 @@
-"""The passes, in the order in which they run: return becomes break-like structure, then blocks become
-functions.
+"""The passes, in the order in which they run: jumps become structure, then blocks become functions.
 
     reject → lower_return → lower_break → lower_continue → lower_walrus
            → stage_blocks → stage_asserts → stage_logic → stage_calls

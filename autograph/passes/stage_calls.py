@@ -19,8 +19,8 @@ from .expressions import ExpressionPass
 
 # Builtins that a backend may have its own version of.
 OVERLOADED = frozenset(
-    "len range abs int float bool min max sum any all enumerate zip map filter sorted reversed round divmod pow "
-    "next iter complex".split()
+    {"abs", "bool", "complex", "divmod", "float", "int", "len", "max", "min", "pow", "range", "round", "sum"}
+    | {"all", "any", "enumerate", "filter", "iter", "map", "next", "reversed", "sorted", "zip"}
 )
 LITERALS = (
     gast.Constant,

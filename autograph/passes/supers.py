@@ -1,6 +1,8 @@
 """Spell out `super()` where code moves into a generated function, which has no `self` of its own.
 
-super().call(x)   ==>   super(__class__, self).call(x)
+    super().call(x)   ==>   super(__class__, self).call(x)
+
+`__class__` is the cell that Python gives to the methods of a class.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from textwrap import dedent
-from typing import Any
+from typing import Any, TypeAlias
 
 import gast
 
 from .tree import Statements, at, position
 
-Filling = str | gast.AST | Sequence[gast.AST]
+Filling: TypeAlias = Any  # a string, a node, or a sequence of nodes
 
 _MARK = "hole__"
 
@@ -78,7 +78,7 @@ class _Expansion:
         if isinstance(filling, gast.AST):
             return filling
         kind = type(node)
-        new = kind.__new__(kind)
+        new: Any = gast.AST.__new__(kind)
         values = new.__dict__
         for field in node._fields:
             values[field] = self.field(node.__dict__[field])

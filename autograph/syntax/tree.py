@@ -45,7 +45,7 @@ DEEP = 100_000  # frames; a sum of some thousand terms is a tree that deep
 def evolve(node: Node, **fields: Any) -> Node:
     """A copy of `node`, position included, with some fields replaced."""
     kind = type(node)
-    new = kind.__new__(kind)
+    new: Node = gast.AST.__new__(kind)
     new.__dict__.update(node.__dict__)
     new.__dict__.update(fields)
     return new

@@ -76,6 +76,14 @@ def test_random_programs_keep_their_behaviour(text: str) -> None:
 
 
 def test_jump_out_of_finally_is_refused_where_it_would_be_staged() -> None:
-    text = "def f(xs):\n    for x in xs:\n        try:\n            g(x)\n        finally:\n            if x > 0:\n                break\n"
+    text = """
+def f(xs):
+    for x in xs:
+        try:
+            g(x)
+        finally:
+            if x > 0:
+                break
+"""
     with pytest.raises(ConversionError, match="AGC110"):
         pipeline.run(gast.parse(text), Context(source=text))
