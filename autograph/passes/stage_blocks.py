@@ -76,7 +76,8 @@ class _Writer:
         if "super" in owner.names.used and first:
             self.supers = SpellOutSuper(owner.context, owner.registry)
             self.supers.first = first[0].id
-        self.setters: dict[str, str] = {}
+        self.setters: dict[str, str] = {}  # of variables of the whole function
+        self.local_setters: dict[str, str] = {}  # of those that are cells for the block being written
         self.hoisted = {id(statement) for statement in found.hoisted}
 
     def function(self) -> Any:
@@ -103,12 +104,21 @@ class _Writer:
         before: Statements = []
         for name in found.undefined:
             before += self.guard.undefined(name, statement)
+        around, self.local_setters = self.local_setters, {}
+        for name in found.cells:
+            if name not in self.plan.captured and name not in self.plan.scopes:
+                # The block around assigns the same cell, or else has a variable of its own.
+                self.local_setters[name] = around.get(name) or self.names.fresh(f"set_{name}")
         if isinstance(statement, gast.If):
             staged = self.choice(statement, found)
         elif isinstance(statement, gast.While):
             staged = self.while_loop(statement, found)
         else:
             staged = self.for_loop(statement, found)
+        for name, setter in self.local_setters.items():
+            if name not in around:
+                before += self.setter(setter, name, statement)
+        self.local_setters = around
         return before + [at(new, statement) for new in staged]
 
     def native(self, statement: Any) -> Statements:
@@ -241,8 +251,8 @@ class _Writer:
         """The call of an operator, with its results assigned; before it, the setters that its places
         need."""
         before: Statements = []
-        places = [self.cell(name, before, origin) for name in found.cells]
-        places += [self.place(target) for target in found.places]
+        places = [self.cell(name) for name in found.cells]
+        places += [self.place(target, before, origin) for target in found.places]
         if places:
             keywords = {**keywords, "places": gast.Tuple(places, gast.Load())}
         named = [gast.keyword(key, value) for key, value in keywords.items()]
@@ -252,15 +262,14 @@ class _Writer:
         targets = [gast.Name(name, gast.Store(), None, None) for name in found.results]
         return [*before, gast.Assign([gast.Tuple(targets, gast.Store())], call, None)]
 
-    def cell(self, name: str, before: Statements, origin: Any) -> gast.expr:
+    def cell(self, name: str) -> gast.expr:
         """`ag__.cell(lambda: x, set_x)`. A variable of the whole function has one setter, at its start."""
         if name in self.plan.captured or name in self.plan.scopes:
             if name not in self.setters:
                 self.setters[name] = self.names.fresh(f"set_{name}")
             setter = self.setters[name]
         else:
-            setter = self.names.fresh(f"set_{name}")
-            before += self.setter(setter, name, origin)
+            setter = self.local_setters[name]
         return gast.Call(self.operator("cell"), [_lambda([], _load(name)), _load(setter)], [])
 
     def setter(self, setter: str, name: str, origin: Any) -> Statements:
@@ -269,12 +278,18 @@ class _Writer:
         body = [at(new, origin) for new in (self.declaration(name), assign)]
         return FUNCTION(origin, name=setter, parameters=[_parameter(value)], body=body)
 
-    def place(self, target: Any) -> gast.expr:
-        base = _lambda([], _as_load(target.value))
-        if isinstance(target, gast.Attribute):
-            key: gast.expr = gast.Constant(target.attr, None)
-            return gast.Call(self.operator("attr"), [base, key], [])
-        return gast.Call(self.operator("item"), [base, _lambda([], target.slice)], [])
+    def place(self, target: Any, before: Statements, origin: Any) -> gast.expr:
+        if isinstance(target, gast.Subscript):
+            base, key = _lambda([], _as_load(target.value)), _lambda([], target.slice)
+            return gast.Call(self.operator("item"), [base, key], [])
+        if not target.attr.startswith("__") or target.attr.endswith("__"):
+            base, name = _lambda([], _as_load(target.value)), gast.Constant(target.attr, None)
+            return gast.Call(self.operator("attr"), [base, name], [])
+        # Only code, not a text, gets the private name that Python makes of `self.__x` in a class.
+        setter = self.names.fresh(f"set_{target.attr.strip('_')}")
+        assign = at(gast.Assign([target], _load("value"), None), origin)
+        before += FUNCTION(origin, name=setter, parameters=[_parameter("value")], body=[assign])
+        return gast.Call(self.operator("cell"), [_lambda([], _as_load(target)), _load(setter)], [])
 
     def declaration(self, name: str) -> gast.stmt:
         return gast.Global([name]) if self.plan.scopes.get(name) == "global" else gast.Nonlocal([name])

@@ -87,11 +87,13 @@ def test_live_through_an_exception() -> None:
 
 
 def verdicts(text: str) -> dict[str, str]:
-    """Whether the variables that a function reads are bound there; a `finally` block counts on all its ways."""
+    """Whether what a function reads is bound there; a `finally` block counts on all its ways."""
     flow = Flow(function(text), "ag__")
     facts = definedness(flow)
     seen: dict[str, set[str]] = {}
     for node, reading, _ in flow.readings:
+        if isinstance(reading.node.ctx, gast.Del):
+            continue
         bit = 1 << flow.index[reading.node.id]
         verdict = {"bound"} if facts.bound[node] & bit else set()
         verdict |= {"unbound"} if facts.unbound[node] & bit else set()
