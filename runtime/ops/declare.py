@@ -76,7 +76,7 @@ class Op:
         self.name = name or rule.__name__
         self.stateful = stateful
         self.expression = expression
-        self.compute: Callable[..., Any] = self._no_kernel
+        self.kernel(self._no_kernel)
         self.known: Callable[..., Any] | None = None
         self._read_signature()
         if self.name in REGISTRY:
@@ -101,6 +101,15 @@ class Op:
         groups = [place for place, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")]
         self._group = groups[0] if groups else None
         self._same = [i for i, kind in self._inputs if kind == "Same"]
+        # A bare call gives tensors for the inputs, and nothing else: all else has defaults.
+        single = {kind for _, kind in self._inputs} <= {"Input", "Same"}
+        can_be_bare = single and self._operands_first and self._required <= len(self._inputs)
+        self._bare = len(self._inputs) if can_be_bare else None
+
+    @functools.cached_property
+    def _usual_attributes(self) -> Mapping[str, Any]:
+        """The attributes of a bare call."""
+        return {name: reader(self._defaults[i - self._required]) for i, name, reader in self._attributes}
 
     def _no_kernel(self, *arrays: Any, **attrs: Any) -> Any:
         raise errors.InternalError(f"{self.name} has no kernel of its own", self.name)
@@ -108,6 +117,7 @@ class Op:
     def kernel(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: the computation, from arrays (in the order of the inputs) and attributes to arrays."""
         self.compute = compute
+        self._compute_quietly = np.errstate(all="ignore")(compute)
         return compute
 
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,6 +129,11 @@ class Op:
         return known
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == self._bare and not kwargs and self._are_ready(args):
+            builder = current()
+            if builder is None:
+                return self.run(args, self._usual_attributes)
+            return self.record(builder, args, self._usual_attributes, None)
         values = self._bind(args, kwargs)
         try:
             tensors = self._tensors(values)
@@ -131,12 +146,7 @@ class Op:
             raise
         builder = current()
         if builder is None:
-            if SymbolicTensor not in map(type, tensors):
-                return self.run(tensors, attrs)
-            raise errors.InaccessibleTensorError(
-                f"{self.name} was called on a traced tensor outside of the function that it belongs to: "
-                f"{next(t for t in tensors if isinstance(t, SymbolicTensor))}"
-            )
+            return self.run(tensors, attrs)
         wish = None if self._name_position is None else values[self._name_position]
         return self.record(builder, tensors, attrs, wish)
 
@@ -158,6 +168,13 @@ class Op:
             raise TypeError(f"{self.name}() missing required argument {missing[0]!r}")
         defaults = dict(zip(parameters[self._required :], self._defaults, strict=True))
         return [given[name] if name in given else defaults[name] for name in parameters]
+
+    def _are_ready(self, inputs: Sequence[Any]) -> bool:
+        """Whether the inputs are tensors already, of dtypes that may stand beside each other."""
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                return False
+        return len(self._same) < 2 or len({value.dtype for value in inputs}) == 1
 
     def _tensors(self, values: list[Any]) -> list[Any]:
         hint = _common_dtype([values[i] for i in self._same]) if len(self._same) > 1 else None
@@ -231,11 +248,10 @@ class Op:
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Compute at once."""
-        arrays = [tensor._array if type(tensor) is EagerTensor else _run_time_value(tensor) for tensor in tensors]
+        arrays = [t._array if type(t) is EagerTensor else self._run_time_value(t) for t in tensors]
         try:
-            specs = self.infer([_eager_operand(tensor) for tensor in tensors], attrs)
-            with np.errstate(all="ignore"):
-                results = self.compute(*self.grouped(arrays), **attrs)
+            specs = self.infer([Constant(t._array) if type(t) is EagerTensor else t for t in tensors], attrs)
+            results = self._compute_quietly(*self.grouped(arrays), **attrs)
         except errors.OpError as error:
             error.op = error.op or self.name
             raise
@@ -244,6 +260,14 @@ class Op:
         if isinstance(specs, tuple):
             return [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
         return _eager(results, specs)
+
+    def _run_time_value(self, argument: Any) -> Any:
+        """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
+        if isinstance(argument, SymbolicTensor):
+            raise errors.InaccessibleTensorError(
+                f"{self.name} was called on a traced tensor outside of the function that it belongs to: {argument}"
+            )
+        return argument if isinstance(argument.spec, RefSpec) else argument._array
 
     def grouped(self, arrays: list[Any]) -> list[Any]:
         """Flat inputs as the rule and the kernel take them: those of an `Inputs` argument in one list."""
@@ -302,15 +326,6 @@ def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str,
     if wish is None:
         return ()
     return (wish,) * len(specs) if isinstance(specs, tuple) else (wish,)
-
-
-def _run_time_value(argument: Any) -> Any:
-    """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
-    return argument if isinstance(argument.spec, RefSpec) else argument._array
-
-
-def _eager_operand(tensor: Any) -> Any:
-    return Constant(tensor._array) if isinstance(tensor, EagerTensor) else tensor
 
 
 def _eager(result: Any, spec: AnySpec) -> Any:
