@@ -142,7 +142,7 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     if kind is bool:
         return np.array(value)
     if kind is int:
-        return _integers(np.array(value), value)
+        return np.array(value, np.int32) if -(2**31) <= value < 2**31 else _integers(np.array(value), value)
     if kind in (str, bytes):
         return _strings(np.array(value, object))
     if value is None:
@@ -160,9 +160,9 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     return array.astype(dtypes.as_dtype(array.dtype).numpy)
 
 
+@np.errstate(over="ignore")  # what is too large for float32 is infinite there
 def _single(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    with np.errstate(over="ignore"):  # what is too large for float32 is infinite there
-        return array.astype(np.float32)
+    return array.astype(np.float32)
 
 
 def _holds_numpy(value: Any) -> bool:

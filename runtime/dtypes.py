@@ -10,6 +10,7 @@ tf.int64
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -68,20 +69,11 @@ class DType:
 
     @property
     def min(self) -> Any:
-        return self._limits("min")
+        return _limits(self)[0]
 
     @property
     def max(self) -> Any:
-        return self._limits("max")
-
-    def _limits(self, which: str) -> Any:
-        if self.is_bool:
-            return which == "max"
-        if self.is_integer:
-            return int(getattr(np.iinfo(self.numpy), which))
-        if self.is_floating:
-            return float(getattr(np.finfo(self.numpy), which))
-        raise TypeError(f"{self.name} has no {which}imum value")
+        return _limits(self)[1]
 
     def is_compatible_with(self, other: object) -> bool:
         return self is as_dtype(other)
@@ -105,6 +97,20 @@ class DType:
 
     def __reduce__(self) -> Any:
         return as_dtype, (self.name,)
+
+
+@functools.cache
+def _limits(dtype: DType) -> tuple[Any, Any]:
+    """The smallest and the largest value."""
+    if dtype.is_bool:
+        return False, True
+    if dtype.is_integer:
+        integers = np.iinfo(dtype.numpy)
+        return int(integers.min), int(integers.max)
+    if dtype.is_floating:
+        numbers = np.finfo(dtype.numpy)
+        return float(numbers.min), float(numbers.max)
+    raise TypeError(f"{dtype.name} has no minimum and maximum value")
 
 
 float16 = half = DType("float16", np.float16)

@@ -48,7 +48,7 @@ class Plan:
         # The name lies in this package, so that the plan's frames count as agc's own in tracebacks.
         self._filename = os.path.join(os.path.dirname(__file__), f"<plan {next(self._numbers)} of {graph.name}>")
         exec(compile(self.source, self._filename, "exec"), self._globals)
-        self._function = self._globals[module.main]
+        self._function = np.errstate(all="ignore")(self._globals[module.main])
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
         return self.run(arguments)
@@ -56,8 +56,7 @@ class Plan:
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The same, with the arguments in one sequence."""
         try:
-            with np.errstate(all="ignore"):
-                return self._function(*arguments)  # type: ignore[no-any-return]
+            return self._function(*arguments)  # type: ignore[no-any-return]
         except Exception as error:
             found = self._located(error, error.__traceback__)
             if found is error:

@@ -87,8 +87,7 @@ class Elementwise(Op):
             arrays = _arrays(args)
             if arrays is not None and arrays[0].dtype in self._taken:
                 try:
-                    with np.errstate(all="ignore"):
-                        result = self.compute(*arrays)
+                    result = self._compute_quietly(*arrays)
                 except (ValueError, errors.OpError):
                     return super().__call__(*args)  # which says what is wrong
                 return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
