@@ -187,7 +187,7 @@ class Grower:
         if shape == 0:
             return [f"{pad}f = lambda: {self.atom()}", f"{pad}t({self.mark()}, f())"]
         if shape == 1:
-            return [f"{pad}k = [a + q for q in (1, 2) if v({self.mark()}) > q]", f"{pad}t({self.mark()}, k)"]
+            return [f"{pad}k = [q * q for q in (1, 2) if v({self.mark()}) > q]", f"{pad}t({self.mark()}, k)"]
         if shape == 2:
             return [f"{pad}assert {self.condition()}, t({self.mark()}, {self.atom()})"]
         if shape == 3:

@@ -148,7 +148,9 @@ class Staging:
             free = (
                 _literal(statement.iter) if not isinstance(statement, gast.While) else static(statement.test)
             )
-            if not bound and (not free or inner & _LEAVING):
+            # What comes after a `continue` that data decides on, such as a `break`, depends on data as well.
+            leaves = any(self._escapes.get(id(child), _NOTHING) & _LEAVING for child in statement.body)
+            if not bound and (not free or inner & _LEAVING or ("continue" in inner and leaves)):
                 self.staged.add(id(statement))
                 return escapes
             return (inner - _OF_LOOPS) | outer
@@ -201,6 +203,7 @@ class Staging:
 Way = tuple[bool, gast.stmt | None]
 _OF_LOOPS = frozenset({"break", "continue"})
 _LEAVING = frozenset({"break", "return"})
+_NOTHING: frozenset[str] = frozenset()
 _NAMES: dict[type, str] = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
 _JUMPS: dict[type, frozenset[str]] = {kind: frozenset({name}) for kind, name in _NAMES.items()}
 _DEFINITIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})

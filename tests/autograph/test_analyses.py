@@ -172,6 +172,7 @@ def test_a_loop_that_data_leaves_is_staged() -> None:
     assert staged("def f(x):\n for k in (1, 2):\n  if x: return k") == [2, 3]
     assert staged("def f(x):\n for k in (1, 2):\n  if x: continue") == [3]
     assert staged("def f(x):\n for k in (1, 2):\n  if k is x: break") == []
+    assert staged("def f(x):\n for k in (1, 2):\n  if x: continue\n  break") == [2, 3]
 
 
 def test_what_suspends_the_function_is_not_staged() -> None:

@@ -37,7 +37,7 @@ def behaviour(module: dict[str, Any], script: list[int]) -> tuple[Any, ...]:
     module["Box"].value = 0
     end: tuple[Any, ...]
     try:
-        end = ("returned", module["program"](1, 2))
+        end = ("returned", repr(module["program"](1, 2)))
     except Exception as error:
         end = (type(error).__name__, str(error))
     return end, names["TRACE"], module.get("g"), module["Box"].value
