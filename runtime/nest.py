@@ -10,18 +10,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
-
-_LEAVES = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 def is_nested(value: Any) -> bool:
     """Whether `value` is taken apart (strings are not)."""
-    kind = type(value)
-    if kind in _LEAVES:
-        return False
-    return kind in (tuple, list, dict) or isinstance(value, (tuple, list, Mapping)) or _is_dataclass(value)
+    return _is_nest(type(value))  # type: ignore[arg-type]  # mypy does not know that classes are hashable
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_nest(kind: type) -> bool:
+    return issubclass(kind, (tuple, list, Mapping)) or hasattr(kind, "__dataclass_fields__")
 
 
 def _is_dataclass(value: Any) -> bool:
@@ -30,10 +31,10 @@ def _is_dataclass(value: Any) -> bool:
 
 def children(value: Any) -> list[tuple[Any, Any]]:
     """The (key, child) pairs of a nest; dicts in the order of their sorted keys, as in TensorFlow."""
-    if isinstance(value, Mapping):
-        return [(key, value[key]) for key in _sorted_keys(value)]
     if isinstance(value, (tuple, list)):
         return list(enumerate(value))
+    if isinstance(value, Mapping):
+        return [(key, value[key]) for key in _sorted_keys(value)]
     return [(name, getattr(value, name)) for name in _field_names(value)]
 
 
@@ -52,14 +53,14 @@ def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
 
 def rebuilt(like: Any, parts: list[Any]) -> Any:
     """A nest of `like`'s type with these children, in `children` order."""
-    if isinstance(like, Mapping):
-        by_key = dict(zip(_sorted_keys(like), parts, strict=True))
-        ordered = {key: by_key[key] for key in like}
-        return ordered if type(like) is dict else type(like)(ordered)  # type: ignore[call-arg]
     if isinstance(like, tuple) and hasattr(like, "_fields"):
         return type(like)(*parts)
     if isinstance(like, (tuple, list)):
         return type(like)(parts)
+    if isinstance(like, Mapping):
+        by_key = dict(zip(_sorted_keys(like), parts, strict=True))
+        ordered = {key: by_key[key] for key in like}
+        return ordered if type(like) is dict else type(like)(ordered)  # type: ignore[call-arg]
     import dataclasses
 
     return dataclasses.replace(like, **dict(zip(_field_names(like), parts, strict=True)))

@@ -38,6 +38,7 @@ class ConcreteFunction:
         self._captured = traced.captured
         self._owner = traced.owner
         self._structure = traced.outputs
+        self._leaves = nest.flatten(traced.outputs)
         self._executor = executor
         self._runner: Runner | None = None
         self._references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
@@ -161,13 +162,8 @@ class ConcreteFunction:
     def _filled(self, results: list[Any]) -> Any:
         """The results in the structure that the Python function returned."""
 
-        def filled(leaf: Any) -> Any:
-            if not isinstance(leaf, Output):
-                return leaf
-            result = results[leaf.number]
-            return result if leaf.array is None else leaf.array.with_flow(result)
-
-        return nest.map_structure(filled, self._structure)
+        flat = [leaf.filled(results) if isinstance(leaf, Output) else leaf for leaf in self._leaves]
+        return nest.pack_sequence_as(self._structure, flat)
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agc.autograph import staging
@@ -41,6 +41,11 @@ class Output:
     def __init__(self, number: int, array: TensorArray | None = None) -> None:
         self.number = number
         self.array = array
+
+    def filled(self, results: Sequence[Any]) -> Any:
+        """What stands there once the graph has these results."""
+        result = results[self.number]
+        return result if self.array is None else self.array.with_flow(result)
 
 
 def trace(
