@@ -30,6 +30,7 @@ HOME = "/home/me"
 
 FENCE = re.compile(r"^```(\w*)$")
 FILE = re.compile(r"^# (\w+\.py)$")
+UNDERLINED = re.compile(r"^ +[~^]+$")  # in tracebacks: each version of Python does it in another way
 
 
 class Block(NamedTuple):
@@ -132,7 +133,8 @@ def printed(command: str, here: Path) -> list[str]:
         text=True,
         timeout=120,
     )
-    return done.stdout.replace(str(here), HOME).rstrip("\n").split("\n") if done.stdout else []
+    lines = done.stdout.replace(str(here), HOME).rstrip("\n").split("\n") if done.stdout else []
+    return [line for line in lines if not UNDERLINED.match(line)]
 
 
 class Checker(doctest.OutputChecker):
