@@ -73,6 +73,7 @@ class Flow:
     def __init__(self, function: Any, ag: str) -> None:
         self.ag = ag
         self.index: dict[str, int] = {}
+        self._names: list[str] = []  # the names of `index`, for `members`
         self.use: list[int] = []
         self.bind: list[int] = []
         self.may: list[int] = []
@@ -112,7 +113,14 @@ class Flow:
 
     def members(self, mask: int) -> list[str]:
         """The names in a set, in the order in which the function mentions them."""
-        return [name for name, bit in self.index.items() if mask >> bit & 1]
+        if len(self._names) != len(self.index):
+            self._names = list(self.index)
+        found = []
+        while mask:
+            lowest = mask & -mask
+            found.append(self._names[lowest.bit_length() - 1])
+            mask ^= lowest
+        return found
 
     # Nodes and edges
 

@@ -43,16 +43,19 @@ class Names:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
         self.used = _names_in(function, self.bound)
         self.generated: set[str] = set()
+        self._last: dict[str, int] = {}  # the number that a base got last
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | {"await"}))
         self.walrus = ":=" in self.used
 
     def fresh(self, base: str) -> str:
         """`base`, or `base_1`, `base_2`, … if that is taken."""
-        name, number = base, 0
+        number = self._last.get(base, 0)
+        name = f"{base}_{number}" if number else base
         while name in self.used:
             number += 1
             name = f"{base}_{number}"
+        self._last[base] = number
         self.used.add(name)
         self.generated.add(name)
         return name
@@ -61,6 +64,11 @@ class Names:
         """Give back a name that came out unused."""
         self.used.discard(name)
         self.generated.discard(name)
+        base, _, number = name.rpartition("_")
+        if number.isdigit():
+            self._last[base] = int(number)
+        else:
+            self._last.pop(name, None)
 
 
 class Registry:

@@ -41,7 +41,8 @@ class Guard(Pass):
     ) -> None:
         super().__init__(context, registry)
         self.unproven = unproven
-        self.guarded = guarded
+        self.guarded = guarded  # what may be unbound here by assigning Undefined
+        self.undefinable = guarded  # what may hold Undefined
 
     def visit_Name(self, node: gast.Name) -> gast.expr:
         if id(node) not in self.unproven or not isinstance(node.ctx, gast.Load):
@@ -66,6 +67,26 @@ class Guard(Pass):
                 result.append(at(gast.Delete([target]), node))
         return result
 
+    def visit_FunctionDef(self, node: Any) -> Any:
+        """Of a nested function, decorators and defaults are evaluated here; its body has names of its own."""
+        return evolve(node, decorator_list=self.visit_all(node.decorator_list), args=self.visit(node.args))
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
+    def visit_ClassDef(self, node: Any) -> Any:
+        """A class body reads our variables, but what it binds and unbinds is its own."""
+        guarded, self.guarded = self.guarded, frozenset()
+        body = self.visit_all(node.body)
+        self.guarded = guarded
+        bases, keywords = self.visit_all(node.bases), self.visit_all(node.keywords)
+        return evolve(
+            node,
+            body=body,
+            bases=bases,
+            keywords=keywords,
+            decorator_list=self.visit_all(node.decorator_list),
+        )
+
     def handler(self, node: Any, body: Statements) -> Any:
         """An `except … as e` whose `e` is guarded: what Python unbinds at its end must become Undefined."""
         if node.name is None or node.name.id not in self.guarded:
@@ -79,7 +100,7 @@ class Guard(Pass):
 
     def checked(self, name: gast.Name) -> gast.expr:
         read = evolve(name, ctx=gast.Load())
-        shape = CHECKED if name.id in self.guarded else CHECKED_CELL
+        shape = CHECKED if name.id in self.undefinable else CHECKED_CELL
         return shape.expression(name, ag=self.context.ag, name=read, text=_text(name.id, name))
 
     def undefined(self, name: str, origin: gast.AST) -> Statements:

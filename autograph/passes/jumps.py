@@ -42,6 +42,7 @@ MAX_DEPTH = 20
 
 JUMPS = (gast.Return, gast.Break, gast.Continue)
 BINDERS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom)
+PATTERNS = (gast.MatchAs, gast.MatchStar, gast.MatchMapping)
 
 OPPOSITES = {gast.Is: gast.IsNot, gast.IsNot: gast.Is, gast.In: gast.NotIn, gast.NotIn: gast.In}
 
@@ -302,7 +303,7 @@ def _pass(origin: gast.AST) -> Statements:
 
 
 def _matters(statement: gast.stmt) -> bool:
-    return contains(statement, (*BINDERS, *SUSPENSIONS, gast.Global, gast.Nonlocal)) or any(
+    return contains(statement, (*BINDERS, *PATTERNS, *SUSPENSIONS, gast.Global, gast.Nonlocal)) or any(
         isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del))
         for node in inside(statement)
     )

@@ -7,7 +7,7 @@
                                   def if_false(y):
                                       y = 0
                                       return (y,)
-                                  (y,) = ag__.cond(x > 0, if_true, if_false, (y,), names=('y',))
+                                  (y,) = ag__.cond(x > 0, if_true, if_false, (y,))
 
 What is state is decided in `analyses/state.py`. Blocks that are provably Python stay
 (`analyses/staticness.py`)."""
@@ -31,6 +31,7 @@ from ..syntax.tree import (
     blocks,
     contains,
     docstring_end,
+    dotted,
     evolve,
     is_call_of,
     parameters,
@@ -141,28 +142,55 @@ class _Writer:
     # The three kinds of blocks
 
     def choice(self, statement: Any, found: Plan) -> Statements:
-        takes, gives = found.parameters, found.results
-        branches: list[gast.expr] = []
         functions: Statements = []
-        for base, part in (("if_true", statement.body), ("if_false", statement.orelse)):
-            name = self.names.fresh(base)
-            body = self.body(part)
-            if all(isinstance(child, gast.Pass) for child in body):
-                self.names.release(name)
-                branches.append(self.operator("keep") if takes == gives else _lambda(takes, _tuple(gives)))
-                continue
-            body = self.giving(body, gives)
-            if not found.cells and _is_plain(body):
-                self.names.release(name)
-                branches.append(_lambda(takes, body[0].value))
-                continue
-            functions.append(self.block_function(name, takes, body, found, statement))
-            branches.append(_load(name))
-        arguments = [self.expression(statement.test), *branches]
-        if takes:
-            arguments.append(_tuple(takes))
-        keywords = {"names": _texts(gives)} if gives else {}
-        return [*functions, *self.call("cond", arguments, keywords, found, statement)]
+        arms, otherwise = self.arms(statement, found)
+        branches = [self.branch("if_true", arm.body, found, functions, arm) for arm in arms]
+        orelse = self.branch("if_false", otherwise, found, functions, arms[-1])
+        keywords: dict[str, gast.expr] = {}
+        if found.parameters != found.results:
+            keywords["names"] = _texts(found.results)
+        state = [_tuple(found.parameters)] if found.parameters else []
+        if len(arms) == 1:
+            arguments = [self.expression(statement.test), *branches, orelse, *state]
+            return [*functions, *self.call("cond", arguments, keywords, found, statement)]
+        tests = [_lambda([], self.moved(self.expression(arm.test))) for arm in arms]
+        pairs = [gast.Tuple(list(pair), gast.Load()) for pair in zip(tests, branches, strict=True)]
+        keywords = {"orelse": orelse, **dict(zip(("state",), state, strict=False)), **keywords}
+        return [*functions, *self.call("cases", pairs, keywords, found, statement)]
+
+    def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
+        """The `if` and the `elif`s behind it that can be arms of one call; then what stands in the last `else`."""
+        arms, otherwise = [statement], statement.orelse
+        places = {dotted(target) for target in found.places}
+        while len(otherwise) == 1 and isinstance(otherwise[0], gast.If):
+            following = self.plan.blocks.get(id(otherwise[0]))
+            if (
+                following is None
+                or following.undefined
+                or contains(otherwise[0].test, gast.NamedExpr)
+                or not {dotted(target) for target in following.places} <= places
+            ):
+                break
+            arms.append(otherwise[0])
+            otherwise = otherwise[0].orelse
+        return arms, otherwise
+
+    def branch(
+        self, base: str, part: Statements, found: Plan, functions: Statements, origin: gast.stmt
+    ) -> gast.expr:
+        """What a call of `cond` gets for one branch; its function, where it needs one, goes to `functions`."""
+        takes, gives = found.parameters, found.results
+        name = self.names.fresh(base)
+        body = self.body(part)
+        if all(isinstance(child, gast.Pass) for child in body):
+            self.names.release(name)
+            return self.operator("keep") if takes == gives else _lambda(takes, _tuple(gives))
+        body = self.giving(body, gives)
+        if not found.cells and _is_plain(body):
+            self.names.release(name)
+            return _lambda(takes, body[0].value)
+        functions.append(self.block_function(name, takes, body, found, origin))
+        return _load(name)
 
     def while_loop(self, statement: Any, found: Plan) -> Statements:
         state = found.parameters
