@@ -85,7 +85,7 @@ def to_code(f: Callable[..., Any] | type) -> str:
         def if_true(x):
             x = -x
             return (x,)
-        (x,) = ag__.cond(x < 0, if_true, ag__.keep, (x,), names=('x',))
+        (x,) = ag__.cond(x < 0, if_true, ag__.keep, (x,))
         return x
     <BLANKLINE>
     """

@@ -22,7 +22,7 @@ from .places import Attribute, Carried, Cell, Item, Place
 from .staging import PYTHON, Backend, Pending, State, Undefined, backend_of, backends, ld
 
 __all__ = [
-    "cond", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
+    "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "cell",
 ]  # fmt: skip
 
@@ -43,12 +43,14 @@ def cond(
     then: Branch,
     orelse: Branch,
     state: State = (),
-    names: tuple[str, ...] = (),
+    names: tuple[str, ...] | None = None,
     places: tuple[PlaceMaker, ...] = (),
 ) -> Any:
     """`if`: call one branch with `*state`; its results are the values of the variables `names`.
 
-    >>> cond(3 > 2, lambda y: (y + 1,), keep, (5,), names=('y',))
+    The names are left out where they are the parameters of the branches.
+
+    >>> cond(3 > 2, lambda y: (y + 1,), keep, (5,))
     (6,)
     """
     backend = backends[type(test)]
@@ -62,12 +64,51 @@ def cond(
                 carried.block(then),
                 carried.block(orelse),
                 state + carried.initial,
-                names + carried.names,
+                (_names_of(then, orelse) if names is None else names) + carried.names,
             )
         )
     except BaseException as error:
         leave_no_trace(error)
         raise
+
+
+def _names_of(*branches: Branch) -> tuple[str, ...]:
+    """The parameters of the first branch that is not `keep`, which takes anything."""
+    return next((_parameters(branch) for branch in branches if branch is not keep), ())
+
+
+def cases(
+    *arms: tuple[Callable[[], Any], Branch],
+    orelse: Branch,
+    state: State = (),
+    names: tuple[str, ...] | None = None,
+    places: tuple[PlaceMaker, ...] = (),
+) -> Any:
+    """`if`, `elif` …, `else`: call the branch of the first arm whose test is true. The rest is as for `cond`.
+
+    >>> cases((lambda: 1 > 2, lambda y: (y,)), (lambda: 2 > 1, lambda y: (y * 10,)), orelse=keep, state=(5,))
+    (50,)
+    """
+    try:
+        for place, (test, then) in enumerate(arms):
+            going = test()
+            backend = backends[type(going)]
+            if backend is not PYTHON and backend.owns(going):
+                if names is None:
+                    names = _names_of(*(branch for _, branch in arms), orelse)
+                rest = partial(_later_cases, arms[place + 1 :], orelse, names, places)
+                return cond(going, then, rest, state, names, places)
+            if going:
+                return then(*state)
+        return orelse(*state)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _later_cases(arms: Any, orelse: Branch, names: tuple[str, ...], places: Any, *state: Any) -> Any:
+    """The arms behind one that a backend decides about, as the other branch of that one."""
+    return cases(*arms, orelse=orelse, state=state, names=names, places=places)
 
 
 def keep(*state: Any) -> State:
