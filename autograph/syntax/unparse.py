@@ -126,14 +126,17 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             else None
         )
         if first is not None and isinstance(text, str) and _spelled_out(text):
-            self.fill(f'"""{text}"""')
+            self.fill('"""{}"""'.format(text.replace("\\", "\\\\")))
             if len(body) > 1 and (not self.levels or isinstance(body[1], (ast.FunctionDef, ast.ClassDef))):
                 self.write("\n")
             body = body[1:]
         self.body(body)
 
     def _Expr(self, tree: Any) -> None:
-        self.statement("", tree.value)
+        if isinstance(tree.value, (ast.Yield, ast.YieldFrom)):
+            self.fill(ast.unparse(tree.value)[1:-1])  # as a statement of its own it needs no parentheses
+        else:
+            self.statement("", tree.value)
 
     def _Assign(self, tree: Any) -> None:
         self.statement("".join(f"{ast.unparse(target)} = " for target in tree.targets), tree.value)
@@ -278,4 +281,4 @@ def _with_item(item: ast.withitem) -> str:
 def _spelled_out(text: str) -> bool:
     """Whether a docstring can be printed as it is, between triple quotes."""
     plain = all(character.isprintable() or character == "\n" for character in text)
-    return plain and "\\" not in text and '"""' not in text and not text.endswith('"')
+    return plain and '"""' not in text and not text.endswith('"')
