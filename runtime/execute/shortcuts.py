@@ -1,6 +1,7 @@
 """Short cuts of the plan: Python expressions that cost a tenth of the general kernels, mostly on scalars.
 
     r = floormod m, 2 : int32[]              ==>      r = m % int32_2 if int32_2 else op_floormod(m, int32_2)
+    n = read_variable v : int32[]            ==>      n = v._array[()]
     y = getitem x, r [key='_, ::-1']         ==>      y = x[r, ::-1]
 
 An expression leaves to the kernel what is rare, and fails where the kernel does.
@@ -42,7 +43,9 @@ def shortcut(operation: Operation) -> str | None:
         return _ELEMENT if _picks_element(operation) else None
     if name == "getitem":
         return _indexing(operation)
-    if not all(_is_scalar(operand.spec) for operand in operation.inputs):
+    if name == "read_variable":
+        return "{0}._array[()]" if is_scalar(operation.outputs[0].spec) else "{0}._array"
+    if not all(is_scalar(operand.spec) for operand in operation.inputs):
         return None
     if name == "cast":
         to = operation.outputs[0].dtype.kind
@@ -50,7 +53,8 @@ def shortcut(operation: Operation) -> str | None:
     return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind)) if operation.inputs else None
 
 
-def _is_scalar(spec: object) -> bool:
+def is_scalar(spec: object) -> bool:
+    """Whether the plan computes such a value on NumPy's scalars."""
     return isinstance(spec, Spec) and spec.shape == () and spec.dtype.kind != "S"
 
 
@@ -67,7 +71,7 @@ def _picks_element(operation: Operation) -> bool:
     """Whether a gather takes one element of a vector."""
     vector, index = (operand.spec for operand in operation.inputs)
     return (
-        _is_scalar(index)
+        is_scalar(index)
         and isinstance(vector, Spec)
         and vector.shape is not None
         and len(vector.shape) == 1

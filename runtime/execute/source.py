@@ -27,7 +27,7 @@ from ..ir.specs import RefSpec, Spec
 from . import names
 from .liveness import in_place, last_uses, may_be_big
 from .results import returns_many
-from .shortcuts import shortcut
+from .shortcuts import is_scalar, shortcut
 
 DEEPEST = 15
 """Blocks nested deeper become functions: Python allows 20 loops within each other."""
@@ -171,6 +171,8 @@ class _Function:
             grouped = [f"[{', '.join(x)}]" if isinstance(x, list) else x for x in op.grouped(inputs)]
             attrs = [f"{name}={self.module.attribute(value)}" for name, value in operation.attrs.items()]
             text = f"{self.module.kernel(operation)}({', '.join([*grouped, *attrs])})"
+            if len(targets) == 1 and not returns_many(op) and is_scalar(operation.outputs[0].spec):
+                text += "[()]"  # a kernel such as that of reshape gives an array of rank 0
         if not targets:
             return text
         if len(targets) == 1 and not returns_many(op):

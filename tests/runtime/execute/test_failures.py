@@ -164,5 +164,5 @@ def test_a_plan_knows_the_operation_of_each_line() -> None:
     places: dict[int, tuple[Operation, tuple[str, ...]]] = plan._places
     lines = plan.source.splitlines()
     assert {lines[number - 1].strip(): place[1] for number, place in places.items()} == {
-        "y = op_gather(x, i, axis=0, batch_dims=0)": ("x", "i")
+        "y = op_gather(x, i, axis=0, batch_dims=0)[()]": ("x", "i")
     }
