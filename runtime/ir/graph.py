@@ -107,7 +107,7 @@ class Operation:
         self.outputs = outputs
         self.regions = regions
         self.origin = origin
-        self.stateful: bool = op.stateful or any(region.stateful for region in regions)
+        self.stateful: bool = op.stateful or (bool(regions) and any(region.stateful for region in regions))
 
     @property
     def type(self) -> str:
