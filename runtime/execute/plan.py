@@ -46,7 +46,8 @@ class Plan:
         self._places = module.places
         self._globals = module.globals
         # The name lies in this package, so that the plan's frames count as agc's own in tracebacks.
-        self._filename = os.path.join(os.path.dirname(__file__), f"<plan {next(self._numbers)} of {graph.name}>")
+        name = f"<plan {next(self._numbers)} of {graph.name}>"
+        self._filename = os.path.join(os.path.dirname(__file__), name)
         exec(compile(self.source, self._filename, "exec"), self._globals)
         self._function = np.errstate(all="ignore")(self._globals[module.main])
 
