@@ -76,7 +76,7 @@ class Op:
         self.name = name or rule.__name__
         self.stateful = stateful
         self.expression = expression
-        self.kernel(self._no_kernel)
+        self.compute: Callable[..., Any] = self._no_kernel
         self.known: Callable[..., Any] | None = None
         self._read_signature()
         if self.name in REGISTRY:
@@ -117,8 +117,12 @@ class Op:
     def kernel(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: the computation, from arrays (in the order of the inputs) and attributes to arrays."""
         self.compute = compute
-        self._compute_quietly = np.errstate(all="ignore")(compute)
         return compute
+
+    @functools.cached_property
+    def _compute_quietly(self) -> Callable[..., Any]:
+        """The kernel; overflow and the like give infinities and NaNs without a warning."""
+        return np.errstate(all="ignore")(self.compute)
 
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: what is known of the elements of a vector of integers before the graph runs.
@@ -265,7 +269,8 @@ class Op:
         """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
         if isinstance(argument, SymbolicTensor):
             raise errors.InaccessibleTensorError(
-                f"{self.name} was called on a traced tensor outside of the function that it belongs to: {argument}"
+                f"{self.name} was called on a traced tensor outside of the function that it belongs to: "
+                f"{argument}"
             )
         return argument if isinstance(argument.spec, RefSpec) else argument._array
 
@@ -284,7 +289,9 @@ class Op:
         given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
         return self.rule(**given, **attrs)
 
-    def record(self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], wish: str | None) -> Any:
+    def record(
+        self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], wish: str | None
+    ) -> Any:
         """Add this operation to the graph that `builder` builds."""
         operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
         try:
@@ -352,6 +359,8 @@ def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:
             return value.dtype  # type: ignore[no-any-return]
     fractions = any(type(value) in (float, complex) for value in values)
     for value in values:
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in ("iuSUO" if fractions else "SUO"):
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in (
+            "iuSUO" if fractions else "SUO"
+        ):
             return dtypes.as_dtype(value.dtype)
     return None
