@@ -191,7 +191,8 @@ class Grower:
         if shape == 2:
             return [f"{pad}assert {self.condition()}, t({self.mark()}, {self.atom()})"]
         if shape == 3:
-            return [f"{pad}if (w := {self.value()}) > 1:", *self.block(depth + 1, loop, final)]
+            lines = [f"{pad}if (w := {self.value()}) > 1:", *self.block(depth + 1, loop, final)]
+            return [*lines, f"{pad}elif w > {self.atom()}:", *self.block(depth + 1, loop, final)]
         if shape == 4:
             cases = [f"{pad}match {self.atom()}:"]
             for pattern in ("0 | 1", "d"):

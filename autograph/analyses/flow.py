@@ -333,7 +333,10 @@ class Flow:
         self._block = outer
 
     def _If(self, node: Any) -> None:
+        first = len(self.readings)
         self._evaluate(node.test)
+        if len(node.orelse) == 1 and isinstance(node.orelse[0], gast.If):
+            self._delay(first)  # the tests of an `elif` chain become lambdas
         before = self._mark()
         block, outer, assigned = self._enter(node)
         self._block = block

@@ -159,9 +159,11 @@ class _Writer:
         return [*functions, *self.call("cases", pairs, keywords, found, statement)]
 
     def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
-        """The `if` and the `elif`s behind it that can be arms of one call; then what stands in the last `else`."""
+        """The `if` and the `elif`s that can be arms of one call; then what is in the last `else`."""
         arms, otherwise = [statement], statement.orelse
         places = {dotted(target) for target in found.places}
+        if contains(statement.test, gast.NamedExpr):
+            return arms, otherwise  # tests become lambdas, which cannot bind our variables
         while len(otherwise) == 1 and isinstance(otherwise[0], gast.If):
             following = self.plan.blocks.get(id(otherwise[0]))
             if (
@@ -178,7 +180,7 @@ class _Writer:
     def branch(
         self, base: str, part: Statements, found: Plan, functions: Statements, origin: gast.stmt
     ) -> gast.expr:
-        """What a call of `cond` gets for one branch; its function, where it needs one, goes to `functions`."""
+        """What a call gets for one branch; the function that this may need goes to `functions`."""
         takes, gives = found.parameters, found.results
         name = self.names.fresh(base)
         body = self.body(part)
