@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 PROGRAMS = pathlib.Path(__file__).with_name("programs.py").read_text()
 
-LIBRARY = ("base64", "calendar", "colorsys", "getopt", "quopri", "shlex", "stringprep")
+LIBRARY = ("calendar", "colorsys", "getopt", "quopri", "shlex")
 """Modules of the standard library whose functions are converted."""
 
 Run = Callable[[], Any]

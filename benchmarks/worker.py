@@ -24,15 +24,15 @@ _CASES = {case.name: case for case in CASES}
 
 
 @functools.cache
-def _prepared(library: str, name: str) -> tuple[Run, int]:
-    """The run of a case, warm, and how many of them make one figure."""
+def _prepared(library: str, name: str) -> tuple[Run, int, Any]:
+    """The run of a case, warm, how many of them make one figure, and the result."""
     tf = importlib.import_module(library)
     run = _CASES[name].prepare(tf, load(tf))
-    run()
+    result = _plain(run())
     count = 1
     while (seconds := _seconds(run, count)) < LASTING / 4:
         count *= 4
-    return run, max(1, round(count * LASTING / seconds))
+    return run, max(1, round(count * LASTING / seconds)), result
 
 
 def _seconds(run: Run, count: int) -> float:
@@ -45,9 +45,8 @@ def _seconds(run: Run, count: int) -> float:
 
 def measure(library: str, name: str) -> dict[str, Any]:
     """One figure of a case, and the result of a run."""
-    run, count = _prepared(library, name)
-    seconds = _seconds(run, count) / count / _CASES[name].parts
-    return {"seconds": seconds, "result": _plain(run())}
+    run, count, result = _prepared(library, name)
+    return {"seconds": _seconds(run, count) / count / _CASES[name].parts, "result": result}
 
 
 def _plain(result: Any) -> Any:
