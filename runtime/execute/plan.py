@@ -23,10 +23,9 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from ..errors import OpError
 from ..ir.graph import Graph, Operation
+from ..quiet import quietly
 from .failures import located
 from .source import Module
 
@@ -49,7 +48,7 @@ class Plan:
         name = f"<plan {next(self._numbers)} of {graph.name}>"
         self._filename = os.path.join(os.path.dirname(__file__), name)
         exec(compile(self.source, self._filename, "exec"), self._globals)
-        self._function = np.errstate(all="ignore")(self._globals[module.main])
+        self._function = quietly(self._globals[module.main])
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
         return self.run(arguments)
