@@ -15,14 +15,42 @@
 from __future__ import annotations
 
 from . import (
-    autograph, bitwise, config, debugging, dtypes, errors, ir, linalg, math, nest, nn, random, strings,
+    autograph,
+    bitwise,
+    config,
+    debugging,
+    dtypes,
+    errors,
+    ir,
+    linalg,
+    math,
+    nest,
+    nn,
+    random,
+    strings,
 )  # fmt: skip
 from .control_flow import case, cond, switch_case, while_loop
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .debugging import Assert, print
 from .dtypes import (
-    DType, as_dtype, complex64, complex128, double, float16, float32, float64, half, int8, int16, int32, int64,
-    string, uint8, uint16, uint32, uint64,
+    DType,
+    as_dtype,
+    complex64,
+    complex128,
+    double,
+    float16,
+    float32,
+    float64,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
 )  # fmt: skip
 from .dtypes import bool_ as bool
 from .ir.graph import Graph, Operation
@@ -33,7 +61,11 @@ from .ops.joining import concat, split, stack, unstack
 from .ops.ordering import argsort, reverse_sequence, searchsorted, sequence_mask, sort, unique
 from .ops.ranges import linspace, one_hot, range
 from .ops.scattering import (
-    scatter_nd, tensor_scatter_nd_add, tensor_scatter_nd_max, tensor_scatter_nd_min, tensor_scatter_nd_sub,
+    scatter_nd,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
     tensor_scatter_nd_update,
 )  # fmt: skip
 from .ops.selecting import boolean_mask, gather, gather_nd, where

@@ -22,10 +22,12 @@ from .ir.graph import Operand
 from .ir.specs import AnySpec
 from .ops.declare import Op
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
-from .tensor import SymbolicTensor, Tensor, WeakDtype
+from .tensor import SymbolicTensor, Tensor, WeakDtypeError
 
 
-def choice(op: Op, selector: Any, functions: Sequence[Callable[[], tuple[Any, ...]]], names: Sequence[str]) -> Any:
+def choice(
+    op: Op, selector: Any, functions: Sequence[Callable[[], tuple[Any, ...]]], names: Sequence[str]
+) -> Any:
     """Record `cond` or `switch`; each function returns one result for each of `names`."""
     outer = active()
     labels = ("then", "else") if len(functions) == 2 else tuple(f"branch_{i}" for i in range(len(functions)))
@@ -66,7 +68,11 @@ def _record_branches(
     op: Op, selector: Any, builders: list[Builder], results: list[list[Any]], names: Sequence[str]
 ) -> tuple[Any, ...]:
     outer = active()
-    paths = [path for name, value in zip(names, results[0], strict=True) for path, _ in leaves.flatten_named(name, value)]
+    paths = [
+        path
+        for name, value in zip(names, results[0], strict=True)
+        for path, _ in leaves.flatten_named(name, value)
+    ]
     rows = [[leaf for value in result for leaf in leaves.flatten(value)] for result in results]
     outputs: list[list[Operand]] = [[] for _ in builders]
     specs: list[AnySpec] = []
@@ -150,9 +156,11 @@ def _widest(column: Sequence[Any]) -> dtypes.DType | None:
 def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
     given = " and ".join(leaves.describe(leaf) for leaf in column)
     weak = next((leaf for leaf in column if isinstance(leaf, SymbolicTensor) and leaf._is_weak), None)
-    others = {leaf.dtype for leaf in column if isinstance(leaf, Tensor)} - {None if weak is None else weak.dtype}
+    others = {leaf.dtype for leaf in column if isinstance(leaf, Tensor)} - {
+        None if weak is None else weak.dtype
+    }
     if weak is not None and len(others) == 1:
-        return WeakDtype(f"the branches give `{path}` different dtypes", weak, others.pop())
+        return WeakDtypeError(f"the branches give `{path}` different dtypes", weak, others.pop())
     return staging_error(
         "AGC201",
         f"the branches give `{path}` different types: {given}",

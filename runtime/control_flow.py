@@ -56,7 +56,8 @@ def switch_case(branch_index: Any, branch_fns: Any, name: str | None = None) -> 
 
     Args:
         branch_index: a scalar int32.
-        branch_fns: a list of functions, a list of (number, function) pairs, or a dict; numbers count from 0 without gaps.
+        branch_fns: a list of functions, a list of (number, function) pairs, or a dict; numbers count from 0
+            without gaps.
 
     >>> from agc.runtime import constant
     >>> switch_case(constant(1), [lambda: "a", lambda: "b", lambda: "c"])
@@ -81,7 +82,9 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
         pairs = list(enumerate(pairs))
     pairs.sort(key=lambda pair: pair[0])
     if [number for number, _ in pairs] != list(range(len(pairs))):
-        raise ValueError(f"branch indices must be 0 .. {len(pairs) - 1} without gaps, not {[n for n, _ in pairs]}")
+        raise ValueError(
+            f"branch indices must be 0 .. {len(pairs) - 1} without gaps, not {[n for n, _ in pairs]}"
+        )
     for _, function in pairs:
         if not callable(function):
             raise TypeError(f"branch functions must be callable, not {function!r}")
@@ -89,7 +92,10 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
 
 
 def case(
-    pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False, name: str | None = None
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    name: str | None = None,
 ) -> Any:
     """The function of the first pair whose predicate is true, else `default`.
 
@@ -150,14 +156,20 @@ def while_loop(
     step = _as_tuple(body, len(state))
     if maximum_iterations is not None:
         test, counted = _limited(cond, step, maximum_iterations)
-        last = _run((0, *state), test, counted, ["iteration", *_names(body, state)], _shapes(shape_invariants, 1))
+        last = _run(
+            (0, *state), test, counted, ["iteration", *_names(body, state)], _shapes(shape_invariants, 1)
+        )
         return nest.rebuilt(loop_vars, list(last[1:]))
     last = _run(state, cond, step, _names(body, state), _shapes(shape_invariants, 0))
     return nest.rebuilt(loop_vars, list(last))
 
 
 def _run(
-    state: tuple[Any, ...], test: Callable[..., Any], body: Callable[..., Any], names: Sequence[str], shapes: Any
+    state: tuple[Any, ...],
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    names: Sequence[str],
+    shapes: Any,
 ) -> tuple[Any, ...]:
     if current() is None:
         state = nest.map_structure(_eager_leaf, state)
@@ -209,7 +221,9 @@ def _shapes(invariants: Any, extra: int) -> list[Any] | None:
 
 
 def _flat_shapes(invariants: Any) -> list[Any]:
-    if isinstance(invariants, (list, tuple)) and not all(isinstance(item, (int, type(None))) for item in invariants):
+    if isinstance(invariants, (list, tuple)) and not all(
+        isinstance(item, (int, type(None))) for item in invariants
+    ):
         return [shape for item in invariants for shape in _flat_shapes(item)]
     return [invariants]
 

@@ -146,7 +146,9 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     if kind in (str, bytes):
         return _strings(np.array(value, object))
     if value is None:
-        raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.")
+        raise ValueError(
+            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+        )
     try:
         array = np.array(value)
     except ValueError:
@@ -185,7 +187,9 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         item = array[index]
         if not isinstance(item, (str, bytes)):
             kind = type(item)
-            raise ValueError(f"Attempt to convert a value ({item!r}) with an unsupported type ({kind}) to a Tensor.")
+            raise ValueError(
+                f"Attempt to convert a value ({item!r}) with an unsupported type ({kind}) to a Tensor."
+            )
         out[index] = item.encode() if isinstance(item, str) else item
     return out
 
@@ -200,4 +204,8 @@ def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bo
     if kind in "iu" and dtype.is_integer:
         return bool(dtype.min <= array.min() and array.max() <= dtype.max)
     rank = "iufc".find(kind)
-    return dtype.is_numeric and rank >= 0 and ("iufc".find(dtype.kind) >= rank or (kind in "iu" and dtype.is_integer))
+    return (
+        dtype.is_numeric
+        and rank >= 0
+        and ("iufc".find(dtype.kind) >= rank or (kind in "iu" and dtype.is_integer))
+    )

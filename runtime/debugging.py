@@ -81,7 +81,7 @@ class _Shown:
         return self.text
 
 
-def Assert(condition: Any, data: Any, summarize: int = 3, name: str | None = None) -> None:  # noqa: N802
+def Assert(condition: Any, data: Any, summarize: int = 3, name: str | None = None) -> None:
     """Raise InvalidArgumentError with `data` unless all elements of `condition` are true, at each run.
 
     >>> Assert(convert_to_tensor(True), ["never seen"])
@@ -102,7 +102,9 @@ def require(
 
 
 def _comparison(name: str, sign: str, holds: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    def check(x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+    def check(
+        x: Any, y: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None:
         y = y if isinstance(y, Tensor) else convert_to_tensor(y, dtype_hint=getattr(x, "dtype", None))
         x = x if isinstance(x, Tensor) else convert_to_tensor(x, dtype_hint=y.dtype)
         _require_all(holds(x, y), f"Condition x {sign} y did not hold.", message, {"x": x, "y": y}, summarize)
@@ -113,9 +115,13 @@ def _comparison(name: str, sign: str, holds: Callable[[Any, Any], Any]) -> Calla
 
 
 def _sign_check(name: str, sign: str, holds: Callable[[Any, Any], Any]) -> Callable[..., None]:
-    def check(x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None) -> None:
+    def check(
+        x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
+    ) -> None:
         x = convert_to_tensor(x)
-        _require_all(holds(x, 0), f"Condition x {sign} 0 did not hold element-wise:", message, {"x": x}, summarize)
+        _require_all(
+            holds(x, 0), f"Condition x {sign} 0 did not hold element-wise:", message, {"x": x}, summarize
+        )
 
     check.__name__ = check.__qualname__ = name
     check.__doc__ = f"Raise InvalidArgumentError unless `x {sign} 0` for all elements, at each run."
@@ -126,7 +132,12 @@ def _require_all(
     truths: Any, reason: str, message: str | None, operands: dict[str, Tensor], summarize: int | None
 ) -> None:
     text = f"{message}\n{reason}" if message else reason
-    require(reductions.reduce_all(truths), text, list(operands.values()), summarize=3 if summarize is None else summarize)
+    require(
+        reductions.reduce_all(truths),
+        text,
+        list(operands.values()),
+        summarize=3 if summarize is None else summarize,
+    )
 
 
 assert_equal = _comparison("assert_equal", "==", comparison.equal)

@@ -22,7 +22,7 @@ class DType:
     Attributes: `name` ("float32"), `as_numpy_dtype` (the NumPy scalar type), `size` (bytes an element).
     """
 
-    __slots__ = ("name", "numpy", "kind", "_hash")
+    __slots__ = ("_hash", "kind", "name", "numpy")
 
     def __init__(self, name: str, numpy: Any) -> None:
         self.name = name

@@ -1,8 +1,8 @@
 """What travels through regions: the leaves of nests, sorted into what a graph carries and what stays Python.
 
-    tensor, TensorArray      carried as they are
-    number, NumPy array      carried as a constant; a Python number adapts its dtype to what it meets
-    everything else          static: the same Python object on every path
+tensor, TensorArray      carried as they are
+number, NumPy array      carried as a constant; a Python number adapts its dtype to what it meets
+everything else          static: the same Python object on every path
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from agc.autograph.staging import Maybe, Undefined
 
 from . import dtypes, nest
@@ -127,7 +126,11 @@ def packed(like: Any, leaves: list[Any]) -> Any:
 
 def same_structure(one: Any, other: Any) -> bool:
     if isinstance(one, Maybe) or isinstance(other, Maybe):
-        return isinstance(one, Maybe) and isinstance(other, Maybe) and nest.same_structure(one.value, other.value)
+        return (
+            isinstance(one, Maybe)
+            and isinstance(other, Maybe)
+            and nest.same_structure(one.value, other.value)
+        )
     return nest.same_structure(one, other)
 
 

@@ -18,7 +18,7 @@ from .ir.graph import Operand
 from .ir.specs import AnySpec, ArraySpec, Spec
 from .ops.structure import WHILE
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
-from .tensor import SymbolicTensor, WeakDtype
+from .tensor import SymbolicTensor, WeakDtypeError
 
 MAX_ATTEMPTS = 12
 
@@ -84,7 +84,7 @@ class Loop:
                     results = [*self.body(*self._arguments(body))]
                 if not self._refined(results):
                     break
-            except WeakDtype as error:
+            except WeakDtypeError as error:
                 self._start_with(error, body)
         else:
             raise staging_error(
@@ -108,10 +108,7 @@ class Loop:
         return Loop(test, body, state, ("going", *self.names)).record()[1:]
 
     def _arguments(self, builder: Builder) -> tuple[Any, ...]:
-        flat = [
-            slot.initial if slot.spec is None else self._argument(slot, builder)
-            for slot in self.slots
-        ]
+        flat = [slot.initial if slot.spec is None else self._argument(slot, builder) for slot in self.slots]
         return repacked(self.state, flat)
 
     def _argument(self, slot: _Slot, builder: Builder) -> Any:
@@ -122,7 +119,7 @@ class Loop:
             argument._is_weak = slot.is_weak()
         return argument
 
-    def _start_with(self, error: WeakDtype, body: Builder) -> None:
+    def _start_with(self, error: WeakDtypeError, body: Builder) -> None:
         """A Python number in the initial state takes the dtype that it met in the body."""
         at = next((i for i, value in enumerate(body.inputs) if value is error.tensor._value), None)
         carried = [slot for slot in self.slots if slot.spec is not None]
@@ -130,7 +127,7 @@ class Loop:
             raise error
         slot = carried[at]
         if isinstance(slot.initial, SymbolicTensor):  # weak in the surrounding loop as well
-            raise WeakDtype(str(error), slot.initial, error.dtype) from None
+            raise WeakDtypeError(str(error), slot.initial, error.dtype) from None
         wider = self._other_dtype(slot, Spec(error.dtype, ()))
         if wider is None:
             raise TypeError(str(error)) from None
@@ -161,7 +158,8 @@ class Loop:
                     fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
                 )
         after = [leaf for value in results for leaf in leaves.flatten(value)]
-        return any([self._adapted(slot, leaf) for slot, leaf in zip(self.slots, after, strict=True)])
+        changes = [self._adapted(slot, leaf) for slot, leaf in zip(self.slots, after, strict=True)]
+        return any(changes)  # all slots must have been looked at
 
     def _adapted(self, slot: _Slot, leaf: Any) -> bool:
         """Make the slot fit what an iteration gives it; whether that changed it."""
@@ -222,7 +220,9 @@ class Loop:
                 outputs.append(leaves.operand_in(body, argument))
         return outputs
 
-    def _finish(self, test: Builder, body: Builder, going: Operand, yielded: list[Operand]) -> tuple[Any, ...]:
+    def _finish(
+        self, test: Builder, body: Builder, going: Operand, yielded: list[Operand]
+    ) -> tuple[Any, ...]:
         outer = active()
         carried = [slot for slot in self.slots if slot.spec is not None]
         start = [slot.starting(outer) for slot in carried]

@@ -27,7 +27,11 @@ def active() -> Builder:
 
 
 def shown(value: Any) -> str:
-    return leaves.describe(value) if not nest.is_nested(value) else str(nest.map_structure(leaves.describe, value))
+    return (
+        leaves.describe(value)
+        if not nest.is_nested(value)
+        else str(nest.map_structure(leaves.describe, value))
+    )
 
 
 def as_maybe(name: str, value: Any, like: Any) -> Maybe:
@@ -59,7 +63,9 @@ def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
     return one if isinstance(one, RefSpec) and one == other else None
 
 
-def closed(builders: Sequence[Builder], outputs: Sequence[Sequence[Operand]]) -> tuple[tuple[Graph, ...], list[Operand]]:
+def closed(
+    builders: Sequence[Builder], outputs: Sequence[Sequence[Operand]]
+) -> tuple[tuple[Graph, ...], list[Operand]]:
     """The finished regions, all with the same captured inputs, and what the surroundings pass in for them."""
     captured = list(dict.fromkeys(outer for builder in builders for outer in builder.captured_outer()))
     regions = []

@@ -1,8 +1,8 @@
 """What a staged `for` walks over: a number of items, and a way to get the one with a given index.
 
-    for x in tensor                 the rows of a tensor
-    for i in range(a, b, s)         a + index * s, without making the range
-    for i, x in enumerate(tensor)   pairs; zip and reversed in the same way
+for x in tensor                 the rows of a tensor
+for i in range(a, b, s)         a + index * s, without making the range
+for i, x in enumerate(tensor)   pairs; zip and reversed in the same way
 """
 
 from __future__ import annotations
@@ -51,11 +51,9 @@ class Rows:
         columns = [rows_of(items) for items in many]
         count = columns[0].count
         for column in columns[1:]:
-            known = isinstance(count, int) and isinstance(column.count, int)
-            if known:
-                count = min(count, column.count)
-            else:
-                count = arithmetic.minimum(count, column.count)
+            are_known = isinstance(count, int) and isinstance(column.count, int)
+            shorter = min if are_known else arithmetic.minimum
+            count = shorter(count, column.count)
         return Rows(count, lambda index: tuple(column.get(index) for column in columns))
 
 
@@ -72,7 +70,10 @@ def rows_of(items: Any) -> Rows:
     if produced is not None:
         return produced
     known = None if tensor.shape.rank is None else tensor.shape[0]
-    return Rows(known if known is not None else extents.shape(tensor)[0], lambda index: selecting.gather(tensor, index))
+    return Rows(
+        known if known is not None else extents.shape(tensor)[0],
+        lambda index: selecting.gather(tensor, index),
+    )
 
 
 def counted(start: Any, limit: Any = None, delta: Any = 1) -> Rows:
@@ -83,7 +84,9 @@ def counted(start: Any, limit: Any = None, delta: Any = 1) -> Rows:
     if limit is None:
         start, limit = 0, start
     dtype = next((x.dtype for x in (start, limit, delta) if is_tensor_like(x)), dtypes.int32)
-    first, end, step = (convert_to_tensor(x, None if is_tensor_like(x) else dtype) for x in (start, limit, delta))
+    first, end, step = (
+        convert_to_tensor(x, None if is_tensor_like(x) else dtype) for x in (start, limit, delta)
+    )
     if not dtype.is_integer:
         raise TypeError(f"range() takes integers, not {dtype.name}: use tf.range")
     return _counted(first, end, step, dtype)

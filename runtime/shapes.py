@@ -224,5 +224,7 @@ def _broadcast_size(a: int | None, b: int | None, one: Dims, other: Dims) -> int
 def normal_axis(axis: int, rank: int) -> int:
     """`axis` counted from the front; ValueError when it is out of range."""
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of range for a tensor of rank {rank}: expected [{-rank}, {rank})")
+        raise ValueError(
+            f"axis {axis} is out of range for a tensor of rank {rank}: expected [{-rank}, {rank})"
+        )
     return axis % rank if rank else 0

@@ -225,7 +225,7 @@ class SymbolicTensor(Tensor):
     def __init__(self, value: Value, builder: Builder, is_weak: bool = False) -> None:
         self._value = value
         self._builder = builder
-        self._is_weak = is_weak  # a loop's variable that starts as a Python number; see WeakDtype
+        self._is_weak = is_weak  # a loop's variable that starts as a Python number; see WeakDtypeError
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -319,7 +319,7 @@ class SymbolicArray:
         return self._value.spec
 
 
-class WeakDtype(TypeError):
+class WeakDtypeError(TypeError):
     """A loop variable that starts as a Python number met another dtype, which it should have from the start."""
 
     def __init__(self, message: str, tensor: SymbolicTensor, dtype: dtypes.DType) -> None:

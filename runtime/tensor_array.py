@@ -1,9 +1,9 @@
 """`TensorArray`: a list of tensors that loops write and read.
 
-    ta = TensorArray(float32, size=n)
-    for i in range(n):
-        ta = ta.write(i, f(i))          # a write gives the new array: keep it
-    return ta.stack()
+ta = TensorArray(float32, size=n)
+for i in range(n):
+    ta = ta.write(i, f(i))          # a write gives the new array: keep it
+return ta.stack()
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ class TensorSpec:
     TensorSpec(shape=(None, 3), dtype=tf.float32, name='x')
     """
 
-    __slots__ = ("spec", "name")
+    __slots__ = ("name", "spec")
 
     def __init__(self, shape: Any, dtype: Any = "float32", name: str | None = None) -> None:
         self.spec = Spec(dtypes.as_dtype(dtype), shapes.as_dims(shape))

@@ -106,7 +106,9 @@ class Variable:
         """The present value, as NumPy has it; not in a graph, where it is known only when the graph runs."""
         return self.value().numpy()  # type: ignore[attr-defined]
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         """Replace the value. Returns the variable, None without `read_value`.
 
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
@@ -166,7 +168,9 @@ class Variable:
         return np.array(self.value(), dtype=dtype)
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        return Variable(EagerTensor(self._array.copy()), self.trainable, name=self.short_name, shape=self.shape)
+        return Variable(
+            EagerTensor(self._array.copy()), self.trainable, name=self.short_name, shape=self.shape
+        )
 
     def __repr__(self) -> str:
         known = f" shape={self.shape} dtype={self.dtype.name}"

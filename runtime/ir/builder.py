@@ -110,9 +110,9 @@ class Builder:
         made = self.origin_of(value)
         place = f" at {made}" if made is not None else ""
         return (
-            f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of `{user}`. Return it "
-            "from the function or block that makes it, and use the returned tensor. (A Python list that a staged loop "
-            "appends to is filled once, while tracing: collect values in a tf.TensorArray.)"
+            f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of `{user}`. "
+            "Return it from the function or block that makes it, and use the returned tensor. (A Python list that "
+            "a staged loop appends to is filled once, while tracing: collect values in a tf.TensorArray.)"
         )
 
     def captured_variable(self, variable: Any) -> Value:

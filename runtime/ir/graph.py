@@ -90,7 +90,7 @@ Operand = Value | Constant
 class Operation:
     """One step of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
 
-    __slots__ = ("op", "inputs", "attrs", "outputs", "regions", "origin", "stateful")
+    __slots__ = ("attrs", "inputs", "op", "origin", "outputs", "regions", "stateful")
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Operation:
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
-    __slots__ = ("name", "inputs", "operations", "outputs", "stateful")
+    __slots__ = ("inputs", "name", "operations", "outputs", "stateful")
 
     def __init__(
         self,

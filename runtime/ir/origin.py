@@ -1,12 +1,13 @@
 """Where in the user's program an operation comes from, and the variable that its result is assigned to.
 
-    y = tf.matmul(x, w) + b        →  train.py:7, in model; the sum is called `y` in the graph
+y = tf.matmul(x, w) + b        →  train.py:7, in model; the sum is called `y` in the graph
 """
 
 from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import os
 import sys
 from types import CodeType, FrameType
@@ -75,7 +76,7 @@ def _assigned(code: CodeType) -> dict[int, str]:
     """For each instruction whose result goes straight into a variable: its offset, and the variable."""
     names = {}
     instructions = list(dis.get_instructions(code))
-    for instruction, following in zip(instructions, instructions[1:], strict=False):
+    for instruction, following in itertools.pairwise(instructions):
         if following.opname.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL")):
             target = following.argval
             names[instruction.offset] = target[0] if isinstance(target, tuple) else target

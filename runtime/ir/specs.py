@@ -36,7 +36,9 @@ class Spec:
 
     def covers(self, other: AnySpec) -> bool:
         """Whether every value that fits `other` fits this spec."""
-        return isinstance(other, Spec) and self.dtype is other.dtype and shapes.covers(self.shape, other.shape)
+        return (
+            isinstance(other, Spec) and self.dtype is other.dtype and shapes.covers(self.shape, other.shape)
+        )
 
     def __str__(self) -> str:
         if self.shape is None:

@@ -39,7 +39,7 @@ from ..convert import convert_to_tensor, is_tensor_like
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
 from ..ir.specs import AnySpec, RefSpec, Spec
-from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor, WeakDtype
+from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor, WeakDtypeError
 from .attributes import READERS
 
 REGISTRY: dict[str, Op] = {}
@@ -248,7 +248,7 @@ class Op:
             return
         others = {_own_dtype(value) for value in values if value is not weak} - {weak.dtype, None}
         if len(others) == 1:
-            raise WeakDtype(str(error), weak, others.pop()) from None  # type: ignore[arg-type]
+            raise WeakDtypeError(str(error), weak, others.pop()) from None  # type: ignore[arg-type]
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Compute at once."""

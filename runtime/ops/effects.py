@@ -14,7 +14,9 @@ from .declare import Input, Name, Tensors, op
 
 
 @op(name="print", stateful=True)
-def print_texts(inputs: Tensors, pieces: Texts, end: str, summarize: int, stream: str, name: Name = None) -> tuple[()]:
+def print_texts(
+    inputs: Tensors, pieces: Texts, end: str, summarize: int, stream: str, name: Name = None
+) -> tuple[()]:
     """Write the tensors, with the text of `pieces` around them, to a stream."""
     return ()
 
@@ -81,14 +83,16 @@ _DIGITS = {"e": (3, 5), "f": (6, 9)}  # decimal digits that are always right, an
 
 
 @op(name="assert", stateful=True)
-def assert_true(condition: Input, data: Tensors, message: str, error: str, summarize: int, name: Name = None) -> tuple[()]:
+def assert_true(
+    condition: Input, data: Tensors, message: str, error: str, summarize: int, name: Name = None
+) -> tuple[()]:
     """Raise `error` with `message` and `data` unless `condition` is true."""
     if not condition.dtype.is_bool:
         raise TypeError(f"a condition must be bool, not {condition.dtype.name}")
     return ()
 
 
-class AssertionFailed(errors.InvalidArgumentError, AssertionError):
+class GraphAssertionError(errors.InvalidArgumentError, AssertionError):
     """An `assert` of converted code failed while the graph ran."""
 
 
@@ -104,5 +108,5 @@ def _(condition: Any, data: list[Any], message: str, error: str, summarize: int)
 def exception_class(name: str) -> Any:
     """The exception that an assertion raises: one of the runtime's, a failed assertion, or a built-in one."""
     if name == "AssertionError":
-        return AssertionFailed
+        return GraphAssertionError
     return getattr(errors, name, None) or getattr(builtins, name)

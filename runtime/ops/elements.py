@@ -26,7 +26,7 @@ _GONE = object()
 class Elements:
     """One version of a list of arrays; None stands for an element that was never written."""
 
-    __slots__ = ("_items", "_newer", "_index", "_old")
+    __slots__ = ("_index", "_items", "_newer", "_old")
 
     def __init__(self, items: list[Any]) -> None:
         self._items: list[Any] | None = items

@@ -23,7 +23,6 @@ def read_variable(variable: Ref, name: Name = None) -> Spec:
     return content
 
 
-
 @read_variable.kernel
 def _(variable: Any) -> Any:
     return variable._array
@@ -47,7 +46,6 @@ def _assigned(variable: Any, value: Any) -> Spec:
     return Spec(content.dtype, shapes.merge(content.shape, value.shape))
 
 
-
 @assign_variable.kernel
 def _(variable: Any, value: Any) -> Any:
     variable._array = np.asarray(value)
@@ -60,7 +58,6 @@ def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     return _assigned(variable, value)
 
 
-
 @assign_add_variable.kernel
 def _(variable: Any, value: Any) -> Any:
     variable._array = np.asarray(variable._array + value)
@@ -71,7 +68,6 @@ def _(variable: Any, value: Any) -> Any:
 def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     """Subtract from a variable, and return its new value."""
     return _assigned(variable, value)
-
 
 
 @assign_sub_variable.kernel

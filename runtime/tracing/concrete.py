@@ -30,7 +30,9 @@ class ConcreteFunction:
     `captured_inputs`, `variables`.
     """
 
-    def __init__(self, name: str, parameters: Parameters, arguments: Mapping[str, Any], traced: Tracing, executor: str):
+    def __init__(
+        self, name: str, parameters: Parameters, arguments: Mapping[str, Any], traced: Tracing, executor: str
+    ):
         self.name = name
         self.graph: Graph = traced.graph
         self.arguments = {key: nest.map_structure(_as_spec, value) for key, value in arguments.items()}
@@ -101,7 +103,9 @@ class ConcreteFunction:
         for name, traced in self.arguments.items():
             given = arguments[name]
             if not nest.same_structure(traced, given):
-                raise TypeError(f"{self.name}(): argument `{name}` has another structure than the traced one: {traced}")
+                raise TypeError(
+                    f"{self.name}(): argument `{name}` has another structure than the traced one: {traced}"
+                )
             pairs = zip(nest.flatten_with_path(traced, name), nest.flatten(given), strict=True)
             for (path, spec), leaf in pairs:
                 checked = self._checked_leaf(path, spec, leaf)
@@ -114,7 +118,9 @@ class ConcreteFunction:
             if is_tensor_argument(traced):
                 return given
             if (traced if isinstance(traced, Identity) else key_of(traced)) != key_of(given):
-                raise TypeError(f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call")
+                raise TypeError(
+                    f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call"
+                )
             return None
         try:
             tensor = given if isinstance(given, Tensor) else convert_to_tensor(given, traced.dtype)
@@ -134,7 +140,9 @@ class ConcreteFunction:
         builder = current()
         if builder is not None:
             return self._recorded(builder, inputs)
-        return self.run([leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs])
+        return self.run(
+            [leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs]
+        )
 
     def run(self, arrays: list[Any]) -> Any:
         """Run the graph on arrays."""
@@ -156,7 +164,9 @@ class ConcreteFunction:
                 assert self._owner is not None
                 operands.append(builder.captured(item, self._owner))
         specs = self._output_specs()
-        values = builder.add(CALL, operands, {"name": self.name}, specs, (self.graph,), [self.name] * len(specs))
+        values = builder.add(
+            CALL, operands, {"name": self.name}, specs, (self.graph,), [self.name] * len(specs)
+        )
         return self._filled([wrap(value, builder) for value in values])
 
     def _filled(self, results: list[Any]) -> Any:

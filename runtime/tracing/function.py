@@ -1,7 +1,7 @@
 """`function`: a Python function that becomes graphs, one for each kind of arguments it meets.
 
-    f(tensor)   →  key of the arguments  →  known: run its graph
-                                            new: convert (AutoGraph), trace, keep, run
+f(tensor)   →  key of the arguments  →  known: run its graph
+                                        new: convert (AutoGraph), trace, keep, run
 """
 
 from __future__ import annotations
@@ -68,7 +68,9 @@ class Function:
             return self.python_function(*args, **kwargs)
         try:
             if not kwargs and current() is None:
-                key = tuple([(a._array.dtype, a._array.shape) if type(a) is EagerTensor else key_of(a) for a in args])
+                key = tuple(
+                    [(a._array.dtype, a._array.shape) if type(a) is EagerTensor else key_of(a) for a in args]
+                )
                 concrete = self._fast.get(key)
                 if concrete is not None:
                     return concrete.run([a._array for a in args if type(a) is EagerTensor])
@@ -164,7 +166,11 @@ class Function:
 
     def _with_signature_specs(self, arguments: dict[str, Any]) -> dict[str, Any]:
         assert self.input_signature is not None
-        names = [name for name in arguments if name not in ("self", "cls") or len(arguments) == len(self.input_signature)]
+        names = [
+            name
+            for name in arguments
+            if name not in ("self", "cls") or len(arguments) == len(self.input_signature)
+        ]
         result = dict(arguments)
         for name, wanted in zip(names, self.input_signature, strict=False):
             result[name] = wanted
@@ -259,7 +265,9 @@ class BoundFunction:
 def _computed(builder: Builder, value: SymbolicTensor, arguments: Mapping[str, Any]) -> EagerTensor:
     """The initial value of a variable, computed from the arguments of the first call."""
     if value._builder is not builder:
-        raise ValueError("a variable cannot be made inside of a staged `if` or loop: its initial value is not known")
+        raise ValueError(
+            "a variable cannot be made inside of a staged `if` or loop: its initial value is not known"
+        )
     given = [leaf for _, leaf in tensor_leaves(arguments)]
     graph = builder.finish([value._value])
     if any(isinstance(leaf, TensorSpec) for leaf in given):
@@ -285,7 +293,9 @@ def _generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dic
         flat = []
         for spec, leaf in zip(nest.flatten(traced[name]), nest.flatten(value), strict=True):
             if not isinstance(spec, TensorSpec):
-                if is_tensor_argument(leaf) or (spec if isinstance(spec, Identity) else key_of(spec)) != key_of(leaf):
+                if is_tensor_argument(leaf) or (
+                    spec if isinstance(spec, Identity) else key_of(spec)
+                ) != key_of(leaf):
                     return None
                 flat.append(leaf)
                 continue
@@ -346,7 +356,9 @@ def function(
     if experimental_autograph_options is not None:
         raise ValueError("experimental_autograph_options are not supported: leave them out")
     if experimental_executor not in EXECUTORS:
-        raise ValueError(f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {experimental_executor!r}")
+        raise ValueError(
+            f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {experimental_executor!r}"
+        )
 
     def decorated(python_function: Callable[..., Any]) -> Function:
         if not callable(python_function):

@@ -1,10 +1,10 @@
 """Signatures of traced functions as text.
 
-    my_relu(x, alpha=0.1)
-      Args:
-        x: float32 Tensor, shape=(2,)
-      Returns:
-        float32 Tensor, shape=(2,)
+my_relu(x, alpha=0.1)
+  Args:
+    x: float32 Tensor, shape=(2,)
+  Returns:
+    float32 Tensor, shape=(2,)
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What a call looks like to `function`: bound arguments, and the key that decides which graph fits.
 
-    tensors, NumPy arrays      by dtype and shape
-    Python numbers, strings    by type and value
-    nests                      by structure, then leaf by leaf
-    variables, other objects   by identity
+tensors, NumPy arrays      by dtype and shape
+Python numbers, strings    by type and value
+nests                      by structure, then leaf by leaf
+variables, other objects   by identity
 """
 
 from __future__ import annotations
@@ -23,7 +23,20 @@ from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
 from ..variable import Variable
 
-_VALUES = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), frozenset, range, slice, dtypes.DType)
+_VALUES = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    frozenset,
+    range,
+    slice,
+    dtypes.DType,
+)
 
 
 class Parameters:
@@ -32,7 +45,9 @@ class Parameters:
     def __init__(self, python_function: Callable[..., Any]) -> None:
         self.signature = inspect.signature(python_function)
         self._positional = [
-            p.name for p in self.signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            p.name
+            for p in self.signature.parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
         kinds = {p.kind for p in self.signature.parameters.values()}
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
@@ -55,7 +70,7 @@ class Parameters:
 class Identity:
     """An object by identity, without keeping it alive where Python allows that."""
 
-    __slots__ = ("_reference", "_id")
+    __slots__ = ("_id", "_reference")
 
     def __init__(self, target: Any) -> None:
         self._id = id(target)
@@ -111,7 +126,9 @@ def tensor_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """(path, leaf) for the leaves that become inputs; a path is a parameter's name and what follows it."""
     found = []
     for name, value in arguments.items():
-        found += [(path, leaf) for path, leaf in nest.flatten_with_path(value, name) if is_tensor_argument(leaf)]
+        found += [
+            (path, leaf) for path, leaf in nest.flatten_with_path(value, name) if is_tensor_argument(leaf)
+        ]
     return found
 
 
@@ -121,12 +138,14 @@ def fitted(arguments: Mapping[str, Any], input_signature: Sequence[Any], name: s
     Raises TypeError (ValueError) naming the argument and both specs when one does not fit.
     """
     result = dict(arguments)
-    names = [key for key in arguments]
+    names = list(arguments)
     for key, wanted in zip(names, input_signature, strict=False):
         if not nest.same_structure(wanted, arguments[key]):
             wanted_leaves = nest.flatten(wanted)
             if len(wanted_leaves) != 1:
-                raise TypeError(f"{name}(): the structure of argument `{key}` does not match input_signature: {wanted}")
+                raise TypeError(
+                    f"{name}(): the structure of argument `{key}` does not match input_signature: {wanted}"
+                )
             result[key] = _fitted_leaf(arguments[key], wanted_leaves[0], key, name)
             continue
         result[key] = nest.map_structure(
@@ -140,10 +159,14 @@ def _fitted_leaf(value: Any, wanted: TensorSpec, argument: str, name: str) -> An
         tensor: Any = value
     else:
         try:
-            tensor = convert_to_tensor(value.value() if isinstance(value, Variable) else value, dtype_hint=wanted.dtype)
+            tensor = convert_to_tensor(
+                value.value() if isinstance(value, Variable) else value, dtype_hint=wanted.dtype
+            )
         except (TypeError, ValueError) as error:
             raise TypeError(f"{name}(): argument `{argument}` is no tensor: {error}") from None
-    if tensor.dtype is not wanted.dtype or not shapes.covers(shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)):
+    if tensor.dtype is not wanted.dtype or not shapes.covers(
+        shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)
+    ):
         given = Spec(tensor.dtype, shapes.as_dims(tensor.shape))
         raise TypeError(
             f"{name}(): argument `{argument}` is {given}, which does not fit {wanted.spec} of input_signature"

@@ -1,8 +1,8 @@
 """Tracing: a Python function is called on symbolic inputs, and what it does becomes a graph.
 
-    arguments  →  inputs of the graph, and Python values as they are
-    the call   →  operations
-    result     →  outputs of the graph, and Python values as they are
+arguments  →  inputs of the graph, and Python values as they are
+the call   →  operations
+result     →  outputs of the graph, and Python values as they are
 """
 
 from __future__ import annotations

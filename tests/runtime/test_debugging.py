@@ -2,9 +2,8 @@
 
 import sys
 
-import pytest
-
 import agc.runtime as tf
+import pytest
 
 
 def printed(capsys, *args, **kwargs):

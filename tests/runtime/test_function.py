@@ -5,10 +5,9 @@ import threading
 import traceback
 import weakref
 
+import agc.runtime as tf
 import numpy as np
 import pytest
-
-import agc.runtime as tf
 
 
 def counting(**options):
@@ -117,7 +116,11 @@ class TestConcreteFunctions:
     def test_the_same_graph_for_the_same_kind_of_call(self):
         f = tf.function(lambda x: x + 1)
         one = f.get_concrete_function(tf.constant(1))
-        assert one is f.get_concrete_function(tf.constant(2)) is f.get_concrete_function(tf.TensorSpec([], tf.int32))
+        assert (
+            one
+            is f.get_concrete_function(tf.constant(2))
+            is f.get_concrete_function(tf.TensorSpec([], tf.int32))
+        )
         assert one is not f.get_concrete_function(1)
         assert isinstance(one.graph, tf.Graph)
 
@@ -137,7 +140,9 @@ class TestConcreteFunctions:
 
     def test_a_call_that_does_not_fit_names_the_argument_and_both_specs(self):
         concrete = tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([2], tf.float32))
-        with pytest.raises(TypeError, match=r"`x` is float32\[3\], but the graph was traced for float32\[2\]"):
+        with pytest.raises(
+            TypeError, match=r"`x` is float32\[3\], but the graph was traced for float32\[2\]"
+        ):
             concrete(tf.zeros([3]))
 
     def test_pretty_printed_signatures(self):
@@ -317,7 +322,8 @@ class TestErrors:
             f()
 
     @pytest.mark.parametrize(
-        "options", [{"jit_compile": True}, {"experimental_executor": "gpu"}, {"experimental_autograph_options": ()}]
+        "options",
+        [{"jit_compile": True}, {"experimental_executor": "gpu"}, {"experimental_autograph_options": ()}],
     )
     def test_what_is_not_supported_is_refused(self, options):
         with pytest.raises(ValueError):

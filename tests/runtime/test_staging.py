@@ -1,9 +1,8 @@
 """AutoGraph and the runtime together: Python control flow on tensors gives what Python gives on numbers."""
 
+import agc.runtime as tf
 import numpy as np
 import pytest
-
-import agc.runtime as tf
 
 
 def agrees(f, *inputs, dtype=None):
@@ -14,7 +13,9 @@ def agrees(f, *inputs, dtype=None):
         tensors = [tf.constant(arg, dtype) for arg in args]
         for run in (f, tf.function(f), tf.function(f, experimental_executor="interpret")):
             found = run(*tensors)
-            tf.nest.map_structure(lambda e, g: np.testing.assert_allclose(np.asarray(g), e, rtol=1e-6), expected, found)
+            tf.nest.map_structure(
+                lambda e, g: np.testing.assert_allclose(np.asarray(g), e, rtol=1e-6), expected, found
+            )
 
 
 def test_if_elif_else():
@@ -75,7 +76,7 @@ def test_for_over_rows_enumerate_zip_reversed():
     @tf.function
     def f(xs, ys):
         total = tf.zeros([2])
-        for i, (x, y) in enumerate(zip(xs, reversed(ys))):
+        for i, (x, y) in enumerate(zip(xs, reversed(ys))):  # noqa: B905
             total += tf.cast(i, tf.float32) * x + y
         return total
 
@@ -143,7 +144,7 @@ def test_a_variable_that_only_one_branch_defines():
 def test_and_or_not_and_chains_are_lazy():
     @tf.function
     def f(x, i):
-        if 0 <= i < 3 and x[i] > 0 or not i < 100:
+        if (0 <= i < 3 and x[i] > 0) or not i < 100:
             return 1
         return 0
 
@@ -256,7 +257,7 @@ def test_python_values_stay_python():
 
 
 def test_none_in_one_branch_names_the_variable():
-    @tf.function
+    @tf.function  # noqa: RET503
     def f(x):
         if x > 0:
             return x
@@ -270,7 +271,7 @@ def test_printed_graph_has_the_users_names():
     def collatz(n):
         steps = 0
         while n != 1:
-            if n % 2 == 0:
+            if n % 2 == 0:  # noqa: SIM108
                 n = n // 2
             else:
                 n = 3 * n + 1

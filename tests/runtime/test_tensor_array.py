@@ -1,8 +1,7 @@
 """TensorArray: values never change behind one's back in a graph, loops carry it, errors name the index."""
 
-import pytest
-
 import agc.runtime as tf
+import pytest
 from agc.runtime.ops.elements import Elements
 
 EXECUTORS = pytest.mark.parametrize("executor", ["plan", "interpret"])

@@ -2,10 +2,9 @@
 
 import copy
 
+import agc.runtime as tf
 import numpy as np
 import pytest
-
-import agc.runtime as tf
 
 
 def test_assignment():
