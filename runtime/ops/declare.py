@@ -39,6 +39,7 @@ from ..convert import convert_to_tensor, is_tensor_like
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
 from ..ir.specs import AnySpec, RefSpec, Spec
+from ..quiet import quietly
 from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor, WeakDtypeError
 from .attributes import READERS
 
@@ -121,8 +122,7 @@ class Op:
 
     @functools.cached_property
     def _compute_quietly(self) -> Callable[..., Any]:
-        """The kernel; overflow and the like give infinities and NaNs without a warning."""
-        return np.errstate(all="ignore")(self.compute)
+        return quietly(self.compute)
 
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: what is known of the elements of a vector of integers before the graph runs.
