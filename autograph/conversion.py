@@ -47,7 +47,7 @@ class Converter:
     def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """Convert what the user points at, whoever's code it is; raise ConversionError if that cannot be."""
         if isinstance(f, FunctionType):
-            return f if self._is_exempt(f) else self._load(f).function(f)
+            return f if self._is_exempt(f) or _is_straight(f) else self._load(f).function(f)
         if isinstance(f, (staticmethod, classmethod)):
             return type(f)(self.convert(f.__func__))
         if isinstance(f, functools.partial):
@@ -175,6 +175,13 @@ def _is_permanent(f: FunctionType) -> bool:
         return False
     module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
     return module is not None and module.__dict__ is f.__globals__
+
+
+def _is_straight(f: FunctionType) -> bool:
+    """Whether `f` has no source, but no branch or loop either: there is nothing to stage in it."""
+    from .syntax import source
+
+    return not source.has_control_flow(f.__code__) and not source.exists(f)
 
 
 def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> functools.partial[Any]:

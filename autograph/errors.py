@@ -121,8 +121,11 @@ class ConversionError(DiagnosticError):
     """Code that cannot be converted. It is raised when the conversion is asked for, never later."""
 
 
-class StagingError(DiagnosticError):
-    """Converted code that a backend cannot stage with these values."""
+class StagingError(DiagnosticError, TypeError, ValueError):
+    """Converted code that a backend cannot stage with these values.
+
+    It is a TypeError and a ValueError: TensorFlow raises the one or the other in these cases.
+    """
 
 
 def _as_dict(value: Any) -> Any:

@@ -5,24 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agc.autograph.api import Diagnostic, Note, Where
+from agc.autograph.api import Diagnostic, Note, StagingError, Where
 
 from .ir.origin import caller
 from .tensor import SymbolicTensor
-
-
-class StagingError(TypeError, ValueError):
-    """Control flow that a graph cannot express. `diagnostic` says which variable, where, why, and what to do.
-
-    It is a TypeError and a ValueError: TensorFlow raises the one or the other in these cases.
-    """
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic)
-        self.diagnostic = diagnostic
-
-    def __str__(self) -> str:
-        return self.diagnostic.format()
 
 
 def staging_error(

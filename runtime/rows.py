@@ -30,7 +30,7 @@ class Rows:
     def __iter__(self) -> Any:
         raise errors.OperatorNotAllowedInGraphError(
             "The number of items of this iterable is known only when the graph runs, so Python cannot walk over it. "
-            "A `for` in converted code can; elsewhere use tf.range, tf.map_fn or tf.while_loop."
+            "A `for` in converted code can; elsewhere use tf.range or tf.while_loop."
         )
 
     @staticmethod

@@ -281,7 +281,7 @@ class SymbolicTensor(Tensor):
         self._refuse(
             "Iterating over a traced tensor",
             "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
-            "tf.unstack or tf.map_fn.",
+            "tf.unstack or tf.while_loop.",
         )
 
     def __len__(self) -> int:

@@ -172,7 +172,7 @@ class Graph:
     def __str__(self) -> str:
         from .text import show
 
-        return show(self)
+        return show(self).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.inputs)} inputs, {len(self.operations)} operations>"

@@ -93,7 +93,7 @@ class Op:
         self._defaults = defaults
         self._inputs = [(i, kinds[i]) for i in range(len(kinds)) if kinds[i] in _OPERANDS]
         self._attributes = [
-            (i, self.parameters[i], READERS[kinds[i]])
+            (i, self.parameters[i], self._reader(self.parameters[i], kinds[i]))
             for i in range(len(kinds))
             if kinds[i] not in _OPERANDS and kinds[i] != "Name"
         ]
@@ -111,6 +111,14 @@ class Op:
     def _usual_attributes(self) -> Mapping[str, Any]:
         """The attributes of a bare call."""
         return {name: reader(self._defaults[i - self._required]) for i, name, reader in self._attributes}
+
+    def _reader(self, parameter: str, kind: str) -> Callable[[Any], Any]:
+        if kind not in READERS:
+            raise TypeError(
+                f"{self.name}, parameter `{parameter}`: no reader is called {kind!r}. Annotations are read as text: the "
+                "module needs `from __future__ import annotations`, and ops/attributes.py a reader of that name"
+            )
+        return READERS[kind]
 
     def _no_kernel(self, *arrays: Any, **attrs: Any) -> Any:
         raise errors.InternalError(f"{self.name} has no kernel of its own", self.name)

@@ -582,3 +582,11 @@ def test_pathlib_is_left_alone():
         return path.joinpath("b").name if path else None
 
     assert convert(f)(pathlib.PurePosixPath("a")) == "b"
+
+
+def test_a_function_without_source_and_control_flow_stands_for_itself():
+    namespace = {}
+    exec("def double(x):\n    return x * 2\n\ndef absolute(x):\n    return x if x > 0 else -x", namespace)
+    assert autograph.convert(namespace["double"]) is namespace["double"]
+    with pytest.raises(autograph.ConversionError, match="AGC101"):
+        autograph.convert(namespace["absolute"])
