@@ -115,8 +115,8 @@ class Op:
     def _reader(self, parameter: str, kind: str) -> Callable[[Any], Any]:
         if kind not in READERS:
             raise TypeError(
-                f"{self.name}, parameter `{parameter}`: no reader is called {kind!r}. Annotations are read as text: the "
-                "module needs `from __future__ import annotations`, and ops/attributes.py a reader of that name"
+                f"{self.name}, parameter `{parameter}`: no reader is called {kind!r}. Annotations are read as "
+                "text: the module needs `from __future__ import annotations`, ops/attributes.py such a reader"
             )
         return READERS[kind]
 
