@@ -57,7 +57,7 @@ def convert_to_tensor(
         try:
             return _convert(value, dtypes.as_dtype(dtype_hint))
         except (TypeError, ValueError):
-            pass  # a hint that does not fit is no error: the value decides
+            return _convert(value, None)  # a hint that does not fit is no error: the value decides
     return _convert(value, wanted)
 
 
