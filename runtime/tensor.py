@@ -31,7 +31,9 @@ class Tensor:
     __slots__ = ("__weakref__",)
 
     __array_priority__ = 100.0
-    __hash__ = None  # type: ignore[assignment]  # == compares elements, as in TensorFlow 2
+
+    def __hash__(self) -> int:  # == compares elements, as in TensorFlow 2
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
     @property
     def dtype(self) -> dtypes.DType:

@@ -40,7 +40,8 @@ class Variable:
     (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
     """
 
-    __hash__ = None  # type: ignore[assignment]  # == compares values: use ref() in dicts and sets
+    def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
+        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
 
     def __init__(
         self,
@@ -61,7 +62,7 @@ class Variable:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
         value = initial_value() if callable(initial_value) else initial_value
         builder = current()
-        tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, self, value, dtype)
+        tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
         declared = shapes.as_dims(tensor.shape if shape is None else shape)
         if validate_shape and not shapes.compatible(declared, tensor._array.shape):
             raise ValueError(
@@ -187,7 +188,7 @@ def _initial(value: Any, dtype: Any) -> EagerTensor:
     return tensor
 
 
-def _make_in_graph(builder: Builder, variable: Variable, value: Any, dtype: Any) -> EagerTensor:
+def _make_in_graph(builder: Builder, value: Any, dtype: Any) -> EagerTensor:
     function = builder
     while not function.is_function:
         assert function.parent is not None
@@ -198,7 +199,7 @@ def _make_in_graph(builder: Builder, variable: Variable, value: Any, dtype: Any)
             "is only created once or created outside tf.function: keep it in an attribute or a global and test "
             "`if self.v is None` before making it."
         )
-    return function.make_variable(variable, value, dtype)  # type: ignore[no-any-return]
+    return function.make_variable(value, dtype)  # type: ignore[no-any-return]
 
 
 def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:

@@ -7,22 +7,22 @@ f(tensor)   →  key of the arguments  →  known: run its graph
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
-import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from agc.autograph import api
 
-from .. import config, leaves, nest, shapes
-from ..convert import convert_to_tensor
-from ..execute import EXECUTORS, interpret
-from ..ir.builder import Builder, current, eagerly
-from ..tensor import EagerTensor, SymbolicTensor
-from ..tensor_spec import TensorSpec
-from ..variable import Variable
+from .. import config
+from ..execute import EXECUTORS
+from ..ir.builder import current
+from ..tensor import EagerTensor
 from .concrete import ConcreteFunction
-from .signature import Identity, Parameters, fitted, is_tensor_argument, key_of, tensor_leaves
+from .creation import VariableMaker
+from .input_signature import InputSignature
+from .relaxing import relaxed, same_specs
+from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
 
 FAST_ENTRIES = 10_000  # calls remembered by their raw arguments; forgotten all at once when there are more
@@ -43,24 +43,21 @@ class Function:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.name = name
-        self.input_signature = None if input_signature is None else tuple(input_signature)
+        self._signature = None if input_signature is None else InputSignature(input_signature, name)
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._executor = executor
         self._parameters = Parameters(python_function)
-        self._check_signature()
         self._concrete: dict[Hashable, ConcreteFunction] = {}
         self._fast: dict[Hashable, ConcreteFunction] = {}
         self._initialised: set[Hashable] = set()
         self._traces = 0
         self._lock = threading.RLock()
 
-    def _check_signature(self) -> None:
-        if self.input_signature is None:
-            return
-        for leaf in nest.flatten(list(self.input_signature)):
-            if not isinstance(leaf, TensorSpec):
-                raise TypeError(f"input_signature must be a nest of TensorSpecs, but holds {leaf!r}")
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """The specs that all calls fit, if they were given."""
+        return None if self._signature is None else self._signature.specs
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for these arguments; trace it first when there is none yet."""
@@ -97,25 +94,8 @@ class Function:
         self._fast[key] = concrete
 
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        if self.input_signature is not None and not args and not kwargs:
-            args = self._bound_instance() + self.input_signature
         arguments = self._parameters.bind(args, kwargs)
-        if self.input_signature is None:
-            return arguments
-        return self._fitted(arguments)
-
-    def _bound_instance(self) -> tuple[Any, ...]:
-        return ()
-
-    def _fitted(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        assert self.input_signature is not None
-        skipped = len(arguments) - len(self.input_signature)
-        names = list(arguments)
-        if skipped < 0:
-            raise TypeError(f"{self.name}() takes {len(arguments)} arguments, input_signature has more")
-        start = 1 if skipped and names[0] in ("self", "cls") else 0
-        chosen = {name: arguments[name] for name in names[start : start + len(self.input_signature)]}
-        return {**arguments, **fitted(chosen, self.input_signature, self.name)}
+        return arguments if self._signature is None else self._signature.fitted(arguments)
 
     def _for(self, arguments: dict[str, Any]) -> ConcreteFunction:
         """The concrete function that fits the arguments, traced now if there is none."""
@@ -126,55 +106,33 @@ class Function:
         with self._lock:
             found = self._concrete.get(key)
             if found is None:
-                wanted = self._relaxed(arguments) if self._reduce_retracing else arguments
-                found = self._traced(wanted, arguments)
+                found = self._traced(arguments)
                 self._concrete[(key, Identity(current())) if found.belongs_to_outer else key] = found
         return found
 
     def _key(self, arguments: Mapping[str, Any]) -> Hashable:
-        if self.input_signature is None:
+        if self._signature is None:
             return tuple([key_of(value) for value in arguments.values()])
-        specs = [self._signature_key(value) for value in arguments.values()]
-        return tuple(specs)
+        described = self._signature.described(arguments)
+        return tuple([key_of(value) for name, value in arguments.items() if name not in described])
 
-    def _signature_key(self, value: Any) -> Hashable:
-        flat = nest.flatten(value)
-        return None if all(is_tensor_argument(leaf) for leaf in flat) else key_of(value)
-
-    def _relaxed(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """With `reduce_retracing`: dimensions that differed between calls become unknown."""
-        for concrete in self._concrete.values():
-            general = _generalised(concrete.arguments, arguments)
-            if general is not None:
-                return general
-        return arguments
-
-    def _traced(self, arguments: dict[str, Any], actual: dict[str, Any]) -> ConcreteFunction:
-        if self.input_signature is not None:
-            arguments = self._with_signature_specs(arguments)
-        for known in self._concrete.values():
-            if self._reduce_retracing and _same_specs(known.arguments, arguments):
-                return known
+    def _traced(self, arguments: dict[str, Any]) -> ConcreteFunction:
+        wanted = arguments
+        if self._signature is not None:
+            wanted = {**arguments, **self._signature.described(arguments)}
+        elif self._reduce_retracing:
+            earlier = list(self._concrete.values())
+            wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
+            for concrete in earlier:
+                if same_specs(concrete.arguments, wanted):
+                    return concrete
         owner = self._owner_key(arguments)
-        made: list[Any] = []
-        make = None if owner in self._initialised else self._variable_maker(actual, made)
-        concrete = self._trace_once(arguments, make)
+        maker = None if owner in self._initialised else VariableMaker(arguments)
+        concrete = self._trace_once(wanted, maker)
         self._initialised.add(owner)
-        if made:  # the graph of the first call makes variables: the one to keep must not
-            concrete = self._trace_once(arguments, None)
+        if maker is not None and maker.made:  # the graph to keep must not make variables
+            concrete = self._trace_once(wanted, None)
         return concrete
-
-    def _with_signature_specs(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        assert self.input_signature is not None
-        names = [
-            name
-            for name in arguments
-            if name not in ("self", "cls") or len(arguments) == len(self.input_signature)
-        ]
-        result = dict(arguments)
-        for name, wanted in zip(names, self.input_signature, strict=False):
-            result[name] = wanted
-        return result
 
     def _trace_once(self, arguments: dict[str, Any], make: Callable[..., Any] | None) -> ConcreteFunction:
         self._traces += 1
@@ -187,21 +145,14 @@ class Function:
         first = next(iter(arguments), None)
         return Identity(arguments[first]) if first in ("self", "cls") else None
 
-    def _variable_maker(self, arguments: Mapping[str, Any], made: list[Any]) -> Callable[..., Any]:
-        def make(builder: Builder, variable: Variable, value: Any, dtype: Any) -> EagerTensor:
-            if isinstance(value, SymbolicTensor):
-                value = _computed(builder, value, arguments)
-            with eagerly():
-                tensor = convert_to_tensor(value, dtype)
-            made.append(weakref.ref(variable))
-            assert isinstance(tensor, EagerTensor)
-            return tensor
-
-        return make
-
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """The traced function for arguments like these; TensorSpecs may stand for tensors."""
+        """The traced function for arguments like these; TensorSpecs may stand for tensors.
+
+        With an input_signature the arguments may be left out.
+        """
         try:
+            if self.input_signature is not None and not args and not kwargs:
+                args = self.input_signature
             return self._for(self._arguments(args, kwargs))
         except BaseException as error:
             api.strip_frames(error)
@@ -262,55 +213,6 @@ class BoundFunction:
         return f"<agc.runtime.Function {self._function.name} of {self._instance!r}>"
 
 
-def _computed(builder: Builder, value: SymbolicTensor, arguments: Mapping[str, Any]) -> EagerTensor:
-    """The initial value of a variable, computed from the arguments of the first call."""
-    if value._builder is not builder:
-        raise ValueError(
-            "a variable cannot be made inside of a staged `if` or loop: its initial value is not known"
-        )
-    given = [leaf for _, leaf in tensor_leaves(arguments)]
-    graph = builder.finish([value._value])
-    if any(isinstance(leaf, TensorSpec) for leaf in given):
-        raise ValueError(
-            "the initial value of a variable depends on the arguments, which get_concrete_function does not know: "
-            "call the function once before"
-        )
-    with eagerly():
-        arrays = [leaves.carried(leaf)._array for leaf in given]
-    captured = [item.deref() for item in builder.captured_outer()]  # type: ignore[attr-defined]
-    (result,) = interpret(graph, [*arrays, *captured])
-    return EagerTensor(result)
-
-
-def _generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The arguments with specs that cover an earlier trace as well; None when they differ in more than shapes."""
-    if [*traced] != [*arguments]:
-        return None
-    result = {}
-    for name, value in arguments.items():
-        if not nest.same_structure(traced[name], value):
-            return None
-        flat = []
-        for spec, leaf in zip(nest.flatten(traced[name]), nest.flatten(value), strict=True):
-            if not isinstance(spec, TensorSpec):
-                if is_tensor_argument(leaf) or (
-                    spec if isinstance(spec, Identity) else key_of(spec)
-                ) != key_of(leaf):
-                    return None
-                flat.append(leaf)
-                continue
-            if not is_tensor_argument(leaf) or leaf.dtype != spec.dtype:
-                return None
-            shape = shapes.generalise(spec.spec.shape, shapes.as_dims(leaf.shape))
-            flat.append(TensorSpec(shape, spec.dtype))
-        result[name] = nest.pack_sequence_as(value, flat)
-    return result
-
-
-def _same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return [key_of(value) for value in one.values()] == [key_of(value) for value in other.values()]
-
-
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Sequence[Any] | None = None,
@@ -364,6 +266,11 @@ def function(
         if not callable(python_function):
             raise TypeError(f"function() takes a callable, not {python_function!r}")
         inner = python_function.python_function if isinstance(python_function, Function) else python_function
+        if inspect.isgeneratorfunction(inner) or inspect.iscoroutinefunction(inner):
+            kind = "generator" if inspect.isgeneratorfunction(inner) else "coroutine"
+            raise TypeError(
+                f"the {kind} `{inner.__qualname__}` cannot become a graph: return tensors instead"
+            )
         name = getattr(inner, "__name__", type(inner).__name__)
         name = name if name.isidentifier() else "lambda_"
         relaxed = bool(reduce_retracing or experimental_relax_shapes)

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, nest, shapes
 from ..convert import convert_to_tensor
-from ..ir.specs import Spec
 from ..tensor import EagerTensor, SymbolicTensor, Tensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
-from ..variable import Variable
 
 _VALUES = (
     bool,
@@ -43,7 +41,10 @@ class Parameters:
     """The parameters of the Python function, and how calls are bound to them."""
 
     def __init__(self, python_function: Callable[..., Any]) -> None:
-        self.signature = inspect.signature(python_function)
+        try:
+            self.signature = inspect.signature(python_function)
+        except ValueError as error:
+            raise TypeError(f"function() takes a Python function: {error}") from None
         self._positional = [
             p.name
             for p in self.signature.parameters.values()
@@ -130,45 +131,3 @@ def tensor_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
             (path, leaf) for path, leaf in nest.flatten_with_path(value, name) if is_tensor_argument(leaf)
         ]
     return found
-
-
-def fitted(arguments: Mapping[str, Any], input_signature: Sequence[Any], name: str) -> dict[str, Any]:
-    """The arguments as `input_signature` wants them: tensors whose specs it covers.
-
-    Raises TypeError (ValueError) naming the argument and both specs when one does not fit.
-    """
-    result = dict(arguments)
-    names = list(arguments)
-    for key, wanted in zip(names, input_signature, strict=False):
-        if not nest.same_structure(wanted, arguments[key]):
-            wanted_leaves = nest.flatten(wanted)
-            if len(wanted_leaves) != 1:
-                raise TypeError(
-                    f"{name}(): the structure of argument `{key}` does not match input_signature: {wanted}"
-                )
-            result[key] = _fitted_leaf(arguments[key], wanted_leaves[0], key, name)
-            continue
-        result[key] = nest.map_structure(
-            lambda spec, leaf, key=key: _fitted_leaf(leaf, spec, key, name), wanted, arguments[key]
-        )
-    return result
-
-
-def _fitted_leaf(value: Any, wanted: TensorSpec, argument: str, name: str) -> Any:
-    if isinstance(value, TensorSpec):
-        tensor: Any = value
-    else:
-        try:
-            tensor = convert_to_tensor(
-                value.value() if isinstance(value, Variable) else value, dtype_hint=wanted.dtype
-            )
-        except (TypeError, ValueError) as error:
-            raise TypeError(f"{name}(): argument `{argument}` is no tensor: {error}") from None
-    if tensor.dtype is not wanted.dtype or not shapes.covers(
-        shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)
-    ):
-        given = Spec(tensor.dtype, shapes.as_dims(tensor.shape))
-        raise TypeError(
-            f"{name}(): argument `{argument}` is {given}, which does not fit {wanted.spec} of input_signature"
-        )
-    return tensor

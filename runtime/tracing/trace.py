@@ -7,6 +7,7 @@ result     →  outputs of the graph, and Python values as they are
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -60,7 +61,7 @@ def trace(
     builder = Builder(name, outer, is_function=True)
     inputs = {key: _symbolic(key, value, builder) for key, value in arguments.items()}
     if make_variable is not None:
-        builder.make_variable = lambda *args: make_variable(builder, *args)
+        builder.make_variable = functools.partial(make_variable, builder)
     args, kwargs = call(inputs)
     with builder:
         result = python_function(*args, **kwargs)

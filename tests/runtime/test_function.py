@@ -1,5 +1,7 @@
 """`function`: when it traces, which graph a call gets, methods, variables, captures and errors."""
 
+import collections
+import functools
 import gc
 import threading
 import traceback
@@ -328,3 +330,62 @@ class TestErrors:
     def test_what_is_not_supported_is_refused(self, options):
         with pytest.raises(ValueError):
             tf.function(lambda x: x, **options)
+
+    def test_generators_and_coroutines_are_refused(self):
+        def generator(x):
+            yield x
+
+        async def coroutine(x):
+            return x
+
+        for wrong in (generator, coroutine):
+            with pytest.raises(TypeError, match="cannot become a graph"):
+                tf.function(wrong)
+
+    def test_a_call_without_arguments_is_no_call_with_the_signature(self):
+        f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([], tf.float32)])
+        assert f.get_concrete_function() is f.get_concrete_function(tf.constant(1.0))
+        with pytest.raises(TypeError, match="missing a required argument"):
+            f()
+
+
+class TestCallables:
+    def test_partials_callable_objects_builtins_and_decorated_functions(self):
+        class Absolute:
+            def __call__(self, x):
+                if x > 0:
+                    return x
+                return -x
+
+        def plus_one(f):
+            @functools.wraps(f)
+            def wrapped(*args):
+                return f(*args) + 1
+
+            return wrapped
+
+        @tf.function
+        @plus_one
+        def decorated(x):
+            if x > 0:
+                return x
+            return -x
+
+        minus = functools.partial(lambda a, b: a - b, b=tf.constant(1))
+        assert tf.function(minus)(tf.constant(5)).numpy() == 4
+        assert tf.function(Absolute())(tf.constant(-5)).numpy() == 5
+        assert tf.function(abs)(tf.constant(-5)).numpy() == 5
+        assert tf.function(tf.reduce_sum)(tf.constant([1, 2])).numpy() == 3
+        assert decorated(tf.constant(-5)).numpy() == 6
+
+    def test_dataclasses_and_namedtuples_are_nests(self):
+        pair = collections.namedtuple("pair", "a b")
+
+        @tf.function
+        def doubled(t):
+            while t.a < 10:
+                t = pair(t.a * 2, t.b + 1)
+            return t
+
+        result = doubled(pair(tf.constant(1), tf.constant(0)))
+        assert (type(result), result.a.numpy(), result.b.numpy()) == (pair, 16, 4)

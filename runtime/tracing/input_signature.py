@@ -1,0 +1,73 @@
+"""`input_signature`: the specs that all calls of a function fit, so that they share one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import nest, shapes
+from ..convert import convert_to_tensor
+from ..ir.specs import Spec
+from ..tensor_spec import TensorSpec
+from ..variable import Variable
+
+
+class InputSignature:
+    """TensorSpecs, in nests, for the parameters of a function from the first on; `self` is not one of them.
+
+    Raises TypeError when it holds anything but TensorSpecs.
+    """
+
+    def __init__(self, specs: Iterable[Any], function_name: str) -> None:
+        self.specs = tuple(specs)
+        self.name = function_name
+        for leaf in nest.flatten(list(self.specs)):
+            if not isinstance(leaf, TensorSpec):
+                raise TypeError(f"input_signature must be a nest of TensorSpecs, but holds {leaf!r}")
+
+    def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that the signature is about, with their specs."""
+        names = list(arguments)
+        if len(names) < len(self.specs):
+            raise TypeError(
+                f"{self.name}() takes {len(names)} arguments, input_signature has {len(self.specs)}"
+            )
+        start = 1 if len(names) > len(self.specs) and names[0] in ("self", "cls") else 0
+        return dict(zip(names[start:], self.specs, strict=False))
+
+    def fitted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as tensors that fit their specs.
+
+        Raises TypeError naming the argument and both specs when one does not.
+        """
+        result = dict(arguments)
+        for name, wanted in self.described(arguments).items():
+            result[name] = self._fitted(name, wanted, arguments[name])
+        return result
+
+    def _fitted(self, name: str, wanted: Any, given: Any) -> Any:
+        if isinstance(wanted, TensorSpec):
+            return _fitted_leaf(given, wanted, name, self.name)
+        if not nest.same_structure(wanted, given):
+            raise TypeError(f"{self.name}(): the structure of argument `{name}` does not match {wanted}")
+        return nest.map_structure(lambda spec, leaf: _fitted_leaf(leaf, spec, name, self.name), wanted, given)
+
+
+def _fitted_leaf(value: Any, wanted: TensorSpec, argument: str, name: str) -> Any:
+    if isinstance(value, TensorSpec):
+        tensor: Any = value
+    else:
+        try:
+            tensor = convert_to_tensor(
+                value.value() if isinstance(value, Variable) else value, dtype_hint=wanted.dtype
+            )
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{name}(): argument `{argument}` is no tensor: {error}") from None
+    if tensor.dtype is not wanted.dtype or not shapes.covers(
+        shapes.as_dims(wanted.shape), shapes.as_dims(tensor.shape)
+    ):
+        given = Spec(tensor.dtype, shapes.as_dims(tensor.shape))
+        raise TypeError(
+            f"{name}(): argument `{argument}` is {given}, which does not fit {wanted.spec} of input_signature"
+        )
+    return tensor

@@ -1,0 +1,56 @@
+"""`reduce_retracing`: calls that differ in shapes only share a graph whose dimensions are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from .. import nest, shapes
+from ..tensor_spec import TensorSpec
+from .signature import Identity, is_tensor_argument, key_of
+
+
+def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with specs in the place of tensors that differ from an earlier trace in their shapes only."""
+    for earlier in traced:
+        general = generalised(earlier, arguments)
+        if general is not None:
+            return general
+    return arguments
+
+
+def generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments with specs that cover an earlier trace as well; None when they differ in more than shapes."""
+    if [*traced] != [*arguments]:
+        return None
+    result = {}
+    for name, value in arguments.items():
+        if not nest.same_structure(traced[name], value):
+            return None
+        pairs = zip(nest.flatten(traced[name]), nest.flatten(value), strict=True)
+        flat = [_common(earlier, leaf) for earlier, leaf in pairs]
+        if any(leaf is _DIFFERENT for leaf in flat):
+            return None
+        result[name] = nest.pack_sequence_as(value, flat)
+    return result
+
+
+_DIFFERENT = object()
+
+
+def _common(earlier: Any, leaf: Any) -> Any:
+    """What covers a leaf of an earlier trace and one of this call."""
+    if not isinstance(earlier, TensorSpec):
+        return leaf if not is_tensor_argument(leaf) and _key(earlier) == key_of(leaf) else _DIFFERENT
+    if not is_tensor_argument(leaf) or leaf.dtype != earlier.dtype:
+        return _DIFFERENT
+    return TensorSpec(shapes.generalise(earlier.spec.shape, shapes.as_dims(leaf.shape)), earlier.dtype)
+
+
+def _key(earlier: Any) -> Hashable:
+    return earlier if isinstance(earlier, Identity) else key_of(earlier)
+
+
+def same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether both stand for the same kind of call."""
+    return [key_of(value) for value in one.values()] == [key_of(value) for value in other.values()]
