@@ -54,6 +54,9 @@ class Converter:
             return _same_partial(f, self.convert(f.func))
         if is_native(f):
             return self.converted(f)
+        inner = unwrapped(f)
+        if inner is not None:
+            return self.convert(inner)
         function = function_behind(f)
         return MethodType(self.convert(function), f.__self__ if isinstance(f, MethodType) else f)
 
@@ -205,10 +208,17 @@ def function_behind(f: Any) -> FunctionType:
         elif isinstance(f, functools.partial):
             f = f.func
         elif not isinstance(f, type) and isinstance(_call_of(type(f)), FunctionType):
-            f = _call_of(type(f))
+            f = unwrapped(f) or _call_of(type(f))
         else:
             raise _not_a_function(f)
     return f
+
+
+def unwrapped(f: Any) -> Any:
+    """The user's function inside of an object of a runtime, which calls it and wraps it (functools.update_wrapper)."""
+    call = None if isinstance(f, (type, MethodType)) else _call_of(type(f))
+    is_runtimes = isinstance(call, FunctionType) and policy.is_own(call)
+    return getattr(f, "__wrapped__", None) if is_runtimes else None
 
 
 def _call_of(kind: type) -> Any:

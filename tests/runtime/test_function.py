@@ -286,6 +286,20 @@ class TestMethods:
         assert Tools().scaled(tf.constant(2)).numpy() == 6
 
 
+class TestAutograph:
+    def test_the_code_of_a_function_is_that_of_its_python_function(self):
+        @tf.function
+        def absolute(x):
+            if x > 0:
+                return x
+            return -x
+
+        code = tf.autograph.to_code(absolute)
+        assert code == tf.autograph.to_code(absolute.python_function)
+        assert code.split("\n\n\n")[1].startswith("def absolute(x):")
+        assert tf.autograph.to_graph(absolute)(-3) == 3
+
+
 class TestErrors:
     def test_an_error_while_tracing_shows_the_users_lines_only(self):
         def helper(x):
