@@ -22,7 +22,8 @@ import gast
 
 from ..syntax.tree import dotted
 from .definedness import definedness
-from .flow import Block, Flow
+from .flow import Flow
+from .graph import Block
 from .liveness import live
 from .staticness import Staging
 

@@ -1,0 +1,111 @@
+"""What a flow graph is: nodes, ways between them, and sets of variables as ints with one bit for each.
+
+    a = f(b)      node 3    use {f, b}   bind {a}   ──▶ 4      (escape: to the handler, should `f` raise)
+    del b         node 4    use {b}      unbind {b} ──▶ 5
+
+A node is a piece of straight-line code: first it reads variables, then it binds or unbinds some. Each `if`
+and loop leaves its landmarks in `blocks`, for the analyses to be asked there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import gast
+
+from .scopes import Reading
+
+
+class Landmarks(NamedTuple):
+    """The nodes around an `if` or a loop."""
+
+    before: int  # just before the branch is taken, or the loop entered
+    body: int  # start of the body; for a loop its header, to which each iteration comes back
+    orelse: int  # start of the other branch (of a loop: the same as `body`)
+    after: int  # where the ways meet again
+    escape: int  # where an exception goes from here; -1 is out of the function
+
+
+@dataclass
+class Block:
+    """An `if` or a loop: where it is in the graph, and which variables it assigns and reads."""
+
+    statement: Any
+    parent: Block | None
+    landmarks: list[Landmarks] = field(default_factory=list)
+    assigned: int = 0
+    places: list[gast.expr] = field(default_factory=list)  # assigned attributes and items
+
+
+class Graph:
+    """Node i reads `use[i]`, binds `bind[i]`, perhaps binds `may[i]`, unbinds `unbind[i]`. It is followed by
+    the nodes `next[i]`, and by `escape[i]` if it raises."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {}  # name → number of its bit
+        self.use: list[int] = []
+        self.bind: list[int] = []
+        self.may: list[int] = []
+        self.unbind: list[int] = []
+        self.next: list[list[int]] = []
+        self.escape: list[int] = []
+        self.readings: list[tuple[int, Reading, Block | None]] = []
+        self.blocks: dict[int, Block] = {}
+        self._names: list[str] = []  # the names of `index`, for `members`
+        # Where building has come to
+        self._ends: list[int] = []  # the nodes whose next node is yet to come
+        self._target = -1  # where an exception goes
+        self._block: Block | None = None
+        self._assigned = 0  # in this block, so far
+
+    def mask(self, names: Iterable[str]) -> int:
+        """The set with those of the names that the function knows."""
+        total = 0
+        for name in names:
+            if name in self.index:
+                total |= 1 << self.index[name]
+        return total
+
+    def members(self, mask: int) -> list[str]:
+        """The names in a set, in the order in which the function mentions them."""
+        if len(self._names) != len(self.index):
+            self._names = list(self.index)
+        found = []
+        while mask:
+            lowest = mask & -mask
+            found.append(self._names[lowest.bit_length() - 1])
+            mask ^= lowest
+        return found
+
+    def _bit(self, name: str) -> int:
+        return 1 << self.index.setdefault(name, len(self.index))
+
+    def _node(self, use: int = 0, bind: int = 0, may: int = 0, unbind: int = 0, quiet: bool = False) -> int:
+        """Add a node after those at which building has ended; a quiet one raises nothing."""
+        node = len(self.use)
+        self.use.append(use)
+        self.bind.append(bind)
+        self.may.append(may)
+        self.unbind.append(unbind)
+        self.next.append([])
+        self.escape.append(-1 if quiet else self._target)
+        self._link(self._ends, node)
+        self._ends = [node]
+        self._assigned |= bind | may | unbind
+        return node
+
+    def _mark(self) -> int:
+        """A node that does nothing: a point to go to, or to ask about."""
+        return self._node(quiet=True)
+
+    def _aside(self) -> int:
+        """A marker that nothing leads to yet."""
+        ends, self._ends = self._ends, []
+        node = self._mark()
+        self._ends = ends
+        return node
+
+    def _link(self, sources: list[int], node: int) -> None:
+        for source in sources:
+            self.next[source].append(node)
