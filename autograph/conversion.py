@@ -215,10 +215,10 @@ def function_behind(f: Any) -> FunctionType:
 
 
 def unwrapped(f: Any) -> Any:
-    """The user's function inside of an object of a runtime, which calls it and wraps it (functools.update_wrapper)."""
+    """The user's function inside of an object that traces it: a runtime's `function`, with TensorFlow's attribute."""
     call = None if isinstance(f, (type, MethodType)) else _call_of(type(f))
     is_runtimes = isinstance(call, FunctionType) and policy.is_own(call)
-    return getattr(f, "__wrapped__", None) if is_runtimes else None
+    return getattr(f, "python_function", None) if is_runtimes else None
 
 
 def _call_of(kind: type) -> Any:

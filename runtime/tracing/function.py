@@ -181,7 +181,7 @@ class BoundFunction:
     def __init__(self, function: Function, instance: Any) -> None:
         self._function = function
         self._instance = instance
-        self.__wrapped__ = self.python_function
+        self.__wrapped__ = function.python_function
         self.__name__ = function.name
         self.__doc__ = function.__doc__
 
