@@ -18,11 +18,12 @@ from typing import Any
 
 import gast
 
+from ..analyses.endings import find_jumps
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
 from ..syntax.tree import BLOCK_FIELDS, DEFINITIONS, Statements, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import Jumps, find_jumps
+from .jumps import WATCHED, Jumps
 
 STOP = Template("$flag = True")
 ELSE = Template("""
@@ -64,9 +65,7 @@ class LowerBreak(FunctionPass):
         if not breaks:
             return [evolve(new, orelse=[]), *new.orelse] if looping and new.orelse else [new]
         stops = _Stops(self, find_jumps(new.body, gast.Break), lambda: flag)
-        loop = consulting(
-            evolve(new, body=stops.lower(new.body, True, True), orelse=[]), flag, self.context.ag
-        )
+        loop = consulting(evolve(new, body=stops.lower(new.body, WATCHED), orelse=[]), flag, self.context.ag)
         origin = new.orelse[0] if new.orelse else new
         return [*stops.setup(new), loop, *ELSE(origin, flag=flag, orelse=new.orelse)]
 
@@ -77,7 +76,7 @@ class _Stops(Jumps):
 
     def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
         # Only the `else` block of a loop further inside can hold a `break` of this one.
-        return evolve(loop, orelse=self.lower(loop.orelse, True, True)), []
+        return evolve(loop, orelse=self.lower(loop.orelse, WATCHED)), []
 
 
 def consulting(loop: Any, flag: str, ag: str) -> Any:

@@ -14,11 +14,12 @@ from typing import Any
 
 import gast
 
+from ..analyses.endings import find_jumps
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import Jumps, find_jumps
+from .jumps import WATCHED, Jumps
 
 SKIP = Template("$flag = True")
 
@@ -58,4 +59,4 @@ class _Skips(Jumps):
 
     def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
         # Only the `else` block of a loop further inside can hold a `continue` of this one.
-        return evolve(loop, orelse=self.lower(loop.orelse, True, True)), []
+        return evolve(loop, orelse=self.lower(loop.orelse, WATCHED)), []

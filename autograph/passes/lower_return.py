@@ -22,11 +22,12 @@ from typing import Any
 
 import gast
 
+from ..analyses.endings import JUMPS, find_jumps
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import JUMPS, Jumps, find_jumps
+from .jumps import WATCHED, Jumps
 from .lower_break import consulting
 
 RESULT = Template("$result = $value")
@@ -72,7 +73,7 @@ class LowerReturn(FunctionPass):
                 result.append(with_blocks(statement, parts))
             else:
                 rest = body[position:]
-                if top and returns.valued and not returns.ends_list(rest):
+                if top and returns.valued and not returns.endings.of_list(rest):
                     (nothing,) = NOTHING(rest[-1])
                     returns.jumping.add(id(nothing))
                     rest = [*rest, nothing]
@@ -83,7 +84,7 @@ class LowerReturn(FunctionPass):
     def closes(self, statement: gast.stmt, returns: _Returns) -> bool:
         """Whether every list with a lowered return ends there, so that a native `return` can follow."""
         return not isinstance(statement, LOOPS) and all(
-            returns.ends_list(part)
+            returns.endings.of_list(part)
             for part in blocks(statement)
             if any(id(child) in returns.staging.crossing & returns.jumping for child in part)
         )
@@ -120,9 +121,9 @@ class _Returns(Jumps):
         """A staged loop looks at `returned` before it goes round. A loop that has a `break` of its own, or
         stays Python, is left by `break`."""
         if loop in self.staging and not find_jumps(loop.body, gast.Break):
-            lowered = evolve(loop, body=self.lower(loop.body, True, True), orelse=[])
+            lowered = evolve(loop, body=self.lower(loop.body, WATCHED), orelse=[])
             return consulting(lowered, self.flag, self.ag), loop.orelse
-        orelse = self.lower(loop.orelse, True, True)
+        orelse = self.lower(loop.orelse, WATCHED)
         return evolve(loop, body=self.leaving(loop.body), orelse=orelse), []
 
     def leaving(self, body: Statements) -> Statements:
