@@ -20,28 +20,73 @@ from .diagnostics import staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec
+from .ops.casting import cast
 from .ops.declare import Op
-from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
+from .regions import active, as_maybe, blank_like, closed, common_spec, fail, hint, repacked, shown
 from .tensor import SymbolicTensor, Tensor, WeakDtypeError
 
 
 def choice(
-    op: Op, selector: Any, functions: Sequence[Callable[[], tuple[Any, ...]]], names: Sequence[str]
+    op: Op,
+    selector: Any,
+    functions: Sequence[Callable[[], tuple[Any, ...]]],
+    names: Sequence[str],
+    is_logic: bool = False,
 ) -> Any:
-    """Record `cond` or `switch`; each function returns one result for each of `names`."""
+    """Record `cond` or `switch`; each function returns one result for each of `names`.
+
+    The operands of `and` and `or` are a choice in which a truth value beside a number is 0 or 1.
+    """
     outer = active()
     labels = ("then", "else") if len(functions) == 2 else tuple(f"branch_{i}" for i in range(len(functions)))
-    builders, results = [], []
-    for label, function in zip(labels, functions, strict=True):
-        builder = Builder(label, outer)
-        with builder:
-            results.append(list(function()))
-        builders.append(builder)
+    builders = [Builder(label, outer) for label in labels]
+    results = _traced(builders, functions)
     for i, name in enumerate(names):
         column = _agreed(name, [result[i] for result in results])
+        if is_logic:
+            column = _numbers(builders, column)
         for result, value in zip(results, column, strict=True):
             result[i] = value
     return _record_branches(op, selector, builders, results, names)
+
+
+def _traced(
+    builders: Sequence[Builder], functions: Sequence[Callable[[], tuple[Any, ...]]]
+) -> list[list[Any]]:
+    """What each function gives when it is called in its builder.
+
+    A branch that reads a variable without a value fails in the graph, if it is chosen there. What it gives never
+    shows, and takes its types from another branch.
+    """
+    given: list[list[Any] | UnboundLocalError] = []
+    for builder, function in zip(builders, functions, strict=True):
+        with builder:
+            try:
+                given.append(list(function()))
+            except UnboundLocalError as error:
+                fail(error)
+                given.append(error)
+    alive = next((result for result in given if isinstance(result, list)), None)
+    if alive is None:
+        raise next(error for error in given if isinstance(error, UnboundLocalError))
+    return [result if isinstance(result, list) else list(map(blank_like, alive)) for result in given]
+
+
+def _numbers(builders: Sequence[Builder], column: list[Any]) -> list[Any]:
+    """Scalars of which one is a number, with the truth values among them as numbers."""
+    if not all(isinstance(leaf, Tensor) or leaves.is_weak(leaf) for leaf in column):
+        return column
+    operands = [leaves.carried(leaf) for leaf in column]
+    if any(operand.shape.rank != 0 for operand in operands):
+        return column
+    number = next((operand.dtype for operand in operands if not operand.dtype.is_bool), None)
+    if number is None or number is dtypes.string:
+        return column
+    numbers = []
+    for builder, leaf, operand in zip(builders, column, operands, strict=True):
+        with builder:
+            numbers.append(cast(operand, number) if operand.dtype.is_bool else leaf)
+    return numbers
 
 
 def _agreed(name: str, values: list[Any]) -> list[Any]:

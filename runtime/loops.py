@@ -17,7 +17,7 @@ from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec, ArraySpec, Spec
 from .ops.structure import WHILE
-from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
+from .regions import active, as_maybe, blank_like, closed, common_spec, fail, hint, repacked, shown, truth
 from .tensor import SymbolicTensor, WeakDtypeError
 
 MAX_ATTEMPTS = 12
@@ -80,8 +80,7 @@ class Loop:
         for _ in range(MAX_ATTEMPTS):
             body = Builder("body", active())
             try:
-                with body:
-                    results = [*self.body(*self._arguments(body))]
+                results = self._traced(body)
                 if not self._refined(results):
                     break
             except WeakDtypeError as error:
@@ -102,9 +101,23 @@ class Loop:
             active().discard(self.first)
         return self._finish(test, body, test.operand(going), self._yielded(results, body))
 
+    def _traced(self, body: Builder) -> list[Any]:
+        """What an iteration gives. One that reads a variable without a value fails, if the graph comes there."""
+        with body:
+            arguments = self._arguments(body)
+            try:
+                return [*self.body(*arguments)]
+            except UnboundLocalError as error:
+                fail(error)
+                return [*arguments]
+
     def _rotated(self) -> tuple[Any, ...]:
         """The same loop for a test with effects, which must not happen once more for the initial state."""
-        test, body, state = rotated(self.test, self.body, tuple(self.state), truth(self.first, "while"))
+
+        def going(*state: Any) -> Any:
+            return truth(self.test(*state), "while")
+
+        test, body, state = rotated(going, self.body, tuple(self.state), truth(self.first, "while"))
         return Loop(test, body, state, ("going", *self.names)).record()[1:]
 
     def _arguments(self, builder: Builder) -> tuple[Any, ...]:

@@ -12,12 +12,16 @@ from typing import Any
 from agc.autograph.staging import Maybe, Undefined
 
 from . import leaves, nest, shapes
+from .convert import is_tensor_like
 from .diagnostics import staging_error
 from .ir.builder import Builder, current
 from .ir.graph import Graph, Operand
+from .ir.origin import raised_at
 from .ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from .ops.comparison import not_equal
+from .ops.effects import assert_true
 from .ops.shaping import reshape
+from .tensor_array import TensorArray
 
 
 def active() -> Builder:
@@ -44,13 +48,14 @@ def as_maybe(name: str, value: Any, like: Any) -> Maybe:
 
 def blank_like(value: Any) -> Any:
     """A value of the same structure and types that nobody reads."""
-    return nest.pack_sequence_as(value, [_blank(leaf) for leaf in nest.flatten(value)])
+    return leaves.packed(value, [_blank(leaf) for leaf in leaves.flatten(value)])
 
 
 def _blank(leaf: Any) -> Any:
     if not leaves.is_carried(leaf) or leaves.is_weak(leaf):
         return leaf
-    return leaves.zeros(leaves.spec_of(leaves.carried(leaf)))
+    blank = leaves.zeros(leaves.spec_of(leaves.carried(leaf)))
+    return leaf.with_flow(blank) if isinstance(leaf, TensorArray) else blank
 
 
 def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
@@ -90,9 +95,17 @@ def hint(path: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in path).strip("_").replace("__", "_") or "value"
 
 
+def fail(error: Exception) -> None:
+    """Raise `error` whenever the graph comes here, at the line of the user's that raised it now."""
+    kind, text = type(error).__name__, str(error)
+    assert_true(leaves.carried(False), [], text, kind, 0)
+    active().operations[-1].origin = raised_at(error)
+
+
 def truth(value: Any, where: str) -> Any:
     """A condition as a scalar bool tensor; numbers are true when they are not zero, as in Python."""
-    tensor = leaves.carried(value) if leaves.is_carried(value) else leaves.carried(bool(value))
+    decides = leaves.is_carried(value) or is_tensor_like(value)
+    tensor = leaves.carried(value if decides else bool(value))
     if tensor.shape.rank not in (0, None):
         if tensor.shape.num_elements() not in (1, None):
             raise staging_error(

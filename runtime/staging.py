@@ -84,13 +84,16 @@ class GraphBackend:
         return loop.record()[1:]
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
+        if isinstance(first, Variable):
+            first = leaves.carried(first)
         if rest is None:
             return comparison.logical_not(regions.truth(first, "not"))
         going = regions.truth(first, op)
         decided = _decided(first, going)
         other = _decided_rest(rest, decided, op)
         functions = [other, lambda: (decided,)] if op == "and" else [lambda: (decided,), other]
-        return branches.choice(COND, going, functions, ["both" if op == "and" else "either"])[0]
+        name = "both" if op == "and" else "either"
+        return branches.choice(COND, going, functions, [name], is_logic=True)[0]
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
         said = None if message is None else message()
@@ -108,7 +111,9 @@ def _decided(first: Any, going: Any) -> Any:
 def _decided_rest(rest: Callable[[], Any], decided: Any, op: str) -> Callable[[], tuple[Any]]:
     def evaluated() -> tuple[Any]:
         value = rest()
-        if decided.dtype.is_bool and leaves.is_carried(value):
+        if isinstance(value, Variable):
+            value = leaves.carried(value)
+        if decided.dtype.is_bool and isinstance(value, Tensor) and value.shape.rank != 0:
             value = regions.truth(value, op)
         return (value,)
 

@@ -5,7 +5,15 @@
                                           use(line)
                                           test = line := read()
 
-An `if` needs nothing: its test is evaluated before the block, in the same function.
+An operand of `and` or `or` that assigns becomes a block, which a backend can decide about:
+
+    if x > 0 and (y := f(x)):         test = x > 0
+        use(y)                ==>     if test:
+                                          test = y := f(x)
+                                      if test:
+                                          use(y)
+
+Else an `if` needs nothing: its test is evaluated before the block, in the same function.
 """
 
 from __future__ import annotations
@@ -21,6 +29,14 @@ from .base import FunctionPass
 
 TEST = Template("$name = $test")
 LOAD = Template("$name")
+AND = Template("""
+    if $name:
+        $later
+""")
+OR = Template("""
+    if not $name:
+        $later
+""")
 
 
 class LowerWalrus(FunctionPass):
@@ -39,9 +55,28 @@ class LowerWalrus(FunctionPass):
         if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
             return [statement]
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
-        if not (isinstance(new, gast.While) and statement in staging and contains(new.test, gast.NamedExpr)):
+        if type(new) not in (gast.If, gast.While) or statement not in staging:
+            return [new]
+        if not (assigns_late(new.test) if isinstance(new, gast.If) else contains(new.test, gast.NamedExpr)):
             return [new]
         name = self.names.fresh("test")
-        evaluate = TEST(new.test, name=name, test=new.test)
-        again = TEST(new.test, name=name, test=copied(new.test))
-        return [*evaluate, evolve(new, test=LOAD.expression(new.test, name=name), body=new.body + again)]
+        evaluate = evaluated(name, new.test)
+        new = evolve(new, test=LOAD.expression(new.test, name=name))
+        if isinstance(new, gast.While):
+            new = evolve(new, body=new.body + list(map(copied, evaluate)))
+        return [*evaluate, new]
+
+
+def assigns_late(test: Any) -> bool:
+    """Whether the test is an `and` or `or` with a walrus in an operand that may not be evaluated."""
+    return isinstance(test, gast.BoolOp) and contains(test.values[1:], gast.NamedExpr)
+
+
+def evaluated(name: str, test: Any) -> Statements:
+    """Statements that give the variable `name` the value of `test`."""
+    if not assigns_late(test):
+        return TEST(test, name=name, test=test)
+    first, *rest = test.values
+    later = rest[0] if len(rest) == 1 else evolve(test, values=rest)
+    shape = AND if isinstance(test.op, gast.And) else OR
+    return [*evaluated(name, first), *shape(test, name=name, later=evaluated(name, later))]

@@ -10,6 +10,7 @@ import functools
 import itertools
 import os
 import sys
+import traceback
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -54,6 +55,16 @@ def caller() -> Origin | None:
     """The line of the innermost frame that is not agc's own."""
     call = user_call()
     return None if call is None else call.origin
+
+
+def raised_at(error: BaseException) -> Origin | None:
+    """The innermost line of the user's program that `error` came through."""
+    found = None
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if _kind_of_file(code.co_filename) == "user":
+            found = Origin(code.co_filename, line, code.co_name)
+    return found
 
 
 def user_call() -> Call | None:

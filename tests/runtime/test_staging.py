@@ -282,3 +282,126 @@ def test_printed_graph_has_the_users_names():
     assert str(graph).splitlines()[0] == "graph collatz(n: int64[]) -> int32[]"
     assert "while n, 0" in str(graph)
     assert collatz(tf.constant(27, tf.int64)).numpy() == 111
+
+
+def test_the_previous_item_that_the_first_round_does_not_have():
+    def rises(xs):
+        total = 0
+        for i, x in enumerate(xs):
+            if i > 0:
+                total += x - before  # noqa: F821
+            before = x  # noqa: F841
+        return total
+
+    f = tf.function(rises)
+    assert f(tf.constant([1, 4, 9])).numpy() == rises([1, 4, 9]) == 8
+    assert f.get_concrete_function(tf.TensorSpec([None], tf.int32))(tf.constant([], tf.int32)).numpy() == 0
+
+
+def test_a_variable_without_value_fails_where_the_graph_reads_it():
+    @tf.function
+    def f(x):
+        if x > 0:
+            y = x + 1
+            return y - 1
+        if x < -5:
+            return y
+        while x < -3:
+            x += y
+        return x
+
+    assert f(tf.constant(2)).numpy() == 2
+    assert f(tf.constant(-1)).numpy() == -1
+    for x in (-9, -4):
+        with pytest.raises(UnboundLocalError, match="'y'"):
+            f(tf.constant(x))
+
+
+def test_a_branch_that_always_fails_takes_its_types_from_the_other():
+    def f(x):
+        if x > 0:
+            a, b, c = x, "text", tf.TensorArray(tf.int32, size=1).write(0, x)
+        else:
+            a, b, c = missing, "text", None  # noqa: F821
+            missing = 1  # noqa: F841
+        return a, c.read(0) + len(b)
+
+    assert [t.numpy() for t in tf.function(f)(tf.constant(3))] == [3, 7]
+    with pytest.raises(UnboundLocalError, match="'missing'"):
+        tf.function(f)(tf.constant(0))
+
+
+def test_a_tensor_array_that_only_one_branch_makes():
+    @tf.function
+    def f(x):
+        if x > 0:
+            array = tf.TensorArray(tf.int32, size=2).write(0, x)
+        if x > 5:
+            return array.read(0)
+        return -x
+
+    assert [f(tf.constant(x)).numpy() for x in (7, -1)] == [7, 1]
+
+
+def test_and_or_give_the_operand_that_decides_truth_values_as_numbers():
+    def f(a, x):
+        return a and x > 1, a or x > 1, a > 0 and a, a > 0 and 2, a > 0 or 3, a > 0 and x
+
+    agrees(f, (0, 0.5), (0, 1.5), (7, 0.5), (-7, 1.5))
+
+
+def test_numbers_and_comparisons_mixed_in_conditions():
+    def f(a, b):
+        n = 0
+        while (a or b > 3) and n < 5:
+            n += 1
+            if n > 2 and b:
+                a = 0
+        return n
+
+    agrees(f, (0, 0), (0, 4), (1, 0), (1, 1))
+
+
+def test_walrus_behind_and_in_tests():
+    def f(n, limit):
+        total = k = 0
+        while k < 9 and (k := k + 1) <= n:
+            total += k
+            if total > limit:
+                break
+        if total > 0 and (half := total // 2) > 3:
+            return half
+        return k
+
+    agrees(f, (0, 9), (3, 99), (7, 5), (20, 99))
+
+
+def test_a_loop_whose_test_has_an_effect_and_gives_a_number():
+    calls = tf.Variable(0)
+
+    @tf.function
+    def f(n):
+        while n > 0 and calls.assign_add(1):
+            n -= 1
+        return n
+
+    assert f(tf.constant(3)).numpy() == 0
+    assert calls.numpy() == 3
+
+
+def test_variables_are_conditions():
+    switch = tf.Variable(1)
+
+    @tf.function
+    def f(x):
+        if switch:
+            x += 1
+        if x > 0 and switch:
+            x += 10
+        while not switch and x < 100:
+            x += 50
+        return x, switch or 7
+
+    assert [t.numpy() for t in f(tf.constant(1))] == [12, 1]
+    switch.assign(0)
+    assert [t.numpy() for t in f(tf.constant(1))] == [101, 7]
