@@ -24,6 +24,7 @@ import gast
 
 from ..analyses.endings import JUMPS, find_jumps
 from ..analyses.staticness import Staging
+from ..syntax.nodes import load
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
@@ -99,7 +100,7 @@ class _Returns(Jumps):
         self.result = owner.names.fresh("result") if valued else ""
 
     def exit(self, origin: gast.stmt) -> Statements:
-        value = gast.Name(self.result, gast.Load(), None, None) if self.valued else None
+        value = load(self.result) if self.valued else None
         return [at(gast.Return(value), origin)]
 
     def setup(self, origin: gast.stmt) -> Statements:

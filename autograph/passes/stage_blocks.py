@@ -10,7 +10,8 @@
                                   (y,) = ag__.cond(x > 0, if_true, if_false, (y,))
 
 What is state is decided in `analyses/state.py`. Blocks that are provably Python stay
-(`analyses/staticness.py`)."""
+(`analyses/staticness.py`). The functions are written in `block_functions.py`; what they assign in place, such
+as `self.y`, is named for the call in `places.py`."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ import gast
 from ..analyses.scopes import mentions_choice
 from ..analyses.state import FunctionPlan, Plan, plan
 from ..analyses.staticness import Staging
+from ..syntax.nodes import group, lambda_of, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree import (
     BLOCK_FIELDS,
@@ -34,17 +36,13 @@ from ..syntax.tree import (
     dotted,
     evolve,
     is_call_of,
-    parameters,
     with_blocks,
 )
 from .base import FunctionPass
+from .block_functions import BlockFunctions, only_gives
 from .guards import Guard
-from .supers import SpellOutSuper
+from .places import Places
 
-FUNCTION = Template("""
-    def $name($parameters):
-        $body
-""")
 DECLARED = Template("$name: object")
 
 
@@ -72,13 +70,8 @@ class _Writer:
         self.ag = owner.context.ag
         self.guard = Guard(owner.context, owner.registry, found.unproven, found.guarded)
         self.guard.names = owner.names
-        self.supers: SpellOutSuper | None = None
-        first = parameters(node)
-        if "super" in owner.names.used and first:
-            self.supers = SpellOutSuper(owner.context, owner.registry)
-            self.supers.first = first[0].id
-        self.setters: dict[str, str] = {}  # of variables of the whole function
-        self.local_setters: dict[str, str] = {}  # of those that are cells for the block being written
+        self.places = Places(found, owner.names, self.ag)
+        self.functions = BlockFunctions(owner, node, self.places)
         self.hoisted = {id(statement) for statement in found.hoisted}
 
     def function(self) -> Any:
@@ -89,8 +82,7 @@ class _Writer:
             head += DECLARED(self.node, name=name)
         for name in self.plan.undefined:
             head += self.guard.undefined(name, self.node)
-        for name, setter in self.setters.items():
-            head += self.setter(setter, name, self.node)
+        head += self.places.shared_setters(self.node)
         return evolve(self.node, body=body[:start] + head + body[start:])
 
     def body(self, body: Statements) -> Statements:
@@ -102,42 +94,34 @@ class _Writer:
         found = self.plan.blocks.get(id(statement))
         if found is None:
             return self.native(statement)
-        before: Statements = []
-        for name in found.undefined:
-            before += self.guard.undefined(name, statement)
-        around, self.local_setters = self.local_setters, {}
-        for name in found.cells:
-            if name not in self.plan.captured and name not in self.plan.scopes:
-                # The block around assigns the same cell, or else has a variable of its own.
-                self.local_setters[name] = around.get(name) or self.names.fresh(f"set_{name}")
+        before = [new for name in found.undefined for new in self.guard.undefined(name, statement)]
+        around = self.places.enter(found)
         if isinstance(statement, gast.If):
             staged = self.choice(statement, found)
         elif isinstance(statement, gast.While):
             staged = self.while_loop(statement, found)
         else:
             staged = self.for_loop(statement, found)
-        for name, setter in self.local_setters.items():
-            if name not in around:
-                before += self.setter(setter, name, statement)
-        self.local_setters = around
+        before += self.places.leave(around, statement)
         return before + [at(new, statement) for new in staged]
 
     def native(self, statement: Any) -> Statements:
+        """A statement that stays, with blocks inside staged and unproven reads checked."""
+        checks = self.plan.unproven or self.plan.guarded
         if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
-            if not self.plan.unproven and not self.plan.guarded:
-                return [statement]
-            new = self.guard.visit(statement)
+            new = self.guard.visit(statement) if checks else statement
             return new if isinstance(new, list) else [new]
-        new = with_blocks(statement, [self.body(part) or [at(gast.Pass(), statement)] if part else part
-                                      for part in blocks(statement)])  # fmt: skip
-        if not self.plan.unproven and not self.plan.guarded:
+        new = with_blocks(statement, [self.native_part(part, statement) for part in blocks(statement)])
+        if not checks:
             return [new]
         new = self.guard.outside_blocks(new)
         if getattr(new, "handlers", None):
-            new = evolve(
-                new, handlers=[self.guard.handler(handler, handler.body) for handler in new.handlers]
-            )
+            handlers = [self.guard.handler(handler, handler.body) for handler in new.handlers]
+            new = evolve(new, handlers=handlers)
         return [new]
+
+    def native_part(self, part: Statements, origin: gast.stmt) -> Statements:
+        return (self.body(part) or [at(gast.Pass(), origin)]) if part else part
 
     # The three kinds of blocks
 
@@ -148,14 +132,14 @@ class _Writer:
         orelse = self.branch("if_false", otherwise, found, functions, arms[-1])
         keywords: dict[str, gast.expr] = {}
         if found.parameters != found.results:
-            keywords["names"] = _texts(found.results)
-        state = [_tuple(found.parameters)] if found.parameters else []
+            keywords["names"] = group([text(name) for name in found.results])
+        state = {"state": _loaded(found.parameters)} if found.parameters else {}
         if len(arms) == 1:
-            arguments = [self.expression(statement.test), *branches, orelse, *state]
+            arguments = [self.expression(statement.test), *branches, orelse, *state.values()]
             return [*functions, *self.call("cond", arguments, keywords, found, statement)]
-        tests = [_lambda([], self.moved(self.expression(arm.test))) for arm in arms]
-        pairs = [gast.Tuple(list(pair), gast.Load()) for pair in zip(tests, branches, strict=True)]
-        keywords = {"orelse": orelse, **dict(zip(("state",), state, strict=False)), **keywords}
+        tests = [lambda_of([], self.functions.moved(self.expression(arm.test))) for arm in arms]
+        pairs = [group(pair) for pair in zip(tests, branches, strict=True)]
+        keywords = {"orelse": orelse, **state, **keywords}
         return [*functions, *self.call("cases", pairs, keywords, found, statement)]
 
     def arms(self, statement: Any, found: Plan) -> tuple[list[Any], Statements]:
@@ -186,22 +170,22 @@ class _Writer:
         body = self.body(part)
         if all(isinstance(child, gast.Pass) for child in body):
             self.names.release(name)
-            return self.operator("keep") if takes == gives else _lambda(takes, _tuple(gives))
-        body = self.giving(body, gives)
-        if not found.cells and _is_plain(body):
+            return self.operator("keep") if takes == gives else lambda_of(takes, _loaded(gives))
+        body = self.functions.giving(body, gives)
+        if not found.cells and only_gives(body):
             self.names.release(name)
-            return _lambda(takes, body[0].value)
-        functions.append(self.block_function(name, takes, body, found, origin))
-        return _load(name)
+            return lambda_of(takes, body[0].value)
+        functions.append(self.functions.function(name, takes, body, found.cells, origin))
+        return load(name)
 
     def while_loop(self, statement: Any, found: Plan) -> Statements:
         state = found.parameters
         name = self.names.fresh("loop_body")
-        body = self.giving(self.body(statement.body), state)
-        test = self.moved(self.expression(statement.test))
-        arguments = [_lambda(state, test), _load(name), _tuple(state)]
+        body = self.functions.giving(self.body(statement.body), state)
+        test = self.functions.moved(self.expression(statement.test))
+        arguments = [lambda_of(state, test), load(name), _loaded(state)]
         return [
-            self.block_function(name, state, body, found, statement),
+            self.functions.function(name, state, body, found.cells, statement),
             *self.call("while_loop", arguments, {}, found, statement),
         ]
 
@@ -211,64 +195,22 @@ class _Writer:
         if is_call_of(items, self.ag, "until"):
             items, flag = items.args[0], items.args[1].body
             if flag.id in state:  # otherwise nothing in the loop sets it
-                keywords["until"] = gast.Constant(flag.id, None)
+                keywords["until"] = text(flag.id)
         name = self.names.fresh("loop_body")
         body = self.body(statement.body)
         plain = isinstance(target, gast.Name) and target.id not in (*state, *found.cells)
         item = target.id if plain else self.names.fresh("item")
         if not plain:
             targets = [self.expression(target)]
-            body = [at(gast.Assign(targets, _load(item), None), target), *body]
-        body = self.giving(body, state)
-        arguments = [self.expression(items), _load(name), _tuple(state)]
+            body = [at(gast.Assign(targets, load(item), None), target), *body]
+        body = self.functions.giving(body, state)
+        arguments = [self.expression(items), load(name), _loaded(state)]
         return [
-            self.block_function(name, [item, *state], body, found, statement),
+            self.functions.function(name, [item, *state], body, found.cells, statement),
             *self.call("for_loop", arguments, keywords, found, statement),
         ]
 
     # Pieces
-
-    def block_function(
-        self, name: str, takes: list[str], body: Statements, found: Plan, origin: gast.stmt
-    ) -> gast.stmt:
-        """`def name(takes): body`, with the cells that it assigns declared."""
-        cells = set(found.cells)
-        body = [_without_annotation(child, cells) for child in body if not _is_pass(child)]
-        head = [at(self.declaration(cell), origin) for cell in found.cells]
-        (function,) = FUNCTION(
-            origin,
-            name=name,
-            parameters=[_parameter(parameter) for parameter in takes],
-            body=[*head, *self.moved(body)] or [at(gast.Pass(), origin)],
-        )
-        return function
-
-    def giving(self, body: Statements, results: list[str]) -> Statements:
-        """The body with its results returned; what a block inside gives, or a generated variable is set to,
-        is not assigned just to be returned."""
-        last = body[-1] if body else None
-        if not results or isinstance(last, gast.Raise):
-            return body
-        values = _tuple(results)
-        if isinstance(last, gast.Assign) and isinstance(last.targets[0], gast.Tuple):
-            if is_call_of(last.value, self.ag) and _names(last.targets[0]) == results:
-                return [*body[:-1], at(gast.Return(last.value), last)]
-        elif (
-            isinstance(last, gast.Assign)
-            and isinstance(last.targets[0], gast.Name)
-            and last.targets[0].id in self.names.generated
-            and results.count(last.targets[0].id) == 1
-            and not contains(last.value, gast.NamedExpr)
-        ):
-            values.elts[results.index(last.targets[0].id)] = last.value
-            body = body[:-1]
-        return [*body, at(gast.Return(values), last or values)] if last else [*body, gast.Return(values)]
-
-    def moved(self, code: Any) -> Any:
-        """Code on its way into a generated function."""
-        if self.supers is None:
-            return code
-        return self.supers.visit_all(code) if isinstance(code, list) else self.supers.visit(code)
 
     def call(
         self,
@@ -281,109 +223,22 @@ class _Writer:
         """The call of an operator, with its results assigned; before it, the setters that its places
         need."""
         before: Statements = []
-        places = [self.cell(name) for name in found.cells]
-        places += [self.place(target, before, origin) for target in found.places]
-        if places:
-            keywords = {**keywords, "places": gast.Tuple(places, gast.Load())}
+        places = self.places.of(found, before, origin)
+        if places is not None:
+            keywords = {**keywords, "places": places}
         named = [gast.keyword(key, value) for key, value in keywords.items()]
         call = gast.Call(self.operator(operator), list(arguments), named)
         if not found.results:
             return [*before, gast.Expr(call)]
-        targets = [gast.Name(name, gast.Store(), None, None) for name in found.results]
-        return [*before, gast.Assign([gast.Tuple(targets, gast.Store())], call, None)]
-
-    def cell(self, name: str) -> gast.expr:
-        """`ag__.cell(lambda: x, set_x)`. A variable of the whole function has one setter, at its start."""
-        if name in self.plan.captured or name in self.plan.scopes:
-            if name not in self.setters:
-                self.setters[name] = self.names.fresh(f"set_{name}")
-            setter = self.setters[name]
-        else:
-            setter = self.local_setters[name]
-        return gast.Call(self.operator("cell"), [_lambda([], _load(name)), _load(setter)], [])
-
-    def setter(self, setter: str, name: str, origin: Any) -> Statements:
-        value = "value" if name != "value" else "new_value"
-        assign = gast.Assign([_store(name)], _load(value), None)
-        body = [at(new, origin) for new in (self.declaration(name), assign)]
-        return FUNCTION(origin, name=setter, parameters=[_parameter(value)], body=body)
-
-    def place(self, target: Any, before: Statements, origin: Any) -> gast.expr:
-        if isinstance(target, gast.Subscript):
-            base, key = _lambda([], _as_load(target.value)), _lambda([], target.slice)
-            return gast.Call(self.operator("item"), [base, key], [])
-        if not target.attr.startswith("__") or target.attr.endswith("__"):
-            base, name = _lambda([], _as_load(target.value)), gast.Constant(target.attr, None)
-            return gast.Call(self.operator("attr"), [base, name], [])
-        # Only code, not a text, gets the private name that Python makes of `self.__x` in a class.
-        setter = self.names.fresh(f"set_{target.attr.strip('_')}")
-        assign = at(gast.Assign([target], _load("value"), None), origin)
-        before += FUNCTION(origin, name=setter, parameters=[_parameter("value")], body=[assign])
-        return gast.Call(self.operator("cell"), [_lambda([], _as_load(target)), _load(setter)], [])
-
-    def declaration(self, name: str) -> gast.stmt:
-        return gast.Global([name]) if self.plan.scopes.get(name) == "global" else gast.Nonlocal([name])
+        targets = gast.Tuple([store(name) for name in found.results], gast.Store())
+        return [*before, gast.Assign([targets], call, None)]
 
     def operator(self, name: str) -> gast.expr:
-        return gast.Attribute(_load(self.ag), name, gast.Load())
+        return gast.Attribute(load(self.ag), name, gast.Load())
 
     def expression(self, node: Any) -> Any:
         return self.guard.visit(node) if self.plan.unproven else node
 
 
-def _load(name: str) -> gast.Name:
-    return gast.Name(name, gast.Load(), None, None)
-
-
-def _store(name: str) -> gast.Name:
-    return gast.Name(name, gast.Store(), None, None)
-
-
-def _parameter(name: str) -> gast.Name:
-    return gast.Name(name, gast.Param(), None, None)
-
-
-def _tuple(names: Sequence[str]) -> gast.Tuple:
-    return gast.Tuple([_load(name) for name in names], gast.Load())
-
-
-def _texts(names: Sequence[str]) -> gast.Tuple:
-    return gast.Tuple([gast.Constant(name, None) for name in names], gast.Load())
-
-
-def _lambda(names: Sequence[str], body: gast.expr) -> gast.Lambda:
-    arguments = gast.arguments([_parameter(name) for name in names], [], None, [], [], None, [])
-    return gast.Lambda(arguments, body)
-
-
-def _as_load(node: Any) -> gast.expr:
-    return evolve(node, ctx=gast.Load())
-
-
-def _names(target: gast.Tuple) -> list[str]:
-    return [element.id for element in target.elts if isinstance(element, gast.Name)]
-
-
-def _is_plain(body: Statements) -> bool:
-    """Whether a branch does nothing but give names and constants."""
-    if len(body) != 1 or not isinstance(body[0], gast.Return):
-        return False
-    values = body[0].value
-    return isinstance(values, gast.Tuple) and all(
-        isinstance(value, (gast.Name, gast.Constant)) for value in values.elts
-    )
-
-
-def _is_pass(statement: gast.stmt) -> bool:
-    return isinstance(statement, gast.Pass)
-
-
-def _without_annotation(statement: Any, cells: set[str]) -> Any:
-    """`x: int = 1` as `x = 1` where `x` is a cell: Python allows no annotation beside `nonlocal`."""
-    if (
-        isinstance(statement, gast.AnnAssign)
-        and isinstance(statement.target, gast.Name)
-        and statement.target.id in cells
-    ):
-        return at(gast.Assign([statement.target], statement.value, None), statement)
-    return statement
+def _loaded(names: Sequence[str]) -> gast.Tuple:
+    return group([load(name) for name in names])

@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 
+from ..syntax.nodes import load
 from ..syntax.template import Template
 from ..syntax.tree import at
 from .base import Pass
@@ -27,7 +28,7 @@ class SpellOutSuper(Pass):
     def visit_Call(self, node: Any) -> Any:
         named = isinstance(node.func, gast.Name) and node.func.id == "super"
         if named and not node.args and not node.keywords:
-            first = at(gast.Name(self.first, gast.Load(), None, None), node)
+            first = at(load(self.first), node)
             return SUPER.expression(node, first=first)
         return self.children(node)
 
