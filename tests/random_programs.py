@@ -134,9 +134,7 @@ class Grower:
         if self.choose(5) == 0:
             test = f"go({self.mark()}) and (w := {self.value()}) < 3"
         lines = [f"{pad}while {test}:", *self.block(depth + 1, True, final)]
-        if self.choose(3) == 0:
-            lines += [f"{pad}else:", *self.block(depth + 1, loop, final)]
-        return lines
+        return lines + self.perhaps_else(depth, loop, final)
 
     def for_loop(self, depth: int, loop: bool, final: bool) -> list[str]:
         pad = "    " * depth
@@ -147,9 +145,10 @@ class Grower:
         if self.choose(6) == 0 and not target.startswith("("):
             items = "(0, 1, 2)"
         lines = [f"{pad}for {target} in {items}:", *self.block(depth + 1, True, final)]
-        if self.choose(3) == 0:
-            lines += [f"{pad}else:", *self.block(depth + 1, loop, final)]
-        return lines
+        return lines + self.perhaps_else(depth, loop, final)
+
+    def perhaps_else(self, depth: int, loop: bool, final: bool) -> list[str]:
+        return [f"{'    ' * depth}else:", *self.block(depth + 1, loop, final)] if self.choose(3) == 0 else []
 
     def attempt(self, depth: int, loop: bool, final: bool) -> list[str]:
         pad = "    " * depth
@@ -159,8 +158,7 @@ class Grower:
             name = ["", " as e", " as c"][self.choose(3)]
             kind = ["Stop", "(Stop, NameError)", "Exception"][self.choose(3)]
             lines += [f"{pad}except {kind}{name}:", *self.block(depth + 1, loop, final)]
-            if self.choose(3) == 0:
-                lines += [f"{pad}else:", *self.block(depth + 1, loop, final)]
+            lines += self.perhaps_else(depth, loop, final)
         if shape >= 2:
             lines += [f"{pad}finally:", *self.block(depth + 1, False, final=True)]
         return lines

@@ -69,7 +69,7 @@ WATCHED = Watch(flagged=True, ready=True)
 
 
 class Jumps:
-    """Takes the jumps of one kind out of statements. Subclasses say what a jump and a loop become."""
+    """Takes the jumps of one kind out of statements. Subclasses say what a jump becomes, and perhaps a loop."""
 
     def __init__(self, owner: FunctionPass, jumping: set[int], fresh_flag: Callable[[], str]) -> None:
         self.owner = owner
@@ -95,8 +95,10 @@ class Jumps:
         return RESET(origin, flag=self.flag)
 
     def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
-        """A loop with jumps inside, and what follows it when no jump was made."""
-        raise NotImplementedError
+        """A loop with jumps inside, and what follows it when no jump was made.
+
+        Its own `break` and `continue` are not among the jumps; only its `else` block can hold one."""
+        return evolve(loop, orelse=self.lower(loop.orelse, WATCHED)), []
 
     def jumps_in(self, body: Statements) -> bool:
         return any(id(statement) in self.jumping for statement in body)

@@ -21,7 +21,7 @@ import gast
 from ..analyses.endings import find_jumps
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
-from ..syntax.tree import BLOCK_FIELDS, DEFINITIONS, Statements, blocks, evolve, with_blocks
+from ..syntax.tree import Statements, blocks, evolve, is_compound, with_blocks
 from .base import FunctionPass
 from .jumps import WATCHED, Jumps
 
@@ -56,7 +56,7 @@ class LowerBreak(FunctionPass):
         return result if changed else body
 
     def statement(self, statement: Any, staging: Staging) -> Statements:
-        if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
+        if not is_compound(statement):
             return [statement]
         looping = statement in staging and not isinstance(statement, gast.If)
         breaks = looping and bool(find_jumps(statement.body, gast.Break))
@@ -73,10 +73,6 @@ class LowerBreak(FunctionPass):
 class _Stops(Jumps):
     def jump(self, statement: gast.stmt, flagged: bool) -> Statements:
         return STOP(statement, flag=self.flag)
-
-    def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
-        # Only the `else` block of a loop further inside can hold a `break` of this one.
-        return evolve(loop, orelse=self.lower(loop.orelse, WATCHED)), []
 
 
 def consulting(loop: Any, flag: str, ag: str) -> Any:

@@ -19,7 +19,7 @@ from ..analyses.staticness import Staging
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import WATCHED, Jumps
+from .jumps import Jumps
 
 SKIP = Template("$flag = True")
 
@@ -56,7 +56,3 @@ class LowerContinue(FunctionPass):
 class _Skips(Jumps):
     def jump(self, statement: gast.stmt, flagged: bool) -> Statements:
         return SKIP(statement, flag=self.flag) if flagged else []
-
-    def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
-        # Only the `else` block of a loop further inside can hold a `continue` of this one.
-        return evolve(loop, orelse=self.lower(loop.orelse, WATCHED)), []

@@ -24,7 +24,7 @@ import gast
 
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
-from ..syntax.tree import BLOCK_FIELDS, DEFINITIONS, Statements, blocks, contains, copied, evolve, with_blocks
+from ..syntax.tree import Statements, blocks, contains, copied, evolve, is_compound, with_blocks
 from .base import FunctionPass
 
 TEST = Template("$name = $test")
@@ -52,7 +52,7 @@ class LowerWalrus(FunctionPass):
         return [new for statement in body for new in self.statement(statement, staging)]
 
     def statement(self, statement: Any, staging: Staging) -> Statements:
-        if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
+        if not is_compound(statement):
             return [statement]
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
         if type(new) not in (gast.If, gast.While) or statement not in staging:

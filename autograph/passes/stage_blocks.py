@@ -26,8 +26,6 @@ from ..analyses.staticness import Staging
 from ..syntax.nodes import group, lambda_of, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree import (
-    BLOCK_FIELDS,
-    DEFINITIONS,
     Statements,
     at,
     blocks,
@@ -36,6 +34,7 @@ from ..syntax.tree import (
     dotted,
     evolve,
     is_call_of,
+    is_compound,
     with_blocks,
 )
 from .base import FunctionPass
@@ -108,7 +107,7 @@ class _Writer:
     def native(self, statement: Any) -> Statements:
         """A statement that stays, with blocks inside staged and unproven reads checked."""
         checks = self.plan.unproven or self.plan.guarded
-        if isinstance(statement, (*DEFINITIONS, gast.ClassDef)) or type(statement) not in BLOCK_FIELDS:
+        if not is_compound(statement):
             new = self.guard.visit(statement) if checks else statement
             return new if isinstance(new, list) else [new]
         new = with_blocks(statement, [self.native_part(part, statement) for part in blocks(statement)])

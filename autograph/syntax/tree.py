@@ -144,6 +144,11 @@ def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:
     return evolve(statement, **changes) if changes else statement
 
 
+def is_compound(statement: gast.AST) -> bool:
+    """Whether a statement has statement lists that belong to the same function."""
+    return type(statement) in BLOCK_FIELDS and not isinstance(statement, (*DEFINITIONS, gast.ClassDef))
+
+
 def dotted(node: gast.AST) -> str | None:
     """The qualified name of a place: names, attributes, and items whose index is a name or a constant.
 
