@@ -183,12 +183,15 @@ class _Planner:
         return result
 
     def find_unproven(self, guarded: int, unproven: set[int]) -> None:
+        assigned = 0  # the cells that a backend may leave undefined
+        for cells in self.cells.values():
+            assigned |= cells
         for node, reading, owner in self.flow.readings:
             bit = 1 << self.flow.index[reading.node.id]
             if not bit & self.defined.unbound[node]:
                 continue
             # A shared cell that has no value is an error of its own kind in the functions that read it.
-            moved = self._staged(owner) is not None or reading.lazy
+            moved = self._staged(owner) is not None or reading.lazy or bit & assigned
             if bit & guarded or (bit & self.captured and moved and not reading.inner):
                 unproven.add(id(reading.node))
 

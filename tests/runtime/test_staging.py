@@ -405,3 +405,16 @@ def test_variables_are_conditions():
     assert [t.numpy() for t in f(tf.constant(1))] == [12, 1]
     switch.assign(0)
     assert [t.numpy() for t in f(tf.constant(1))] == [101, 7]
+
+
+def test_a_variable_of_one_branch_that_a_closure_shares():
+    @tf.function
+    def f(x):
+        if x > 0:
+            step = 5
+            x = (lambda: x + step)()
+        return x + step
+
+    assert f(tf.constant(2)).numpy() == 12
+    with pytest.raises(UnboundLocalError, match="'step'"):
+        f(tf.constant(-1))
