@@ -6,6 +6,7 @@ agc convert model.py --function fit --diff   one function, as a difference
 
 from __future__ import annotations
 
+import ast
 import difflib
 import sys
 import textwrap
@@ -101,12 +102,7 @@ def convert(
 
     source = sources.read(path)
     tree = sources.parse(source)
-    original = source.text
-    if function is not None:
-        known = sources.definitions(tree)
-        if function not in known:
-            raise sources.no_function(function, source.label, list(known))
-        original = _lines_of(known[function], source.text)
+    original = source.text if function is None else _lines_of(_known(function, tree, source), source.text)
     try:
         generated = autograph.convert_source(
             source.text, source.label, after=after, function=function, annotate=annotate
@@ -122,6 +118,13 @@ def convert(
         paint = color.diff if diff else color.python
         output.emit(paint(text) if color.wanted(sys.stdout) else text)
     return OK
+
+
+def _known(function: str, tree: ast.Module, source: sources.Source) -> sources.Definition:
+    known = sources.definitions(tree)
+    if function not in known:
+        raise sources.no_function(function, source.label, list(known))
+    return known[function]
 
 
 def _lines_of(node: sources.Definition, text: str) -> str:
