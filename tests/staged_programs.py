@@ -385,7 +385,7 @@ class Grower:
         if shape == 8:
             return f"({one} {self.pick('//', '%')} {self.pick('2', '3', '-2', '4')})"
         if shape == 9:
-            return f"xs[{one} % 3]"
+            return f"xs[{one} % 2]"
         if shape == 10:
             return f"({one} {self.pick('and', 'or')} {two})"
         if shape == 11:
