@@ -51,8 +51,10 @@ def is_traced(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) or (hasattr(value, "content_spec") and current() is not None)
 
 
-def switch_case(branch_index: Any, branch_fns: Any, name: str | None = None) -> Any:
-    """Call the function with number `branch_index`; the last one when there is no such number.
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
+) -> Any:
+    """Call the function with number `branch_index`; when there is none, `default`, or else the last one.
 
     Args:
         branch_index: a scalar int32.
@@ -64,6 +66,10 @@ def switch_case(branch_index: Any, branch_fns: Any, name: str | None = None) -> 
     'b'
     """
     functions = _numbered(branch_fns)
+    if default is not None:
+        if not callable(default):
+            raise TypeError(f"'default' must be callable, not {default!r}")
+        functions.append(default)
     if not is_traced(branch_index):
         index = int(branch_index)
         return functions[index if 0 <= index < len(functions) else -1]()

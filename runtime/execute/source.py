@@ -290,8 +290,9 @@ def _tuple(texts: Sequence[str]) -> str:
 
 
 def _one_dtype(operation: Operation) -> bool:
-    """Whether the operation's expression may stand for its kernel."""
+    """Whether the operation's expression may stand for its kernel; of strings it gives bytes, and no array."""
     tensors = [operand for operand in operation.inputs if not isinstance(operand.spec, RefSpec)]
-    return len({operand.spec for operand in tensors if not isinstance(operand.spec, Spec)}) == 0 and (
-        len({operand.dtype for operand in tensors}) <= 1
-    )
+    if any(not isinstance(operand.spec, Spec) for operand in tensors):
+        return False
+    found = {operand.dtype for operand in tensors}
+    return len(found) <= 1 and dtypes.string not in found

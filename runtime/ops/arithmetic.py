@@ -80,9 +80,14 @@ def _squared_difference(x: Array, y: Array) -> Array:
     return difference * np.conj(difference) if difference.dtype.kind == "c" else difference * difference
 
 
+def _add(x: Array, y: Array) -> Array:
+    total = x + y
+    return np.array(total, object) if type(total) is bytes else total  # of two scalar strings
+
+
 add = binary(
     "add",
-    operator.add,
+    _add,
     NUMERIC | STRINGS,
     "`x + y`; strings are joined.",
     "[1, 2], 10",

@@ -148,7 +148,7 @@ def _(values: list[Array], axis: int) -> Array:
     first = values[0]
     rows = np.empty((len(values), *np.shape(first)), first.dtype)
     for i, value in enumerate(values):
-        rows[i] = value
+        rows[i, ...] = value  # an array of objects would hold the array itself in rows[i]
     return rows
 
 

@@ -60,7 +60,7 @@ def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
 
 @assign_add_variable.kernel
 def _(variable: Any, value: Any) -> Any:
-    variable._array = np.asarray(variable._array + value)
+    variable._array = np.asarray(variable._array + value, variable._array.dtype)
     return variable._array
 
 

@@ -210,6 +210,14 @@ class TestSwitchAndCase:
         for index, expected in ((0, 10), (1, 20), (2, 30), (7, 30), (-1, 30)):
             assert graph(tf.constant(index)).numpy() == f(tf.constant(index)) == expected
 
+    def test_switch_takes_the_default_when_there_is_one(self):
+        def f(i):
+            return tf.switch_case(i, {0: lambda: 10, 1: lambda: 20}, default=lambda: -1)
+
+        assert [everywhere(f, index) for index in (0, 1, 2, -7)] == [10, 20, -1, -1]
+        with pytest.raises(TypeError, match="'default' must be callable"):
+            tf.switch_case(0, [lambda: 1], default=2)
+
     def test_switch_wants_numbers_without_gaps(self):
         with pytest.raises(ValueError, match="without gaps"):
             tf.switch_case(tf.constant(0), {0: lambda: 1, 2: lambda: 2})

@@ -42,3 +42,28 @@ def test_strings_are_bytes() -> None:
 
 def test_equality_of_strings() -> None:
     assert (tf.constant(["a", "b"]) == "a").numpy().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("executor", ["plan", "interpret"])
+def test_scalar_strings_stay_tensors_in_graphs(executor: str) -> None:
+    @tf.function(experimental_executor=executor)
+    def texts(text: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        twice = text + text
+        return twice, tf.reshape(twice, [1]), tf.stack([twice, text]), tf.broadcast_to(twice, [2])
+
+    twice, one, both, repeated = texts(tf.constant("a"))
+    assert (twice.dtype, twice.numpy()) == (tf.string, b"aa")
+    assert one.numpy().tolist() == [b"aa"]
+    assert both.numpy().tolist() == [b"aa", b"a"]
+    assert repeated.numpy().tolist() == [b"aa", b"aa"]
+
+
+def test_lists_of_strings_and_tensors_are_flat_arrays() -> None:
+    assert [type(item) for item in tf.stack([tf.constant("a"), "b"]).numpy()] == [bytes, bytes]
+    assert [type(item) for item in tf.concat([["a"], [tf.constant("b")]], 0).numpy()] == [bytes, bytes]
+
+
+def test_a_variable_of_strings_grows() -> None:
+    log = tf.Variable("a")
+    log.assign_add("b")
+    assert (log.numpy(), log.value().dtype) == (b"ab", tf.string)
