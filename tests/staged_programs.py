@@ -88,7 +88,6 @@ class Grower:
         self.floats = ["x", "y"]
         self.assigned = ["a", "b", "c"]
         self.result = ""
-        self.functions: list[str] = []
         self.loops = 0
 
     def program(self) -> str:
@@ -279,27 +278,28 @@ class Grower:
         return self.value(self.result, 2)
 
     def inner(self, depth: int, jumps: str) -> Lines:
-        """A nested function or lambda, called at once."""
+        """A nested function or lambda, called at once. What it reads of the function around it has a value."""
         pad = "    " * depth
         n = self.mark()
         shape = self.choose(4)
         target = self.pick(*self.assigned)
+        own, result, assigned, floats = self.ints, self.result, self.assigned, self.floats
+        argument = self.atom()
+        self.ints, self.floats = ["a", "b", "c"], ["x", "y"]
         if shape == 0:
-            return [
-                f"{pad}f{n} = lambda u: {self.value('int', 2, 'u')}",
-                f"{pad}{target} = f{n}({self.atom()}) % 13",
-            ]
-        own, result, assigned = self.ints, self.result, self.assigned
+            value = self.value("int", 2, "u")
+            self.ints, self.floats = own, floats
+            return [f"{pad}f{n} = lambda u: {value}", f"{pad}{target} = f{n}({argument}) % 13"]
         lines = [f"{pad}def f{n}(u, v=2):"]
         self.result, self.assigned = "int", ["u", "v"]
         if shape == 1:
             lines.append(f"{pad}    m = 0")
             self.assigned = ["u", "m"]
-        self.ints = [*own, *self.assigned]
+        self.ints += self.assigned
         body = self.private(depth + 1)
         lines += [*body, f"{pad}    return {self.value('int', 1)}"]
-        self.ints, self.result, self.assigned = own, result, assigned
-        call = self.pick(f"f{n}({self.atom()})", f"f{n}({self.atom()}, v={self.atom()})")
+        self.ints, self.result, self.assigned, self.floats = own, result, assigned, floats
+        call = self.pick(f"f{n}({argument})", f"f{n}({argument}, v={self.atom()})")
         return [*lines, f"{pad}{target} = {call} % 13"]
 
     def private(self, depth: int) -> Lines:
