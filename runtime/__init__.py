@@ -71,7 +71,9 @@ from .ops.scattering import (
 from .ops.selecting import boolean_mask, gather, gather_nd, where
 from .ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
 from .ops.slicing import slice, strided_slice
+from .ops.strings import as_string
 from .ops.tiling import meshgrid, pad, repeat, reverse, roll, tile
+from .ordering import control_dependencies, executing_eagerly, group, no_op
 from .shapes import TensorShape
 from .staging import BACKEND
 from .tensor import Tensor
@@ -92,6 +94,7 @@ __all__ = [
     "register_tensor_conversion_function",
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
     "case", "cond", "switch_case", "while_loop", "Assert", "print",
+    "control_dependencies", "executing_eagerly", "group", "no_op", "as_string",
     "DType", "as_dtype", "bool", "complex64", "complex128", "double", "float16", "float32", "float64", "half", "int8",
     "int16", "int32", "int64", "string", "uint8", "uint16", "uint32", "uint64",
     "constant", "eye", "fill", "ones", "ones_like", "zeros", "zeros_like", "linspace", "one_hot", "range",

@@ -17,7 +17,8 @@ from . import dtypes, shapes
 from .convert import convert_to_tensor, register_tensor_conversion_function
 from .ir.builder import Builder, current
 from .ir.specs import RefSpec, Spec
-from .ops import overloads, state
+from .ops import overloads, scattering, state
+from .ops.selecting import gather_nd
 from .tensor import EagerTensor, Reference, Tensor, value_text
 
 
@@ -130,6 +131,26 @@ class Variable:
         """Subtract `delta`. Returns and raises as `assign`."""
         state.assign_sub_variable(self, self._operand(delta))
         return self if read_value else None
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements or slices of the value at `indices`, as `tf.gather_nd` takes them."""
+        return gather_nd(self.value(), indices, name=name)  # type: ignore[no-any-return]
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replace the elements or slices at `indices`, as `tf.tensor_scatter_nd_update` does.
+
+        >>> Variable([1, 2, 3]).scatter_nd_update([[0], [2]], [7, 9]).numpy()
+        array([7, 2, 9], dtype=int32)
+        """
+        return self.assign(scattering.tensor_scatter_nd_update(self.value(), indices, updates, name=name))
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Add to the elements or slices at `indices`."""
+        return self.assign(scattering.tensor_scatter_nd_add(self.value(), indices, updates, name=name))
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtract from the elements or slices at `indices`."""
+        return self.assign(scattering.tensor_scatter_nd_sub(self.value(), indices, updates, name=name))
 
     def _operand(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype)

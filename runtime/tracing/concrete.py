@@ -93,10 +93,22 @@ class ConcreteFunction:
 
         Raises TypeError naming the argument when one does not fit what the graph was traced with.
         """
-        if not any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(list(self.arguments.values()))):
-            args = args or self.structured_input_signature[0]
-        arguments = self._parameters.bind(args, kwargs)
-        return self.call_flat(self._checked(arguments))
+        return self.call_flat(self._checked(self._bound(args, kwargs)))
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by name. Python values that the graph was traced with may be left out."""
+        try:
+            return self._parameters.bind(args, kwargs)
+        except TypeError:
+            given = self._parameters.signature.bind_partial(*args, **kwargs).arguments
+            known = {
+                name: nest.map_structure(_alive, value)
+                for name, value in self.arguments.items()
+                if not any(map(is_tensor_argument, nest.flatten(value)))
+            }
+            if len({**known, **given}) < len(self.arguments):
+                raise
+            return {**known, **given}
 
     def _checked(self, arguments: Mapping[str, Any]) -> list[Any]:
         found = []

@@ -126,6 +126,18 @@ class TestConcreteFunctions:
         assert one is not f.get_concrete_function(1)
         assert isinstance(one.graph, tf.Graph)
 
+    def test_python_values_may_be_left_out(self):
+        power = tf.function(lambda a, b: a**b)
+        square = power.get_concrete_function(a=tf.TensorSpec(None, tf.float32), b=2)
+        calls = [((tf.constant(3.0),), {}), ((), {"a": tf.constant(3.0)}), ((tf.constant(3.0), 2), {})]
+        assert [square(*args, **kwargs).numpy() for args, kwargs in calls] == [9.0, 9.0, 9.0]
+        with pytest.raises(TypeError, match="`b` was 2 when traced, but is 3"):
+            square(tf.constant(3.0), b=3)
+        with pytest.raises(TypeError, match="missing a required argument: 'a'"):
+            square()
+        with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+            square(tf.constant(3.0), c=3)
+
     def test_signatures_in_and_out(self):
         @tf.function
         def f(x, factor, y=None):

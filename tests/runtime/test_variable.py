@@ -38,6 +38,21 @@ def test_a_new_variable_has_memory_of_its_own():
     assert second.numpy().tolist() == [2.0, 2.0]
 
 
+@pytest.mark.parametrize("eagerly", [True, False])
+def test_parts_are_updated_in_place(eagerly):
+    v = tf.Variable([1, 2, 3, 4])
+
+    def update(i):
+        v.scatter_nd_add([[i]], [10])
+        v.scatter_nd_sub([[i], [i + 1]], [1, 1])
+        v.scatter_nd_update([[3]], [0])
+        return v.gather_nd([[i], [3]])
+
+    part = (update if eagerly else tf.function(update))(tf.constant(1))
+    assert part.numpy().tolist() == [11, 0]
+    assert v.numpy().tolist() == [1, 11, 2, 0]
+
+
 def test_a_shape_that_varies():
     v = tf.Variable([1.0], shape=tf.TensorShape([None]))
     v.assign([1.0, 2.0, 3.0])
