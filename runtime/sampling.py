@@ -42,6 +42,16 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
     return pattern.view(np.float64) - 1.0
 
 
+def integers(stream: Stream, sizes: tuple[int, ...], low: int, high: int, dtype: dtypes.DType) -> Array:
+    """Integers from `low` up to `high`, which is not among them, in an array of these sizes."""
+    count = math.prod(sizes)
+    drawn = words(stream, count, dtype).astype(np.uint64)
+    if dtype.size == 8:
+        drawn = drawn[0::2] | drawn[1::2] << np.uint64(32)
+    moved = drawn[:count] % np.uint64(high - low) + np.uint64(low & (1 << 64) - 1)
+    return moved.astype(dtype.numpy).reshape(sizes)
+
+
 def normal(bits: Array, dtype: dtypes.DType) -> Array:
     """As many normal numbers as `uniform` makes uniform ones.
 

@@ -160,12 +160,8 @@ def _(shape: Array, minval: Array, maxval: Array, seed: int, seed2: int, stream:
     if low >= high:
         raise errors.InvalidArgumentError(f"Need minval < maxval, got {low} >= {high}")
     dtype = dtypes.of_array(minval)
-    source, count = seeds.stream(f"integers {dtype.name}", seed, seed2, stream), math.prod(sizes)
-    words = sampling.words(source, count, dtype).astype(np.uint64)
-    if dtype.size == 8:
-        words = words[0::2] | words[1::2] << np.uint64(32)
-    drawn = words[:count] % np.uint64(high - low) + np.uint64(low & (1 << 64) - 1)
-    return drawn.astype(dtype.numpy).reshape(sizes)
+    source = seeds.stream(f"integers {dtype.name}", seed, seed2, stream)
+    return sampling.integers(source, sizes, low, high, dtype)
 
 
 @op(stateful=True)

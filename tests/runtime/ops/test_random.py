@@ -175,3 +175,33 @@ def test_what_is_known_of_the_shape_in_a_graph() -> None:
 def test_refusals(draw: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         draw()
+
+
+def test_stateless_numbers_are_those_of_tensorflow() -> None:
+    at = {"seed": [7, 1]}
+    near = tf.random.stateless_uniform([2, 2], minval=-1.0, maxval=1.0, **at)
+    assert np.allclose(near, [[-0.91975856, 0.08469391], [-0.12003541, 0.8170738]], atol=1e-7)
+    assert np.allclose(tf.random.stateless_normal([3], seed=(1, 2)), [0.5441101, 0.20738031, 0.07356432])
+    assert tf.random.stateless_uniform([4], seed=[1, 2], maxval=10, dtype=tf.int32).numpy().tolist() == [
+        0,
+        9,
+        4,
+        9,
+    ]
+    truncated = tf.random.stateless_truncated_normal([3], seed=[5, 6])
+    assert np.allclose(truncated, [1.0239844, -0.53878856, 1.2795534])
+
+
+def test_stateless_numbers_depend_on_the_seed_alone() -> None:
+    @tf.function
+    def draw(i: tf.Tensor) -> tf.Tensor:
+        return tf.random.stateless_normal([2], seed=[3, i])
+
+    first, second = draw(tf.constant(0)), draw(tf.constant(1))
+    assert not np.array_equal(first, second)
+    assert np.array_equal(first, draw(tf.constant(0)))
+    assert np.array_equal(first, tf.random.stateless_normal([2], seed=[3, 0]))
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="seed must have shape"):
+        tf.random.stateless_normal([2], seed=[1, 2, 3])
+    with pytest.raises(ValueError, match="Must specify maxval"):
+        tf.random.stateless_uniform([2], seed=[1, 2], dtype=tf.int64)
