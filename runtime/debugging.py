@@ -16,7 +16,10 @@ import numpy as np
 from . import nest
 from .convert import convert_to_tensor, is_tensor_like
 from .ops import comparison, effects, reductions
+from .ops.casting import identity
+from .ops.comparison import logical_not
 from .ops.elementwise import abs as absolute
+from .ops.elementwise import is_inf, is_nan
 from .tensor import Tensor
 
 _MARK = "\0"  # stands for a tensor while a text is put together
@@ -150,6 +153,24 @@ assert_positive = _sign_check("assert_positive", ">", comparison.greater)
 assert_negative = _sign_check("assert_negative", "<", comparison.less)
 assert_non_negative = _sign_check("assert_non_negative", ">=", comparison.greater_equal)
 assert_non_positive = _sign_check("assert_non_positive", "<=", comparison.less_equal)
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """`tensor`, or InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
+
+    >>> check_numerics([1.0, 2.0], "loss").numpy()
+    array([1., 2.], dtype=float32)
+    """
+    values = convert_to_tensor(tensor)
+    for bad, kind in ((is_nan(values), "NaN"), (is_inf(values), "Inf")):
+        require(logical_not(reductions.reduce_any(bad)), f"{message} : Tensor had {kind} values")
+    checked: Tensor = identity(values, name=name)
+    return checked
+
+
+def assert_all_finite(x: Any, message: str, name: str | None = None) -> Tensor:
+    """`x`, or InvalidArgumentError with `message` when it has NaN or infinite elements, at each run."""
+    return check_numerics(x, message, name)
 
 
 def assert_near(

@@ -35,6 +35,7 @@ from .ops.comparison import (
     logical_xor,
     not_equal,
 )  # fmt: skip
+from .ops.counting import bincount
 from .ops.elementwise import (
     abs,
     acos,
@@ -99,7 +100,7 @@ from .ops.scans import cumprod, cumsum
 
 __all__ = [
     "abs", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan",
-    "atan2", "atanh", "ceil", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "divide",
+    "atan2", "atanh", "bincount", "ceil", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "divide",
     "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv", "floormod",
     "greater", "greater_equal", "imag", "is_finite", "is_inf", "is_nan", "l2_normalize", "less",
     "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "log_softmax", "logical_and",

@@ -111,3 +111,13 @@ def test_an_assert_statement_is_both_kinds_of_error():
     for kind in (AssertionError, tf.errors.InvalidArgumentError):
         with pytest.raises(kind, match="negative input"):
             root(tf.constant(-1.0))
+
+
+@pytest.mark.parametrize("check", [tf.debugging.check_numerics, tf.debugging.assert_all_finite])
+def test_numbers_that_are_not_finite(check):
+    checked = tf.function(lambda x: check(1.0 / x, "ratio"))
+    assert checked(tf.constant([2.0])).numpy().tolist() == [0.5]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ratio : Tensor had Inf values"):
+        checked(tf.constant([0.0]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="ratio : Tensor had NaN values"):
+        checked(tf.constant([float("nan")]))

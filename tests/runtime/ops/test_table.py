@@ -129,7 +129,15 @@ def test_the_kernel_gives_what_the_rule_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
-    data_dependent = {"unique", "true_indices", "masked", "distinct", "length_mask", "boolean_mask"}
+    data_dependent = {
+        "unique",
+        "occurrences",
+        "true_indices",
+        "masked",
+        "distinct",
+        "length_mask",
+        "boolean_mask",
+    }
     for call in calls(name):
         for spec in call.specs([_known(array) for array in call.arrays]):
             assert spec.shape is not None
