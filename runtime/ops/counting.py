@@ -49,8 +49,6 @@ def occurrences(arr: Ints, minlength: Ints, maxlength: Ints, dtype: DType, name:
     >>> occurrences([1, 3, 1], 0, 2, int)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([0, 2], dtype=int32)>
     """
-    if not arr.dtype.is_integer:
-        raise TypeError(f"bincount counts integers, not {arr.dtype.name}")
     return Spec(dtype, (None,))
 
 
