@@ -29,6 +29,7 @@ from .base import FunctionPass
 
 TEST = Template("$name = $test")
 LOAD = Template("$name")
+TRUTH = Template("not not $value")
 AND = Template("""
     if $name:
         $later
@@ -72,11 +73,25 @@ def assigns_late(test: Any) -> bool:
     return isinstance(test, gast.BoolOp) and contains(test.values[1:], gast.NamedExpr)
 
 
+def as_truth(test: Any) -> Any:
+    """The test as a truth value, so that the variable has one type whichever operand decides."""
+    if isinstance(test, (gast.Compare, gast.UnaryOp)) or assigns_late(test):
+        return test
+    if isinstance(test, gast.BoolOp) and all(
+        isinstance(part, (gast.Compare, gast.UnaryOp)) for part in test.values
+    ):
+        return test
+    return TRUTH.expression(test, value=test)
+
+
 def evaluated(name: str, test: Any) -> Statements:
     """Statements that give the variable `name` the value of `test`."""
     if not assigns_late(test):
-        return TEST(test, name=name, test=test)
+        return TEST(test, name=name, test=as_truth(test) if isinstance(test, gast.BoolOp) else test)
     first, *rest = test.values
     later = rest[0] if len(rest) == 1 else evolve(test, values=rest)
     shape = AND if isinstance(test.op, gast.And) else OR
-    return [*evaluated(name, first), *shape(test, name=name, later=evaluated(name, later))]
+    return [
+        *evaluated(name, as_truth(first)),
+        *shape(test, name=name, later=evaluated(name, as_truth(later))),
+    ]

@@ -418,3 +418,19 @@ def test_a_variable_of_one_branch_that_a_closure_shares():
     assert f(tf.constant(2)).numpy() == 12
     with pytest.raises(UnboundLocalError, match="'step'"):
         f(tf.constant(-1))
+
+
+def test_walrus_beside_numbers_as_conditions():
+    def f(x, n):
+        k = 0
+        while (k := k + 1) <= n and (x or n):
+            x += 1
+            if x > 5:
+                break
+        if x or (y := x + 1) > 1:
+            k += 1
+        else:
+            k += y
+        return x, k
+
+    agrees(f, (1, 3), (0, 0), (4, 9), (-1, 1))
