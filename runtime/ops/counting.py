@@ -49,6 +49,9 @@ def occurrences(arr: Ints, minlength: Ints, maxlength: Ints, dtype: DType, name:
     >>> occurrences([1, 3, 1], 0, 2, int)
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([0, 2], dtype=int32)>
     """
+    for bound in (minlength, maxlength):
+        if bound.shape not in (None, ()):
+            raise ValueError(f"minlength and maxlength must be scalars, not of shape {bound.shape}")
     return Spec(dtype, (None,))
 
 
