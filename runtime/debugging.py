@@ -66,7 +66,7 @@ def _text(value: Any, tensors: list[Tensor]) -> str:
     if isinstance(value, str):
         return value.replace(_MARK, "")
     if not nest.is_nested(value):
-        return repr(value) if hasattr(value, "tolist") else str(value)
+        return repr(value)
     return str(nest.map_structure(lambda leaf: _shown_leaf(leaf, tensors), value))
 
 

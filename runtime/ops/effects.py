@@ -23,7 +23,8 @@ def print_texts(
 
 @print_texts.kernel
 def _(inputs: list[Any], pieces: tuple[str, ...], end: str, summarize: int, stream: str) -> tuple[()]:
-    shown = [show(value, summarize) for value in inputs]
+    quote = "" if len(inputs) == 1 and not np.ndim(inputs[0]) and not any(pieces) else '"'
+    shown = [show(value, summarize, quote) for value in inputs]
     text = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
     emit(text + end, stream)
     return ()
@@ -40,16 +41,16 @@ def emit(text: str, stream: str) -> None:
     target.flush()
 
 
-def show(value: Any, summarize: int) -> str:
-    """A value as `tf.print` shows it: `[1 2 ... 9]`, floats in their shortest form.
+def show(value: Any, summarize: int, quote: str = "") -> str:
+    """A value as `tf.print` shows it: `[1 2 ... 9]`, floats in their shortest form, texts in `quote`s.
 
     >>> show(np.arange(10), 3), show(np.array([1.0, 0.5], np.float32), 3)
     ('[0 1 2 ... 7 8 9]', '[1 0.5]')
     """
     array = np.asarray(value)
     if not array.ndim:
-        return show_item(array[()])
-    rows = [show(row, summarize) for row in _ends(array, summarize)]
+        return show_item(array[()], quote)
+    rows = [show(row, summarize, quote) for row in _ends(array, summarize)]
     if 0 <= 2 * summarize < len(array):
         rows.insert(summarize, "...")
     separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " "
@@ -66,10 +67,10 @@ def _indented(text: str) -> str:
     return text.replace("\n", "\n ")
 
 
-def show_item(item: Any) -> str:
+def show_item(item: Any, quote: str = "") -> str:
     """A number, truth value or text as `tf.print` shows it."""
     if isinstance(item, bytes):
-        return item.decode("utf-8", "backslashreplace")
+        return quote + item.decode("utf-8", "backslashreplace") + quote
     if isinstance(item, (bool, np.bool_)):
         return "1" if item else "0"
     if isinstance(item, np.floating):

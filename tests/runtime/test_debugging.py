@@ -121,3 +121,16 @@ def test_numbers_that_are_not_finite(check):
         checked(tf.constant([0.0]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="ratio : Tensor had NaN values"):
         checked(tf.constant([float("nan")]))
+
+
+def test_texts_are_quoted_unless_they_stand_alone(capsys):
+    assert printed(capsys, tf.constant("alone")) == "alone\n"
+    assert (
+        printed(capsys, "said", tf.constant("yes"), ["a", tf.constant(["b"])])
+        == 'said "yes" [\'a\', ["b"]]\n'
+    )
+    assert printed(capsys, tf.constant(["a", "b"])) == '["a" "b"]\n'
+
+
+def test_shapes_and_dtypes_are_printed_as_python_shows_them(capsys):
+    assert printed(capsys, tf.TensorShape([1, None]), tf.int32) == "TensorShape([1, None]) tf.int32\n"
