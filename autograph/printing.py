@@ -49,10 +49,31 @@ def module_text(text: str, filename: str, after: str | None, function: str | Non
     with deep_trees():
         if function is not None:
             definition = static.find(text, filename, function)
-            return unparse(static.convert_definition(definition, after).after, comments)
+            converted = unparse(static.convert_definition(definition, after).after, comments)
+            return imports_of(text, definition.node) + converted
         if static.is_converted(text):
             return text
         return heading(text) + unparse(static.convert_module(text, filename, after).after, comments)
+
+
+def imports_of(text: str, node: ast.AST) -> str:
+    """The module's own imports that a definition in it refers to, so that it stands by itself.
+
+    >>> tree = ast.parse("import os, sys as system\\ndef f(): return system.argv")
+    >>> imports_of("import os, sys as system", tree.body[1])
+    'import sys as system\\n'
+    """
+    used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    lines = []
+    for statement in ast.parse(text).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            lines.append(ast.unparse(statement))
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
+            if names:
+                fields = {**dict(ast.iter_fields(statement)), "names": names}
+                lines.append(ast.unparse(type(statement)(**fields)))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def heading(text: str) -> str:

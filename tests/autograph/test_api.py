@@ -351,15 +351,26 @@ def test_a_printed_module_is_not_converted_twice():
 
 def test_one_function_of_a_module():
     text = convert_source(MODULE, "program.py", function="Model.fit")
-    assert [type(node).__name__ for node in ast.parse(text).body] == ["ImportFrom", "FunctionDef"]
+    *imports, function = ast.parse(text).body
+    assert all(isinstance(node, (ast.Import, ast.ImportFrom)) for node in imports)
+    assert ast.unparse(imports[-1]) == "from agc.autograph import operators as ag__"
+    assert isinstance(function, ast.FunctionDef)
     assert runs(text, "fit")(None, 10) == 4
     assert "class Model" in convert_source(MODULE, "program.py", function="Model")
+
+
+def test_one_function_brings_the_imports_that_it_refers_to():
+    module = "import os\nimport math as m, sys\n\ndef f(x):\n    return m.floor(x) if x > 0 else 0\n"
+    text = convert_source(module, "program.py", function="f")
+    assert text.startswith("import math as m\nfrom agc.autograph import operators as ag__\n")
+    assert runs(text, "f")(2.5) == 2
 
 
 def test_annotated_text_shows_the_original_lines():
     text = convert_source(MODULE, "program.py", function="f", annotate=True)
     assert [line for line in text.splitlines() if "# 12 |" in line] == ["    # 12 |     if x > 0:"]
-    assert text.startswith("from agc.autograph import operators as ag__\n")
+    head = "from __future__ import annotations\nimport math\nfrom agc.autograph import operators as ag__\n"
+    assert text.startswith(head)
     assert ast.unparse(ast.parse(text)) == ast.unparse(
         ast.parse(convert_source(MODULE, "p.py", function="f"))
     )
