@@ -154,15 +154,10 @@ class Pass:
         self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
     ) -> NoReturn:
         """Refuse the code at `node`."""
-        from ..errors import ConversionError, Diagnostic, Where
+        from ..errors import ConversionError, Diagnostic
+        from ..syntax.origin import where_of
 
-        lines = self.context.source.splitlines()
-        line = lines[node.lineno - 1] if 0 < node.lineno <= len(lines) else None
-        before = (line or "").encode()[: node.col_offset].decode(errors="replace")
-        end = len((line or "").encode()[: node.end_col_offset].decode(errors="replace"))
-        column = len(before) + 1
-        end_column = end + 1 if node.end_lineno == node.lineno else len(line or "") + 1
-        where = Where(self.context.filename, node.lineno, column, end_column, source=line)
+        where = where_of(node, self.context.filename, self.context.source)
         raise ConversionError(Diagnostic(code, title, where, label=label, why=why, fix=fix))
 
 

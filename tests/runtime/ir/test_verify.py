@@ -87,7 +87,7 @@ def callee_given_too_much() -> Graph:
     return graph_of(Operation(REGISTRY["call"], (ONE,), {}, (Value("y", F),), (callee,)))
 
 
-def test_that_is_no_bool() -> Graph:
+def loop_whose_test_is_no_bool() -> Graph:
     x, y, z = Value("x", F), Value("x", F), Value("y", F)
     test, body = Graph("test", (x,), (), (x,)), Graph("body", (y,), (), (y,))
     return graph_of(Operation(REGISTRY["while"], (ONE,), {}, (z,), (test, body)))
@@ -97,9 +97,6 @@ def body_that_changes_the_type() -> Graph:
     x, y, z = Value("x", F), Value("x", F), Value("y", F)
     test, body = Graph("test", (x,), (), (Constant(np.array(False)),)), Graph("body", (y,), (), (y, y))
     return graph_of(Operation(REGISTRY["while"], (ONE,), {}, (z,), (test, body)))
-
-
-test_that_is_no_bool.__test__ = False  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +113,7 @@ test_that_is_no_bool.__test__ = False  # type: ignore[attr-defined]
         (missing_region, "cond has 1 regions instead of 2"),
         (switch_without_branches, "switch has no branches"),
         (callee_given_too_much, "`f` takes nothing but is given float32[]"),
-        (test_that_is_no_bool, "the test of while yields float32[], not one bool[]"),
+        (loop_whose_test_is_no_bool, "the test of while yields float32[], not one bool[]"),
         (body_that_changes_the_type, "`body` yields float32[], float32[] where float32[] is wanted"),
     ],
 )
