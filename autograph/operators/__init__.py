@@ -1,0 +1,28 @@
+"""What generated code calls. Each operator asks whose value decides, and hands the work to that backend.
+
+    (n,) = ag__.cond(n % 2 == 0, if_true, if_false, (n,), names=('n',))
+
+With a plain value that is Python itself: `if_true(n)` or `if_false(n)` is called, and nothing else happens.
+An exception on its way through an operator leaves no trace of it in the traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from ..conversion import Converter
+from ..staging import Pending, Undefined, ld
+from .branches import cases, cond, keep
+from .checks import check
+from .logic import and_, compare, if_exp, not_, or_
+from .loops import for_loop, until, while_loop
+from .variables import attr, cell, item, ld_cell
+
+__all__ = [
+    "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
+    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "cell",
+]  # fmt: skip
+
+# `f` or what stands for it in converted code: see conversion.py.
+converter = Converter(sys.modules[__name__])
+converted = converter.converted

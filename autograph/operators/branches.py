@@ -1,0 +1,98 @@
+"""`if`, and chains of `if` and `elif`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..places import Carried, Place
+from ..staging import PYTHON, State, backends
+
+Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
+PlaceMaker = Callable[[], Place]
+
+
+def cond(
+    test: Any,
+    then: Branch,
+    orelse: Branch,
+    state: State = (),
+    names: tuple[str, ...] | None = None,
+    places: tuple[PlaceMaker, ...] = (),
+) -> Any:
+    """`if`: call one branch with `*state`; its results are the values of the variables `names`.
+
+    The names are left out where they are the parameters of the branches.
+
+    >>> cond(3 > 2, lambda y: (y + 1,), keep, (5,))
+    (6,)
+    """
+    backend = backends[type(test)]
+    try:
+        if backend is PYTHON or not backend.owns(test):
+            return then(*state) if test else orelse(*state)
+        carried = Carried(places)
+        return carried.leave(
+            backend.cond(
+                test,
+                carried.block(then),
+                carried.block(orelse),
+                state + carried.initial,
+                (_names_of(then, orelse) if names is None else names) + carried.names,
+            )
+        )
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _names_of(*branches: Branch) -> tuple[str, ...]:
+    """The parameters of the first branch that is not `keep`, which takes anything."""
+    return next((parameters_of(branch) for branch in branches if branch is not keep), ())
+
+
+def cases(
+    *arms: tuple[Callable[[], Any], Branch],
+    orelse: Branch,
+    state: State = (),
+    names: tuple[str, ...] | None = None,
+    places: tuple[PlaceMaker, ...] = (),
+) -> Any:
+    """`if`, `elif` …, `else`: call the branch of the first arm whose test is true. The rest is as for `cond`.
+
+    >>> cases((lambda: 1 > 2, lambda y: (y,)), (lambda: 2 > 1, lambda y: (y * 10,)), orelse=keep, state=(5,))
+    (50,)
+    """
+    try:
+        for place, (test, then) in enumerate(arms):
+            going = test()
+            backend = backends[type(going)]
+            if backend is not PYTHON and backend.owns(going):
+                if names is None:
+                    names = _names_of(*(branch for _, branch in arms), orelse)
+                rest = partial(_later_cases, arms[place + 1 :], orelse, names, places)
+                return cond(going, then, rest, state, names, places)
+            if going:
+                return then(*state)
+        return orelse(*state)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _later_cases(arms: Any, orelse: Branch, names: tuple[str, ...], places: Any, *state: Any) -> Any:
+    """The arms behind one that a backend decides about, as the other branch of that one."""
+    return cases(*arms, orelse=orelse, state=state, names=names, places=places)
+
+
+def keep(*state: Any) -> State:
+    """The branch that changes nothing."""
+    return state
+
+
+def parameters_of(body: Branch) -> tuple[str, ...]:
+    """The user's names of a block's state: what the block calls its parameters."""
+    code = body.__code__
+    return code.co_varnames[: code.co_argcount]

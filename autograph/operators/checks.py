@@ -1,0 +1,26 @@
+"""`assert`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..staging import PYTHON, backends
+
+
+def check(test: Any, message: Callable[[], Any] | None = None) -> Any:
+    """The test of an `assert` statement. A staged test is checked when the graph runs, so here it passes.
+
+    >>> check([]), check(3)
+    ([], 3)
+    """
+    backend = backends[type(test)]
+    try:
+        if backend is PYTHON or not backend.owns(test):
+            return test
+        backend.check(test, message)
+        return True
+    except BaseException as error:
+        leave_no_trace(error)
+        raise

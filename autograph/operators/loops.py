@@ -1,0 +1,145 @@
+"""`while` and `for`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
+from ..places import Carried
+from ..staging import PYTHON, Backend, State, backend_of, backends
+from .branches import Branch, PlaceMaker, cond, keep, parameters_of
+
+_ENDLESS = itertools.count, itertools.cycle
+
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+
+def while_loop(
+    test: Callable[..., Any],
+    body: Branch,
+    state: State = (),
+    places: tuple[PlaceMaker, ...] = (),
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> State:
+    """`while`: the names of the state are the parameters of `body`.
+
+    The loop runs in Python for as long as its test gives Python values. Once the test belongs to a backend,
+    the rest of the loop is the backend's, from the state that has been reached.
+
+    >>> while_loop(lambda n: n < 100, lambda n: (n * 2,), (3,))
+    (192,)
+    """
+    try:
+        while True:
+            going = test(*state)
+            backend = backends[type(going)]
+            if backend is not PYTHON and backend.owns(going):
+                return _staged_while(backend, going, test, body, state, places, options)
+            if not going:
+                return state
+            state = body(*state) or ()
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _staged_while(
+    backend: Backend,
+    first: Any,
+    test: Callable[..., Any],
+    body: Branch,
+    state: State,
+    places: tuple[PlaceMaker, ...],
+    options: Mapping[str, Any],
+) -> State:
+    carried = Carried(places)
+    names = parameters_of(body) + carried.names
+    options = {**options, "first": first}
+    start = state + carried.initial
+    return carried.leave(backend.while_loop(carried.test(test), carried.block(body), start, names, options))
+
+
+def for_loop(
+    items: Iterable[Any],
+    body: Branch,
+    state: State = (),
+    until: str | None = None,
+    places: tuple[PlaceMaker, ...] = (),
+    options: Mapping[str, Any] = NO_OPTIONS,
+) -> State:
+    """`for`: `body(item, *state)` gives the next state; the variable `until`, once true, ends the loop.
+
+    >>> for_loop([1, 2, 3], lambda x, total: (total + x,), (0,))
+    (6,)
+    """
+    backend = backends[type(items)]
+    try:
+        if backend is not PYTHON and backend.owns(items):
+            carried = Carried(places)
+            names = parameters_of(body)[1:] + carried.names
+            start = state + carried.initial
+            return carried.leave(backend.for_loop(items, carried.block(body), start, names, until, options))
+        if until is not None:
+            return _python_for_until(iter(items), body, state, until, places)
+        for item in items:
+            state = body(item, *state) or ()
+        return state
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _python_for_until(
+    pull: Iterator[Any], body: Branch, state: State, until: str, places: tuple[PlaceMaker, ...]
+) -> State:
+    """A `for` over Python's items with a `break`. When a backend's value decides on the break, the remaining
+    iterations are laid out one after the other, each under the condition that the loop has not been left."""
+    names = parameters_of(body)[1:]
+    flag = names.index(until)
+    if _is_true(state[flag]):
+        return state
+    for item in pull:
+        if state[flag] is False:
+            state = body(item, *state)
+        else:
+            if isinstance(pull, _ENDLESS):
+                raise _never_ends(pull)
+            state = cond(state[flag], keep, partial(body, item), state, names, places)
+        if state[flag] is not False and _is_true(state[flag]):
+            break
+    return state
+
+
+def _never_ends(pull: Iterator[Any]) -> StagingError:
+    return StagingError(
+        Diagnostic(
+            "AGC250",
+            "this `for` would never end: a staged `break` cannot end it while it is being traced",
+            user_line(),
+            why=f"its items come from Python's {type(pull).__name__}, so each round is laid out in turn",
+            fix="write it as `while` with a counter, or give it an end with `range`",
+        )
+    )
+
+
+def _is_true(flag: Any) -> bool:
+    """Whether a flag is known to be true; a backend's value is not known."""
+    return backend_of(flag) is PYTHON and bool(flag)
+
+
+def until(items: Iterable[Any], stop: Callable[[], Any]) -> Iterator[Any]:
+    """The items for as long as `stop()` is false. Intermediate trees use it; `for_loop` takes its place.
+
+    >>> list(until([1, 2, 3], lambda: False))
+    [1, 2, 3]
+    """
+    if stop():
+        return
+    for element in items:
+        yield element
+        if stop():
+            return

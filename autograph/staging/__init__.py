@@ -1,0 +1,47 @@
+"""The contract between converted code and the libraries that stage it.
+
+    if x > 0:                     (y,) = ag__.cond(x > 0, if_true, if_false, ...)
+        y = f(x)                            │
+    else:                 ==>               └─ backend_of(x > 0).cond(x > 0, if_true, if_false, ...)
+        y = g(x)
+
+Converted code asks who owns the value that decides. For a bool that is plain Python, which just calls one
+branch. A library that builds graphs registers a `Backend` for the types of its symbolic values; it then gets
+the test and both branches as functions, *state in, results out*, and may call each to see what it does.
+
+A backend for another library starts like this one, for symbolic texts, which writes down what it is given:
+
+>>> class Symbol:
+...     def __init__(self, text): self.text = text
+...     def __repr__(self): return self.text
+...     def __mul__(self, other): return Symbol(f"{self} * {other}")
+...     def __gt__(self, other): return Symbol(f"{self} > {other}")
+>>> class Writer:
+...     builtins = {abs: lambda x: Symbol(f"|{x}|")}
+...     def owns(self, value):
+...         return True
+...     def cond(self, test, then, orelse, state, names):
+...         pairs = zip(then(*state), orelse(*state), strict=True)
+...         return tuple(Symbol(f"({a} if {test} else {b})") for a, b in pairs)
+>>> from agc.autograph import operators as ag__, staging
+>>> staging.register(Writer(), Symbol)
+>>> def if_true(y):
+...     return (y * 2,)
+>>> x = Symbol("x")
+>>> ag__.cond(x > 0, if_true, ag__.keep, (x,), names=("y",))
+((x * 2 if x > 0 else x),)
+>>> ag__.cond(3 > 0, if_true, ag__.keep, (3,), names=("y",))
+(6,)
+>>> ag__.converted(abs)(x), ag__.converted(abs)(-3)
+(|x|, 3)
+"""
+
+from .contract import PYTHON, Backend, PythonBackend, State, rotated
+from .registry import backend_of, backends, overloaded, register
+from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
+
+__all__ = [
+    "Backend", "PythonBackend", "PYTHON", "State", "rotated",
+    "register", "backend_of", "backends", "overloaded",
+    "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
+]  # fmt: skip

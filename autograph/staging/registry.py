@@ -1,0 +1,55 @@
+"""type of a value → the backend that stages on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .contract import PYTHON, Backend
+
+
+class _Backends(dict[type, Backend]):
+    """type → backend, filled on demand from what is registered for the type or one of its bases."""
+
+    limit = 10_000  # types made on the fly must not pile up here
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.registered: dict[type, Backend] = {}
+
+    def __missing__(self, kind: type) -> Backend:
+        if len(self) >= self.limit:
+            self.clear()
+        # type.__mro__ is read past any metaclass that overrides it.
+        bases = type.__dict__["__mro__"].__get__(kind)
+        found = next((self.registered[base] for base in bases if base in self.registered), PYTHON)
+        self[kind] = found
+        return found
+
+
+# Read by the operators, where one lookup in it decides the plain-Python path.
+backends = _Backends()
+
+
+def register(backend: Backend, *types: type) -> None:
+    """Make `backend` the owner of the values of these types and of their subclasses."""
+    for kind in types:
+        if not isinstance(kind, type):
+            raise TypeError(f"register() takes a backend and then types, but got {kind!r}")
+        backends.registered[kind] = backend
+    backends.clear()
+    overloaded.update(backend.builtins)
+
+
+# The built-in functions that some backend has a version of.
+overloaded: set[Callable[..., Any]] = set()
+
+
+def backend_of(value: Any) -> Backend:
+    """The backend that stages on `value`; plain Python unless one is registered for its type and owns it.
+
+    >>> backend_of(3) is PYTHON
+    True
+    """
+    backend = backends[type(value)]
+    return backend if backend is PYTHON or backend.owns(value) else PYTHON

@@ -1,0 +1,117 @@
+"""Variables that have no value yet, or may have none.
+
+Undefined('y')                 no value: any use is Python's own error
+Maybe('y', value, defined)     a value if `defined` is true when the graph runs
+Pending('result')              assigned before it is read, for certain
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ..errors import leave_no_trace
+from .registry import backend_of
+
+
+class Undefined:
+    """Stands for a variable that has no value yet; any use of it is Python's own error.
+
+    >>> y = Undefined("y")
+    >>> y
+    <undefined variable 'y'>
+    >>> y + 1
+    Traceback (most recent call last):
+    UnboundLocalError: cannot access local variable 'y' where it is not associated with a value
+    """
+
+    __slots__ = ("__name",)
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "_Undefined__name", name)
+
+    def __repr__(self) -> str:
+        return f"<undefined variable {name_of(self)!r}>"
+
+    def __copy__(self) -> Undefined:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Undefined:
+        return self
+
+    def __getattr__(self, attribute: str) -> NoReturn:
+        raise unbound(name_of(self))
+
+
+def unbound(name: str) -> UnboundLocalError:
+    """What Python raises when a local variable is read before it has a value."""
+    return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+
+def name_of(value: Undefined) -> str:
+    """The variable that an `Undefined` stands for."""
+    name: str = object.__getattribute__(value, "_Undefined__name")
+    return name
+
+
+# fmt: off
+_BINARY = (
+    "add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "divmod", "pow",
+    "lshift", "rshift", "and", "xor", "or",
+)
+_USES = (
+    *_BINARY, *(f"r{op}" for op in _BINARY), *(f"i{op}" for op in _BINARY if op != "divmod"),
+    "neg", "pos", "abs", "invert", "int", "float", "complex", "index", "round", "trunc", "floor", "ceil",
+    "eq", "ne", "lt", "le", "gt", "ge", "bool", "hash", "str", "bytes", "format", "dir",
+    "len", "iter", "next", "reversed", "contains", "getitem", "setitem", "delitem", "setattr", "delattr",
+    "call", "enter", "exit", "await", "aiter", "anext", "aenter", "aexit",
+)
+# fmt: on
+
+
+def _complain(self: Undefined, *args: Any, **kwargs: Any) -> NoReturn:
+    raise unbound(name_of(self))
+
+
+for _use in _USES:
+    setattr(Undefined, f"__{_use}__", _complain)
+
+
+class Pending(Undefined):
+    """A generated variable that is certain to be assigned before it is read, such as a function's result.
+
+    A backend may carry any value of the right type in its place, and needs no flag for it.
+    """
+
+    __slots__ = ()
+
+
+class Maybe(Undefined):
+    """A variable that a staged block may have left undefined: its value, and whether that is real.
+
+    Backends make these for variables that get a value on one path only, or in a loop that may not run.
+    Reading one (`ag__.ld`) checks `defined` when the staged code runs. `defined` and `value` are the
+    backend's values.
+    """
+
+    __slots__ = ("defined", "name", "value")
+
+    def __init__(self, name: str, value: Any, defined: Any) -> None:
+        super().__init__(name)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "defined", defined)
+
+
+def ld(value: Any, name: str) -> Any:
+    """The value of a variable that may have none; then it is Python's UnboundLocalError."""
+    kind = type(value)
+    if kind is Maybe:
+        backend_of(value.defined).check(value.defined, lambda: unbound(name))
+        return value.value
+    if kind is Undefined:
+        try:
+            raise unbound(name)
+        except UnboundLocalError as error:
+            leave_no_trace(error)
+            raise
+    return value
