@@ -28,7 +28,8 @@ Paint = Callable[[str, str], str]
 
 _LABEL_GAP = 7  # blanks between the longest noted line and the labels beside the lines
 
-_BOLD, _RED, _BLUE, _CYAN, _RESET = "\x1b[1m", "\x1b[1;31m", "\x1b[34m", "\x1b[36m", "\x1b[0m"
+_BOLD, _RED, _YELLOW, _BLUE = "\x1b[1m", "\x1b[1;31m", "\x1b[1;33m", "\x1b[34m"
+_CYAN, _RESET = "\x1b[36m", "\x1b[0m"
 
 
 class Where(NamedTuple):
@@ -64,7 +65,7 @@ class Note(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One error: a stable code, a title that says what is wrong, and what the reader needs to mend it."""
+    """One problem: a stable code, a title that says what is wrong, and what the reader needs to mend it."""
 
     code: str
     title: str
@@ -73,6 +74,7 @@ class Diagnostic(NamedTuple):
     notes: tuple[Note, ...] = ()
     why: str = ""
     fix: str = ""
+    level: str = "error"  # or "warning": what can be converted, but will hardly be staged
 
     def format(self, color: bool = False) -> str:
         """The text shown in the module's docstring, with ANSI colours when `color` is true.
@@ -83,7 +85,8 @@ class Diagnostic(NamedTuple):
         fix: save it
         """
         paint = _painted if color else _plain
-        lines = [f"{paint(f'error[{self.code}]', _RED)}: {paint(self.title, _BOLD)}"]
+        style = _RED if self.level == "error" else _YELLOW
+        lines = [f"{paint(f'{self.level}[{self.code}]', style)}: {paint(self.title, _BOLD)}"]
         if self.where is not None:
             lines.append(f"  {paint('-->', _BLUE)} {self.where}")
             lines += _excerpt(self.where, self.label, self.notes, paint)
@@ -99,7 +102,11 @@ class Diagnostic(NamedTuple):
         """
         import json  # not needed by a program that goes well
 
-        return json.dumps(_as_dict(self), ensure_ascii=False)
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, texts and numbers."""
+        return _as_dict(self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         return self.format()

@@ -18,6 +18,8 @@ from typing import Any, ClassVar, NoReturn
 import gast
 
 from ..analyses.staticness import FRAME_READERS, Staging
+from ..errors import ConversionError, Diagnostic
+from ..syntax.origin import where_of
 from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve
 
 BUILTINS = frozenset(vars(builtins))
@@ -154,11 +156,14 @@ class Pass:
         self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
     ) -> NoReturn:
         """Refuse the code at `node`."""
-        from ..errors import ConversionError, Diagnostic
-        from ..syntax.origin import where_of
+        raise ConversionError(self.diagnostic(node, code, title, label, why, fix))
 
+    def diagnostic(
+        self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
+    ) -> Diagnostic:
+        """What is wrong with the code at `node`."""
         where = where_of(node, self.context.filename, self.context.source)
-        raise ConversionError(Diagnostic(code, title, where, label=label, why=why, fix=fix))
+        return Diagnostic(code, title, where, label=label, why=why, fix=fix)
 
 
 class FunctionPass(Pass):

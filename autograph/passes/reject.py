@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import gast
 
 from ..analyses.staticness import Staging
-from .base import FunctionPass
+from ..errors import Diagnostic
+from .base import Context, FunctionPass, Registry
 
 
 class Rejection(NamedTuple):
@@ -39,8 +40,22 @@ class Reject(FunctionPass):
         staging = Staging(node, self.names.plain)
         for row in REJECTIONS:
             for found in row.find(node, staging):
-                refuse(self, found, row)
+                self.refused(found, row)
         return node
+
+    def refused(self, found: gast.AST, row: Rejection) -> None:
+        refuse(self, found, row)
+
+
+class Survey(Reject):
+    """Lists all that would be refused, where `Reject` stops at the first."""
+
+    def __init__(self, context: Context, registry: Registry) -> None:
+        super().__init__(context, registry)
+        self.found: list[Diagnostic] = []
+
+    def refused(self, found: gast.AST, row: Rejection) -> None:
+        self.found.append(self.diagnostic(found, row.code, row.what, why=row.why, fix=row.fix))
 
 
 def refuse(owner: FunctionPass, node: gast.AST, row: Rejection) -> None:
