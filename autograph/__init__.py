@@ -14,11 +14,13 @@ from .api import (
     Note,
     StagingError,
     Where,
+    check_source,
     compile_source,
     convert,
     convert_source,
     converted_call,
     do_not_convert,
+    install_import_hook,
     is_own_file,
     keeps_frames,
     strip_frames,
@@ -28,6 +30,8 @@ from .api import (
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
+    "check_source",
+    "install_import_hook",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "keeps_frames", "is_own_file", "staging",
 ]  # fmt: skip

@@ -2,14 +2,16 @@
 
 convert(f)            the function that f becomes                    to_code(f)              its text
 convert_source(text)  the text that a whole module becomes           compile_source(text)    its code
+check_source(text)    what is wrong with it
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import CodeType
 from typing import Any, TypeVar
 
+from . import importing
 from .errors import (
     ConversionError,
     Diagnostic,
@@ -21,11 +23,14 @@ from .errors import (
     leave_no_trace,
     strip_frames,
 )
+from .importing import install_import_hook
 from .operators import converted, converter
 from .policy import do_not_convert
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
+    "check_source",
+    "install_import_hook",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted",
 ]  # fmt: skip
@@ -111,11 +116,29 @@ def convert_source(
     return printing.module_text(text, filename, after, function, annotate)
 
 
-def compile_source(text: str, filename: str) -> CodeType:
-    """The code of a module, converted, for `exec`. Lines and columns are those of `text`."""
-    from . import loader
+def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeType:
+    """The code of a module, converted, for `exec`. Lines and columns are those of `text`.
 
-    return converter.adopt(loader.module_code(text, filename))
+    With `cached` it is kept on disk, for the next time: see `install_import_hook`.
+    """
+    return importing.module_code(text, filename, is_cached=cached)
+
+
+def check_source(
+    text: str, filename: str = "<unknown>", *, tracers: Collection[str] = (), everywhere: bool = False
+) -> list[Diagnostic]:
+    """All that is wrong with the code of a module, in the order of its lines. Nothing is run.
+
+    Of level "error" is what cannot be converted, or not traced; of level "warning" is what can be, but
+    will hardly be staged when a tensor gets there. Warnings are about functions that one of `tracers` is seen
+    to trace, such as "agc.runtime.function", and about what these call; `everywhere` asks for all functions.
+
+    >>> check_source("def f(x:\\n    return x")[0].title
+    "not Python: '(' was never closed"
+    """
+    from . import checking
+
+    return checking.problems(text, filename, tracers, everywhere)
 
 
 def __getattr__(name: str) -> Any:

@@ -210,11 +210,20 @@ class Renaming(NamedTuple):
         return self.new + ".<locals>.".join([*(part for part in around if part not in self.generated), last])
 
 
-def module_code(text: str, filename: str) -> CodeType:
-    """The code of a whole module, converted."""
+class ModuleCode(NamedTuple):
+    """The code of a whole module, converted, and the modules that it depends on being a library's or not."""
+
+    code: CodeType
+    modules: frozenset[str]
+
+
+def module_code(text: str, filename: str) -> ModuleCode:
+    """Convert a whole module."""
     with deep_trees():
         module = static.convert_module(text, filename)
         generated = function_names(module.after) - function_names(module.before)
         tree = settled(gast.gast_to_ast(module.after), module.context, generated)
-        code = compile(tree, filename, "exec", dont_inherit=True)
-        return Renaming(generated, generated_lambdas(tree, module.context.ag))(code, code.co_name)
+        with source.unwarned():
+            code = compile(tree, filename, "exec", dont_inherit=True)
+        rename = Renaming(generated, generated_lambdas(tree, module.context.ag))
+        return ModuleCode(rename(code, code.co_name), module.modules)

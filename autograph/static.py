@@ -37,6 +37,7 @@ class Converted(NamedTuple):
     before: gast.Module
     after: gast.Module
     context: Context
+    modules: frozenset[str] = frozenset()  # which it imports, and may have asked about: a library's or not
 
 
 def convert_module(text: str, filename: str, after: str | None = None) -> Converted:
@@ -46,7 +47,9 @@ def convert_module(text: str, filename: str, after: str | None = None) -> Conver
     context = context_of(tree, text, filename)
     if is_converted(text):
         return Converted(before, before, context)
-    return Converted(before, with_operators(pipeline.run(before, context, after), context.ag), context)
+    modules = frozenset(name for name in module_names(tree).values() if name is not None)
+    converted = with_operators(pipeline.run(before, context, after), context.ag)
+    return Converted(before, converted, context, modules)
 
 
 def convert_definition(definition: Definition, after: str | None = None) -> Converted:

@@ -34,6 +34,8 @@ INSIDE = {
     "loader": {"static", "passes", "syntax", "policy"},
     "conversion": {"loader", "syntax", "policy", "codes", "errors", "staging"},
     "operators": {"conversion", "places", "staging", "errors"},
+    "cache": set(),
+    "importing": {"cache", "policy", "errors", "operators", "loader"},
     "printing": {"loader", "static", "conversion", "passes", "syntax"},
 }
 

@@ -1,0 +1,380 @@
+"""Modules that are converted when they are imported, and kept on disk for the next time."""
+
+import importlib
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+import zipfile
+
+import pytest
+from agc.autograph import cache, convert, importing, install_import_hook
+from agc.autograph import operators as ag__
+
+FILES = {
+    "model/__init__.py": "from .layers import *\nfrom . import layers\n",
+    "model/layers.py": """
+        def relu(x):
+            if x > 0:
+                return x
+            return 0
+
+
+        def later(n):
+            from .deep import sums
+            return sums.total(n)
+    """,
+    "model/deep/sums.py": """
+        def total(n):
+            result = 0
+            while n > 0:
+                result += n
+                n -= 1
+            return result
+    """,
+    "model/broken.py": "def f(:\n",
+    "model/failing.py": "def f(x):\n    if x:\n        return 1 / 0\n    return 1\n",
+    "model/strange.py": """
+        def refused(xs):
+            for x in xs:
+                try:
+                    x()
+                finally:
+                    break
+
+
+        def fine(x):
+            return 1 if x else 2
+    """,
+    "other.py": "def f(x):\n    return 1 if x else 2\n",
+}
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """A folder on sys.path with the package `model`, and a cache of its own; forgotten in the end."""
+    for name, text in FILES.items():
+        path = tmp_path / "site" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+    monkeypatch.setenv("AGC_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("AGC_CACHE", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    yield tmp_path / "site"
+    forget()
+
+
+def forget():
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("model", "other")]:
+        del sys.modules[name]
+
+
+def is_converted(f):
+    """Whether the function's own code calls the operators."""
+    return f.__globals__.get("ag__") is ag__ and ag__.converted(f) is f
+
+
+@pytest.mark.usefixtures("site")
+def test_a_package_is_converted_on_import():
+    with install_import_hook("model"):
+        import model
+        import other
+
+        assert model.later(4) == 10  # a submodule, in a namespace package, that is imported only now
+    assert is_converted(model.relu)
+    assert is_converted(sys.modules["model.deep.sums"].total)
+    assert not is_converted(other.f)
+
+
+@pytest.mark.usefixtures("site")
+def test_without_names_all_modules_of_the_user_are_converted():
+    with install_import_hook():
+        import other
+
+        json = importlib.reload(importlib.import_module("json.tool"))
+    assert is_converted(other.f)
+    assert "ag__" not in vars(json)
+
+
+@pytest.mark.usefixtures("site")
+def test_the_hook_ends():
+    hook = install_import_hook("model")
+    hook.uninstall()
+    hook.uninstall()  # once is enough, twice is fine
+    import model
+
+    assert hook not in sys.meta_path
+    assert not is_converted(model.relu)
+
+
+@pytest.mark.usefixtures("site")
+def test_two_hooks():
+    with install_import_hook("model"), install_import_hook("other"):
+        import model
+        import other
+    assert is_converted(model.relu)
+    assert is_converted(other.f)
+
+
+def test_a_package_is_named():
+    with pytest.raises(TypeError, match="packages are named by str, not module"):
+        install_import_hook(sys)
+
+
+@pytest.mark.usefixtures("site")
+def test_everything_about_the_module_but_its_code_is_as_ever():
+    def facts(module):
+        spec = module.__spec__
+        return (
+            type(module.__loader__),
+            module.__file__,
+            module.__cached__,
+            module.__path__,
+            (spec.name, spec.origin, spec.parent, spec.cached, spec.has_location),
+            module.__loader__.get_source("model"),
+            [name for name in vars(module) if name != "ag__"],
+        )
+
+    import model as plain
+
+    forget()
+    with install_import_hook("model"):
+        import model
+    assert model is not plain
+    assert facts(model) == facts(plain)
+    assert inspect.getsource(model.relu) == inspect.getsource(plain.relu)
+
+
+@pytest.mark.usefixtures("site")
+def test_functions_of_a_converted_module_are_pickled_by_name():
+    with install_import_hook("model"):
+        import model
+    assert pickle.loads(pickle.dumps(model.relu)) is model.relu
+    assert convert(model.relu) is model.relu
+
+
+def test_a_package_in_an_archive(site, monkeypatch):
+    archive = site.parent / "site.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        for path in sorted((site / "model").rglob("*.py")):
+            made.write(path, path.relative_to(site))
+    monkeypatch.syspath_prepend(str(archive))
+    with install_import_hook("model"):
+        import model
+    assert model.__file__ == str(archive / "model" / "__init__.py")
+    assert is_converted(model.relu)
+    assert model.relu(2) == 2
+    forget()
+    import model as plain  # the loader of an archive is one for all: it is as it was
+
+    assert not is_converted(plain.relu)
+
+
+def test_code_without_source_is_imported_as_it_is(site):
+    import py_compile
+
+    py_compile.compile(str(site / "other.py"), str(site / "model" / "other.pyc"), doraise=True)
+    with install_import_hook("model"):
+        from model import other
+    assert other.f(0) == 2
+    assert not is_converted(other.f)
+
+
+@pytest.mark.usefixtures("site")
+def test_a_syntax_error_is_python_s():
+    with pytest.raises(SyntaxError) as plain:
+        importlib.import_module("model.broken")
+    with install_import_hook("model"), pytest.raises(SyntaxError) as hooked:
+        importlib.import_module("model.broken")
+    assert type(hooked.value) is SyntaxError
+    assert (hooked.value.args, hooked.value.filename) == (plain.value.args, plain.value.filename)
+
+
+def test_a_warning_of_the_compiler_is_given_once_as_by_python(site):
+    def given(*hooked):
+        forget()
+        importlib.invalidate_caches()
+        (site / "other.py").write_text('def f(x):\n    return "\\d" if x is 1 else x\n')
+        with install_import_hook(*hooked), pytest.warns() as caught:
+            assert importlib.import_module("other").f(2) == 2
+        return [(warning.category, str(warning.message), warning.lineno) for warning in caught]
+
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        assert given("other") == given("something else")
+    finally:
+        sys.dont_write_bytecode = before
+
+
+@pytest.mark.usefixtures("site")
+def test_what_is_refused_does_not_stop_the_import():
+    with install_import_hook("model"):
+        from model import strange
+    assert strange.refused([dict]) is None
+    from agc.autograph import ConversionError
+
+    assert convert(strange.fine)(0) == 2
+    with pytest.raises(ConversionError, match="AGC110"):
+        ag__.converted(strange.refused)
+
+
+# The cache
+
+
+def conversions(monkeypatch):
+    """The names of the modules that are converted from now on."""
+    from agc.autograph import loader
+
+    seen, convert_module = [], loader.module_code
+
+    def watched(text, filename):
+        seen.append(os.path.basename(filename))
+        return convert_module(text, filename)
+
+    monkeypatch.setattr(loader, "module_code", watched)
+    return seen
+
+
+def imports(*names):
+    """Import modules anew, converted; return the last one."""
+    forget()
+    with install_import_hook("model", "other"):
+        return [importlib.import_module(name) for name in names][-1]
+
+
+def entries(site):
+    return sorted((site.parent / "cache").rglob("*.agc"))
+
+
+def test_what_was_converted_is_not_converted_again(site, monkeypatch):
+    seen = conversions(monkeypatch)
+    first = imports("model").relu
+    again = imports("model").relu
+    assert seen == ["__init__.py", "layers.py"]
+    assert again is not first
+    assert is_converted(again)
+    assert again.__code__ == first.__code__
+    assert list(again.__code__.co_positions()) == list(first.__code__.co_positions())
+    assert len(entries(site)) == 2
+
+
+def test_a_traceback_through_code_from_the_disk(site):
+    def failure():
+        with pytest.raises(ZeroDivisionError) as error:
+            imports("model.failing").f(1)
+        return [(str(entry.path), entry.lineno, entry.name) for entry in error.traceback[1:]]
+
+    first = failure()
+    assert failure() == first
+    assert first[-1] == (str(site / "model" / "failing.py"), 2, "f")
+
+
+def test_a_changed_file_is_converted_again_in_the_same_place(site, monkeypatch):
+    seen = conversions(monkeypatch)
+    assert imports("other").f(0) == 2
+    os.utime(site / "other.py", (0, 0))  # its time is of no account
+    assert imports("other").f(0) == 2
+    (site / "other.py").write_text("def f(x):\n    return 1 if x else 3\n")
+    assert imports("other").f(0) == 3
+    assert seen == ["other.py"] * 2
+    assert len(entries(site)) == 1
+
+
+def test_another_version_of_the_compiler_converts_again(site, monkeypatch):
+    seen = conversions(monkeypatch)
+    imports("other")
+    monkeypatch.setattr(cache, "_version", lambda: b"another")
+    imports("other")
+    imports("other")
+    assert seen == ["other.py"] * 2
+
+
+def test_a_module_that_became_the_user_s_is_asked_about_again(site, monkeypatch):
+    (site / "other.py").write_text("import click\n\n\ndef f(x):\n    return click.style(x) if x else None\n")
+    seen = conversions(monkeypatch)
+    imports("other")
+    imports("other")
+    assert seen == ["other.py"]
+    (site / "click.py").write_text("")  # now the import would find this one
+    imports("other")
+    assert seen == ["other.py"] * 2
+
+
+@pytest.mark.parametrize("damage", ["emptied", "cut", "changed", "replaced", "a directory"])
+def test_a_damaged_entry_is_written_again(site, monkeypatch, damage):
+    seen = conversions(monkeypatch)
+    imports("other")
+    (entry,) = entries(site)
+    data = entry.read_bytes()
+    if damage == "a directory":
+        entry.unlink()
+        entry.mkdir()
+    else:
+        middle = len(data) // 2
+        changed = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+        entry.write_bytes(
+            {"emptied": b"", "cut": data[:-9], "changed": changed, "replaced": b"agc" * 100}[damage]
+        )
+    assert imports("other").f(1) == 1
+    assert seen == ["other.py"] * 2
+    if damage != "a directory":
+        assert entry.read_bytes() == data
+
+
+@pytest.mark.parametrize("value", ["0", None])
+def test_a_cache_that_is_off_or_cannot_be_written(site, monkeypatch, value):
+    seen = conversions(monkeypatch)
+    if value == "0":
+        monkeypatch.setenv("AGC_CACHE", "0")
+    else:  # a file where the folder would be, which not even root can write into
+        (site.parent / "cache").write_text("")
+    for _ in range(2):
+        assert imports("other").f(1) == 1
+    assert seen == ["other.py"] * 2
+    assert entries(site) == []
+
+
+def test_where_the_entries_are(monkeypatch, tmp_path):
+    monkeypatch.setenv("AGC_CACHE_DIR", str(tmp_path))
+    assert cache.folder() == str(tmp_path)
+    monkeypatch.delenv("AGC_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.folder() == str(tmp_path / "xdg" / "agc")
+    monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.folder() == str(tmp_path / ".cache" / "agc")
+
+
+def test_entries_differ_by_file_and_flags(monkeypatch):
+    def names():
+        return {cache.Entry("", filename).path for filename in ("/a/x.py", "/b/x.py")}
+
+    one = names()
+    monkeypatch.setenv("PYTHONNODEBUGRANGES", "1")
+    assert len(one | names()) == 4
+
+
+def test_many_processes_at_once(site):
+    program = (
+        "from agc.autograph import install_import_hook\n"
+        "install_import_hook('model')\n"
+        "import model\n"
+        "assert model.later(4) == 10\n"
+        "assert model.relu.__globals__['ag__']\n"
+    )
+    started = [
+        subprocess.Popen([sys.executable, "-c", program], cwd=site, stderr=subprocess.PIPE) for _ in range(4)
+    ]
+    assert [process.communicate()[1] for process in started] == [b""] * 4
+    assert [process.returncode for process in started] == [0] * 4
+    kept = {path.suffix for path in (site.parent / "cache").rglob("*") if path.is_file()}
+    assert kept == {".agc"}  # nothing half-written is left
+    assert len(entries(site)) == 3
+
+
+def test_only_loaders_that_run_their_code_are_taken_over():
+    assert importing._runs_its_code(importlib.machinery.SourceFileLoader("x", "x.py"))
+    assert not importing._runs_its_code(importlib.machinery.BuiltinImporter)
+    assert not importing._runs_its_code(None)
