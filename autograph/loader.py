@@ -15,7 +15,7 @@ import __future__ as futures
 import ast
 import builtins
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -70,6 +70,17 @@ def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
 
 def load(f: FunctionType, operators: ModuleType) -> Loaded:
     """Convert the code of `f`."""
+    code, ag = converted_code(f)
+    return Loaded(code, f.__code__, ag, operators)
+
+
+def converted_code(
+    f: FunctionType, finish: Callable[[ast.Module, str], None] = lambda tree, ag: None
+) -> tuple[CodeType, str]:
+    """The converted code of `f`, and its name for the operators.
+
+    `finish` may change the tree before it is compiled, given that name.
+    """
     definition = source.find(f)
     context = live_context(f, definition)
     with deep_trees():
@@ -77,11 +88,11 @@ def load(f: FunctionType, operators: ModuleType) -> Loaded:
         after = pipeline.run(before, context)
         generated = function_names(after) - function_names(before)
         tree = settled(gast.gast_to_ast(after), context, generated)
+        lambdas = generated_lambdas(tree, context.ag)
+        finish(tree, context.ag)
         code = compiled(tree, definition, f.__code__, context.ag)
-    rename = Renaming(
-        generated, generated_lambdas(tree, context.ag), code.co_qualname, f.__code__.co_qualname
-    )
-    return Loaded(rename(code, f.__code__.co_name), f.__code__, context.ag, operators)
+    rename = Renaming(generated, lambdas, code.co_qualname, f.__code__.co_qualname)
+    return rename(code, f.__code__.co_name), context.ag
 
 
 def settled(tree: ast.Module, context: Context, generated: Collection[str]) -> ast.Module:
