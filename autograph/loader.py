@@ -28,7 +28,8 @@ from .passes.base import Context
 from .syntax import source
 from .syntax.origin import Extent, extent_of_code, generated_lambdas, settle
 from .syntax.source import Definition
-from .syntax.tree import deep_trees
+from .syntax.translate import Translation
+from .syntax.tree import blocks, deep_trees
 
 FACTORY = "__factory__"
 CLASSLESS = "________"  # a class whose name is nothing but underscores mangles no names
@@ -84,21 +85,23 @@ def converted_code(
     definition = source.find(f)
     context = live_context(f, definition)
     with deep_trees():
-        before = gast.ast_to_gast(ast.Module([bare(definition)], []))
-        after = pipeline.run(before, context)
-        generated = function_names(after) - function_names(before)
-        tree = settled(gast.gast_to_ast(after), context, generated)
-        lambdas = generated_lambdas(tree, context.ag)
+        translation = Translation(ast.Module([bare(definition)], []))
+        after = pipeline.run(translation.tree, context)
+        generated = function_names(after) - function_names(translation.tree)
+        tree = settled(translation, after, context, generated)
+        lambdas = generated_lambdas(translation.new, context.ag)
         finish(tree, context.ag)
         code = compiled(tree, definition, f.__code__, context.ag)
     rename = Renaming(generated, lambdas, code.co_qualname, f.__code__.co_qualname)
     return rename(code, f.__code__.co_name), context.ag
 
 
-def settled(tree: ast.Module, context: Context, generated: Collection[str]) -> ast.Module:
-    """The tree with a position for every node."""
-    ast.fix_missing_locations(tree)
-    settle(tree, context.ag, generated, context.source)
+def settled(
+    translation: Translation, after: gast.Module, context: Context, generated: Collection[str]
+) -> ast.Module:
+    """The converted tree as Python compiles it, with a position for every node."""
+    tree: ast.Module = translation.back(after)
+    settle(translation.new, context.ag, generated, context.source)
     return tree
 
 
@@ -143,7 +146,7 @@ def bare(definition: Definition) -> ast.stmt:
         value = ast.copy_location(ast.Lambda(signature, node.body), node)
         new = ast.Assign([ast.Name("function", ast.Store())], value)
     else:
-        new = type(node)(name=node.name, args=signature, body=node.body, decorator_list=[])  # type: ignore
+        new = type(node)(name=node.name, args=signature, body=[*node.body], decorator_list=[])  # type: ignore
     return ast.fix_missing_locations(ast.copy_location(new, node))
 
 
@@ -182,9 +185,15 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType, ag: s
 
 def function_names(tree: gast.AST) -> set[str]:
     """The names of all functions that a tree defines."""
-    return {
-        node.name for node in gast.walk(tree) if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef))
-    }
+    names: set[str] = set()
+    pending: list[gast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+            names.add(node.name)
+        for block in blocks(node):
+            pending += block
+    return names
 
 
 class Renaming(NamedTuple):
@@ -233,8 +242,8 @@ def module_code(text: str, filename: str) -> ModuleCode:
     with deep_trees():
         module = static.convert_module(text, filename)
         generated = function_names(module.after) - function_names(module.before)
-        tree = settled(gast.gast_to_ast(module.after), module.context, generated)
+        tree = settled(module.translation, module.after, module.context, generated)
         with source.unwarned():
             code = compile(tree, filename, "exec", dont_inherit=True)
-        rename = Renaming(generated, generated_lambdas(tree, module.context.ag))
+        rename = Renaming(generated, generated_lambdas(module.translation.new, module.context.ag))
         return ModuleCode(rename(code, code.co_name), module.modules)

@@ -26,6 +26,7 @@ from .passes import pipeline
 from .passes.base import Context
 from .syntax import source
 from .syntax.source import Definition
+from .syntax.translate import Translation
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OPERATORS = "from agc.autograph import operators as"
@@ -34,32 +35,38 @@ OPERATORS = "from agc.autograph import operators as"
 class Converted(NamedTuple):
     """A tree before and after conversion."""
 
-    before: gast.Module
+    translation: Translation
     after: gast.Module
     context: Context
     modules: frozenset[str] = frozenset()  # which it imports, and may have asked about: a library's or not
+
+    @property
+    def before(self) -> gast.Module:
+        tree: gast.Module = self.translation.tree
+        return tree
 
 
 def convert_module(text: str, filename: str, after: str | None = None) -> Converted:
     """Convert a module; the result imports the operators if it needs them."""
     tree = source.parse(text, filename)
-    before = gast.ast_to_gast(tree)
+    translation = Translation(tree)
     context = context_of(tree, text, filename)
     if is_converted(text):
-        return Converted(before, before, context)
+        return Converted(translation, translation.tree, context)
     modules = frozenset(name for name in module_names(tree).values() if name is not None)
-    converted = with_operators(pipeline.run(before, context, after), context.ag)
-    return Converted(before, converted, context, modules)
+    converted = with_operators(pipeline.run(translation.tree, context, after), context.ag)
+    return Converted(translation, converted, context, modules)
 
 
 def convert_definition(definition: Definition, after: str | None = None) -> Converted:
     """Convert one function or class of a file, away from the rest of it."""
-    before = gast.ast_to_gast(ast.Module([definition.statement()], []))
+    translation = Translation(ast.Module([definition.statement()], []))
     tree = source.parse(definition.text, definition.filename)
     context = context_of(tree, definition.text, definition.filename, definition.segment())
     if is_converted(definition.text):
-        return Converted(before, with_operators(before, "ag__"), context)
-    return Converted(before, with_operators(pipeline.run(before, context, after), context.ag), context)
+        return Converted(translation, with_operators(translation.tree, "ag__"), context)
+    after_all = with_operators(pipeline.run(translation.tree, context, after), context.ag)
+    return Converted(translation, after_all, context)
 
 
 def find(text: str, filename: str, name: str) -> Definition:
@@ -110,15 +117,25 @@ def module_names(tree: ast.Module) -> Mapping[str, str | None]:
 
 
 def _bindings(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
-    pending: list[tuple[ast.AST, bool]] = [(tree, True)]
+    pending: list[ast.AST] = [tree]
     while pending:
-        node, is_global = pending.pop()
+        node = pending.pop()
+        yield from _bound_by(node)
+        if isinstance(node, DEFINITIONS):
+            yield from _declared_in(node)
+        elif not isinstance(node, ast.Lambda):
+            pending += ast.iter_child_nodes(node)
+
+
+def _declared_in(definition: ast.AST) -> Iterator[tuple[str, None]]:
+    """The names of the `global` statements in a function or class; only statements hold those."""
+    pending: list[Any] = [definition]
+    while pending:
+        node = pending.pop()
         if isinstance(node, ast.Global):
             yield from ((name, None) for name in node.names)
-        elif is_global:
-            yield from _bound_by(node)
-        inner = isinstance(node, (*DEFINITIONS, ast.Lambda))
-        pending += [(child, is_global and not inner) for child in ast.iter_child_nodes(node)]
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            pending += getattr(node, field, ())
 
 
 def _bound_by(node: ast.AST) -> Iterator[tuple[str, str | None]]:

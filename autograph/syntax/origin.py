@@ -8,7 +8,7 @@ Python counts columns of the syntax tree in bytes from 0; people and editors cou
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -66,8 +66,10 @@ Extent = tuple[int, int, int, int]  # line and column of the start, line and col
 _ONLY_FUNCTIONS = ("while_loop", "cell", "attr", "item")
 
 
-def settle(tree: ast.Module, ag: str, generated: Collection[str], text: str) -> None:
+def settle(new: Iterable[ast.AST], ag: str, generated: Collection[str], text: str) -> None:
     """Move what was generated for a compound statement to the first line of that statement, in place.
+
+    `new` are the nodes of a tree that are not the user's.
 
         for x in xs:            line 1              def loop_body(x): …      line 1, not 2, where its body is
             f(x)                line 2    ==>           f(x)                 line 2
@@ -77,13 +79,16 @@ def settle(tree: ast.Module, ag: str, generated: Collection[str], text: str) -> 
     last line, and a debugger would jump there.
     """
     lines = text.splitlines()
-    for node in ast.walk(tree):
+    known = {id(node): node for node in new}
+    for node in known.values():
         for block in (getattr(node, field, None) for field in ("body", "orelse", "finalbody")):
             if isinstance(block, list):
-                _settle_block(block, ag, generated, lines)
+                _settle_block(block, ag, generated, lines, known)
 
 
-def _settle_block(block: list[Any], ag: str, generated: Collection[str], lines: list[str]) -> None:
+def _settle_block(
+    block: list[Any], ag: str, generated: Collection[str], lines: list[str], new: Collection[int]
+) -> None:
     origin = None
     for statement in reversed(block):
         if isinstance(statement, ast.FunctionDef) and statement.name in generated:
@@ -91,11 +96,10 @@ def _settle_block(block: list[Any], ag: str, generated: Collection[str], lines: 
                 ast.copy_location(statement, origin)
         else:
             origin = statement
-        calls = (
-            [node for node in ast.walk(statement) if operator_of(node, ag)] if _is_simple(statement) else []
-        )
+        is_new = id(statement) in new and _is_simple(statement)
+        calls = [node for node in _walk(statement, new) if operator_of(node, ag)] if is_new else []
         for call in calls:
-            _settle_call(call, lines)
+            _settle_call(call, lines, new)
         if calls and statement.end_lineno != statement.lineno:
             _end_on_first_line(statement, lines)
 
@@ -104,13 +108,22 @@ def _is_simple(statement: ast.stmt) -> bool:
     return isinstance(statement, (ast.Assign, ast.Expr, ast.Return))
 
 
-def _settle_call(call: Any, lines: list[str]) -> None:
+def _settle_call(call: Any, lines: list[str], new: Collection[int]) -> None:
     extent = extent_of(call)
     if extent[0] == extent[2]:
         return
-    for node in ast.walk(call):
+    for node in _walk(call, new):
         if "lineno" in node._attributes and extent_of(node) == extent:
             _end_on_first_line(node, lines)
+
+
+def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
+    """The node and the new ones below it; below the user's nodes there is nothing new."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += [child for child in ast.iter_child_nodes(node) if id(child) in new]
 
 
 def _end_on_first_line(node: Any, lines: list[str]) -> None:
@@ -130,10 +143,10 @@ def operator_of(node: ast.AST, ag: str) -> str | None:
     return None
 
 
-def generated_lambdas(tree: ast.AST, ag: str) -> set[Extent]:
-    """Where the bodies of the lambdas are that operators get as arguments."""
+def generated_lambdas(new: Iterable[ast.AST], ag: str) -> set[Extent]:
+    """Where the bodies of the lambdas are that operators get as arguments, among the nodes that are not the user's."""
     found = set()
-    for node in ast.walk(tree):
+    for node in new:
         operator = operator_of(node, ag)
         if operator is None:
             continue

@@ -1,0 +1,185 @@
+"""Between Python's syntax trees and gast's, whose nodes are the same in every version of Python.
+
+    def f(x): …      ast.arg('x')      ==>     gast.Name('x', Param())      the passes work on this side
+                     ast.Name('x')     <==     gast.Name('x', Load())
+
+The trees are those of `gast.ast_to_gast` and `gast.gast_to_ast`, made several times as fast. Passes share what
+they do not change: on the way back, a node that is still the very node that came in becomes the `ast` node it
+was made from, with all that is below it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+Fields = dict[str, Any]
+Position = tuple[int, int, int, int]
+
+
+class Translation:
+    """One tree on its way to gast and, rewritten, back."""
+
+    def __init__(self, tree: ast.AST) -> None:
+        # id of a gast node → the node it was made from; `self.tree` keeps all of them alive.
+        self._origins: dict[int, ast.AST] = {}
+        self.tree: Any = self._to(tree)
+        self.new: list[Any] = []  # what `back` had to make, each node behind those below it
+
+    def back(self, tree: gast.AST) -> Any:
+        """A tree of gast's as `ast` has it. A node without a position gets that of the node around it."""
+        self.new = []
+        return self._from(tree, (1, 0, 1, 0))
+
+    def _to(self, node: Any) -> Any:
+        kind = type(node)
+        if kind in _LEAVES:
+            return _LEAVES[kind]
+        new_kind = _GAST_KINDS.get(kind)
+        if new_kind is None:
+            return node  # newer than gast: it passes through as it is
+        new, fields = _made(new_kind, node)
+        for name in _WITH_NODES[kind]:
+            value = fields[name] if name in fields else getattr(node, name, None)
+            if type(value) is list:
+                value = [self._to(part) if isinstance(part, ast.AST) else part for part in value]
+            elif value is not None:
+                value = self._to(value)
+            fields[name] = value
+        if kind in _TO_GAST:
+            _TO_GAST[kind](fields)
+        self._origins[id(new)] = node
+        return new
+
+    def _from(self, node: Any, around: Position) -> Any:
+        known = self._origins.get(id(node))
+        if known is not None:
+            return known
+        kind = type(node)
+        if kind in _LEAVES:
+            return _LEAVES[kind]
+        new_kind = _AST_KINDS.get(kind)
+        if new_kind is None:
+            return node
+        if kind is gast.Name and type(node.ctx) is gast.Param:
+            new_kind = ast.arg
+        new, fields = _made(new_kind, node)
+        if new_kind in _FROM_GAST:
+            _FROM_GAST[new_kind](fields)
+        if new_kind._attributes:
+            around = _placed(fields, around)
+        for name in _WITH_NODES[new_kind]:
+            value = fields.get(name)
+            if type(value) is list:
+                fields[name] = [self._from(p, around) if isinstance(p, ast.AST) else p for p in value]
+            elif value is not None:
+                fields[name] = self._from(value, around)
+        self.new.append(new)
+        return new
+
+
+def to_ast(tree: gast.AST) -> Any:
+    """A tree of gast's as `ast` has it."""
+    return Translation(ast.Pass()).back(tree)
+
+
+def _made(kind: type[ast.AST], node: ast.AST) -> tuple[Any, Fields]:
+    """A node of another kind with the same fields and position."""
+    new = ast.AST.__new__(kind)
+    new.__dict__.update(node.__dict__)
+    return new, new.__dict__
+
+
+def _placed(fields: Fields, around: Position) -> Position:
+    """Complete the position of a node; give what it is."""
+    line, column, end_line, end_column = around
+    line = fields.setdefault("lineno", line)
+    column = fields.setdefault("col_offset", column)
+    if fields.get("end_lineno") is None:
+        fields["end_lineno"] = end_line
+    if fields.get("end_col_offset") is None:
+        fields["end_col_offset"] = end_column
+    return line, column, fields["end_lineno"], fields["end_col_offset"]
+
+
+# What gast has for the kinds of nodes that it knows, and the other way round.
+_GAST_KINDS: dict[Any, Any] = {
+    kind: getattr(gast, name)
+    for name, kind in vars(ast).items()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and hasattr(gast, name)
+} | {ast.arg: gast.Name}
+_AST_KINDS: dict[type, Any] = {new: old for old, new in _GAST_KINDS.items() if old is not ast.arg}
+
+# The fields of each kind of `ast` that hold nodes. What gast declares of another type holds texts and numbers.
+_PLAIN = (str, int, bool, object, str | None, int | None, list[str])
+_WITH_NODES: dict[type, tuple[str, ...]] = {
+    kind: tuple(name for name in kind._fields if new._field_types.get(name, ast.expr) not in _PLAIN)
+    for kind, new in _GAST_KINDS.items()
+    if hasattr(new, "_field_types")
+} | {ast.arg: ("annotation",), ast.ExceptHandler: ("type", "body")}
+
+# Contexts and operators, such as `Load` and `Add`: one node serves for all.
+_SIGNS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+_LEAVES: dict[type, Any] = {
+    kind: other()
+    for kinds in (_GAST_KINDS, _AST_KINDS)
+    for kind, other in kinds.items()
+    if issubclass(kind, _SIGNS) and kind not in _SIGNS
+}
+
+
+def _name_to(fields: Fields) -> None:
+    fields["annotation"] = fields["type_comment"] = None
+
+
+def _name_from(fields: Fields) -> None:
+    del fields["annotation"], fields["type_comment"]
+
+
+def _parameter_to(fields: Fields) -> None:
+    fields["id"], fields["ctx"] = fields.pop("arg"), gast.Param()
+
+
+def _parameter_from(fields: Fields) -> None:
+    fields["arg"] = fields.pop("id")
+    del fields["ctx"]
+
+
+def _handler_to(fields: Fields) -> None:
+    name = fields["name"]
+    fields["name"] = gast.Name(name, gast.Store(), None, None) if name else None
+
+
+def _handler_from(fields: Fields) -> None:
+    fields["name"] = fields["name"].id if fields["name"] else None
+
+
+def _definition_to(fields: Fields) -> None:
+    fields.setdefault("type_params", [])
+
+
+def _type_parameter_to(fields: Fields) -> None:
+    fields.setdefault("default_value", None)
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_TYPE_PARAMETERS = tuple(
+    getattr(ast, name) for name in ("TypeVar", "TypeVarTuple", "ParamSpec") if hasattr(ast, name)
+)
+
+# What else differs. The keys are the kinds on the side of `ast`.
+_TO_GAST: dict[type, Callable[[Fields], None]] = {
+    ast.Name: _name_to,
+    ast.arg: _parameter_to,
+    ast.ExceptHandler: _handler_to,
+    **dict.fromkeys(_DEFINITIONS, _definition_to),
+    **dict.fromkeys(_TYPE_PARAMETERS, _type_parameter_to),
+}
+_FROM_GAST: dict[type, Callable[[Fields], None]] = {
+    ast.Name: _name_from,
+    ast.arg: _parameter_from,
+    ast.ExceptHandler: _handler_from,
+}
