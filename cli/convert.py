@@ -17,6 +17,7 @@ import click
 from agc import autograph
 
 from . import color, output, sources
+from .options import color_option
 from .report import BAD_USAGE, FAILED, OK, USAGE, CommandError, listing, problem, show, suggestion
 
 HELP = """Show the code that agc generates from FILE (`-`: from stdin).
@@ -41,10 +42,6 @@ def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [name for name in autograph.PASSES if name.startswith(incomplete)]
 
 
-def choose_color(ctx: click.Context, param: click.Parameter, choice: str) -> None:
-    color.choose(choice)
-
-
 class ConvertCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, sources.spelled(args))
@@ -64,16 +61,7 @@ class ConvertCommand(click.Command):
     shell_complete=complete_pass,
     help="Stop after this pass (a wrong name lists the right ones).",
 )
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    show_default=True,
-    expose_value=False,
-    is_eager=True,
-    callback=choose_color,
-    help="Colour the output; auto: on a terminal, unless NO_COLOR is set.",
-)
+@color_option
 def command(
     file: str, function: str | None, out: str | None, diff: bool, annotate: bool, after: str | None
 ) -> Callable[[], int]:

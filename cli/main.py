@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import click
 from agc.autograph.errors import Diagnostic
 
-from . import color, completion, convert, output, report, run
+from . import check, color, completion, convert, explain, output, report, run
 
 HELP = """Turn ordinary Python into tensor graphs.
 
@@ -22,11 +22,13 @@ Examples:
   agc convert model.py                     show the code that agc generates
   agc run train.py --epochs 3              run a program, converted
   agc run model.py::f --arg 27 --graph     call one function with a tensor; show its graph
+  agc check src                            list all that is wrong in a project, without running it
+  agc explain AGC207                       what an error means, and what to do
 
 \b
 Exit codes:
   0    all is well
-  1    the source cannot be converted, or the program failed
+  1    the source cannot be converted, the program failed, or `agc check` found something
   2    wrong usage: an option, a file, a function, an argument
   123  a fault in agc itself
   `agc run` of a program ends with the program's own exit code.
@@ -50,6 +52,8 @@ def cli(ctx: click.Context) -> None:
 
 cli.add_command(convert.command, "convert")
 cli.add_command(run.command, "run")
+cli.add_command(check.command, "check")
+cli.add_command(explain.command, "explain")
 cli.add_command(completion.command, "completion")
 
 

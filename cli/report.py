@@ -61,10 +61,15 @@ def show_fault(error: BaseException) -> None:
     """Print one line about an error that is agc's own, or everything when the environment asks for it."""
     if keeps_frames():
         traceback.print_exception(error)
+    show(fault(error))
+
+
+def fault(error: BaseException) -> Diagnostic:
+    """What is said about an error that is agc's own."""
     said = " ".join(str(error).split())
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     advice = "" if keeps_frames() else " (AGC_FULL_TRACEBACK=1 shows the traceback)"
-    show(Diagnostic(FAULT, f"agc itself failed: {what}{advice}"))
+    return Diagnostic(FAULT, f"agc itself failed: {what}{advice}")
 
 
 def suggestion(wrong: str, known: Iterable[str], otherwise: str = "") -> str:

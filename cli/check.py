@@ -1,0 +1,126 @@
+"""`agc check`: all that is wrong in a project, before anything runs.
+
+agc check src                       files → findings of each → those that are wanted → one of four formats
+
+What is found goes to stdout, the summary to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import click
+from agc.autograph.errors import Diagnostic
+
+from . import color, discovery, findings, formats, manual, output
+from .findings import Choice, Finding
+from .options import color_option
+from .report import BAD_USAGE, OK, problem, suggestion
+
+HELP = """List all that is wrong in files and folders, without running them.
+
+Errors are what cannot be read, is not Python, cannot be converted, or cannot be
+traced. Warnings are about functions that `agc.runtime.function` is seen to trace,
+and what these call: code that can be converted, but will hardly become part of a
+graph. `agc explain CODE` says more about each.
+
+A line with the comment `# agc: ignore[AGC192]` is passed over.
+
+\b
+Examples:
+  agc check                                 the folder that you are in
+  agc check src tests/test_model.py
+  agc check src --ignore AGC19,AGC110       without these codes, or what begins so
+  agc check --format github                 annotations, in a workflow of GitHub's
+  agc check --format sarif > agc.sarif      for code scanning
+  cat model.py | agc check -
+
+\b
+Exit codes: 0 nothing found, 1 something found, 2 wrong usage or a file that
+cannot be read, 123 a fault in agc itself.
+"""
+
+
+def codes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The codes of `--select AGC110,AGC19`; one that the manual does not know is wrong usage."""
+    known = manual.pages()
+    chosen = [part.strip().upper() for value in values for part in value.split(",") if part.strip()]
+    for code in chosen:
+        if not any(page.startswith(code) for page in known):
+            fix = suggestion(code, known, "`agc explain` lists all codes")
+            raise problem(BAD_USAGE, f"there is no error code `{code}`", fix=fix)
+    return tuple(chosen)
+
+
+@click.command(help=HELP, short_help="List all problems of a project.")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(allow_dash=True))
+@click.option("--strict", is_flag=True, help="Warn about all functions, not only those seen to be traced.")
+@click.option("--select", metavar="CODES", multiple=True, callback=codes, help="Report these codes only.")
+@click.option("--ignore", metavar="CODES", multiple=True, callback=codes, help="Do not report these codes.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files or folders of this name.")
+@click.option(
+    "--format", "form", type=click.Choice(list(formats.FORMATS)), default="text", show_default=True,
+    help="How to print what is found.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@color_option
+def command(
+    paths: tuple[str, ...],
+    strict: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    exclude: tuple[str, ...],
+    form: str,
+    as_json: bool,
+) -> Callable[[], int]:
+    if as_json and form not in ("text", "json"):
+        raise problem(BAD_USAGE, f"--json and --format {form} exclude each other", fix="leave one out")
+    choice = Choice(select, ignore)
+    return partial(
+        check, paths or (".",), choice, strict=strict, exclude=exclude, form="json" if as_json else form
+    )
+
+
+def check(
+    paths: Sequence[str],
+    choice: Choice,
+    *,
+    strict: bool = False,
+    exclude: Sequence[str] = (),
+    form: str = "text",
+) -> int:
+    """Do what the command line says; return the exit code."""
+    found: list[Finding] = []
+    count = silenced = 0
+    for path in discovery.files(paths, exclude):
+        new, silent = findings.look(path, strict=strict)
+        found += [finding for finding in new if choice.wants(finding.diagnostic.code)]
+        count, silenced = count + 1, silenced + silent
+    diagnostics = [finding.diagnostic for finding in found]
+    output.emit(formats.FORMATS[form](diagnostics, color.wanted(sys.stdout)))
+    if sys.stderr is not None:
+        print(summary(diagnostics, count, silenced), file=sys.stderr)
+    return max((finding.exit_code for finding in found), default=OK)
+
+
+def summary(diagnostics: Sequence[Diagnostic], files: int, silenced: int = 0) -> str:
+    """One line about a whole run.
+
+    >>> summary([], 1)
+    'nothing found in 1 file'
+    >>> summary([Diagnostic("AGC110", "a jump")] * 2, 12, silenced=1)
+    '2 errors in 12 files, 1 ignored by a comment; more: agc explain AGC110'
+    """
+    levels = Counter(diagnostic.level for diagnostic in diagnostics)
+    said = " and ".join(_counted(levels[level], level) for level in ("error", "warning") if levels[level])
+    hidden = f", {silenced} ignored by a comment" if silenced else ""
+    listed = " ".join(sorted({diagnostic.code for diagnostic in diagnostics}))
+    more = f"; more: agc explain {listed}" if listed else ""
+    return f"{said or 'nothing found'} in {_counted(files, 'file')}{hidden}{more}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
