@@ -15,14 +15,14 @@ from typing import Any
 
 from agc.autograph.staging import Maybe, Pending, Undefined
 
-from . import dtypes, leaves
+from . import dtypes, leaves, raising
 from .diagnostics import staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec
 from .ops.casting import cast
 from .ops.declare import Op
-from .regions import active, as_maybe, blank_like, closed, common_spec, fail, hint, repacked, shown
+from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
 from .tensor import SymbolicTensor, Tensor, WeakDtypeError
 
 
@@ -41,6 +41,9 @@ def choice(
     labels = ("then", "else") if len(functions) == 2 else tuple(f"branch_{i}" for i in range(len(functions)))
     builders = [Builder(label, outer) for label in labels]
     results = _traced(builders, functions)
+    if results is None:
+        _record_branches(op, selector, builders, [[] for _ in builders], ())
+        raise raising.Ended
     for i, name in enumerate(names):
         column = _agreed(name, [result[i] for result in results])
         if is_logic:
@@ -52,24 +55,24 @@ def choice(
 
 def _traced(
     builders: Sequence[Builder], functions: Sequence[Callable[[], tuple[Any, ...]]]
-) -> list[list[Any]]:
+) -> list[list[Any]] | None:
     """What each function gives when it is called in its builder.
 
-    A branch that reads a variable without a value fails in the graph, if it is chosen there. What it gives never
-    shows, and takes its types from another branch.
+    A branch that raises, or reads a variable without a value, fails in the graph, if it is chosen there. What it
+    gives never shows, and takes its types from another branch. When no branch gives anything, nor does the choice.
     """
-    given: list[list[Any] | UnboundLocalError] = []
+    given: list[list[Any] | None] = []
     for builder, function in zip(builders, functions, strict=True):
         with builder:
             try:
                 given.append(list(function()))
-            except UnboundLocalError as error:
-                fail(error)
-                given.append(error)
-    alive = next((result for result in given if isinstance(result, list)), None)
+            except BaseException as error:
+                raising.end(error)
+                given.append(None)
+    alive = next((result for result in given if result is not None), None)
     if alive is None:
-        raise next(error for error in given if isinstance(error, UnboundLocalError))
-    return [result if isinstance(result, list) else list(map(blank_like, alive)) for result in given]
+        return None
+    return [list(map(blank_like, alive)) if result is None else result for result in given]
 
 
 def _numbers(builders: Sequence[Builder], column: list[Any]) -> list[Any]:

@@ -11,13 +11,13 @@ from typing import Any
 
 from agc.autograph.staging import Maybe, Pending, Undefined, rotated
 
-from . import leaves, shapes
+from . import leaves, raising, shapes
 from .diagnostics import staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec, ArraySpec, Spec
 from .ops.structure import WHILE
-from .regions import active, as_maybe, blank_like, closed, common_spec, fail, hint, repacked, shown, truth
+from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
 from .tensor import SymbolicTensor, WeakDtypeError
 
 MAX_ATTEMPTS = 12
@@ -102,13 +102,13 @@ class Loop:
         return self._finish(test, body, test.operand(going), self._yielded(results, body))
 
     def _traced(self, body: Builder) -> list[Any]:
-        """What an iteration gives. One that reads a variable without a value fails, if the graph comes there."""
+        """What an iteration gives. One that raises, or reads a variable without a value, fails if it is run."""
         with body:
             arguments = self._arguments(body)
             try:
                 return [*self.body(*arguments)]
-            except UnboundLocalError as error:
-                fail(error)
+            except BaseException as error:
+                raising.end(error)
                 return [*arguments]
 
     def _rotated(self) -> tuple[Any, ...]:

@@ -16,10 +16,8 @@ from .convert import is_tensor_like
 from .diagnostics import staging_error
 from .ir.builder import Builder, current
 from .ir.graph import Graph, Operand
-from .ir.origin import raised_at
 from .ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from .ops.comparison import not_equal
-from .ops.effects import assert_true
 from .ops.shaping import reshape
 from .tensor_array import TensorArray
 
@@ -93,13 +91,6 @@ def repacked(like: Sequence[Any], flat: list[Any]) -> tuple[Any, ...]:
 def hint(path: str) -> str:
     """A path as a name for the graph: `cell[0]` → `cell_0`."""
     return "".join(c if c.isalnum() else "_" for c in path).strip("_").replace("__", "_") or "value"
-
-
-def fail(error: Exception) -> None:
-    """Raise `error` whenever the graph comes here, at the line of the user's that raised it now."""
-    kind, text = type(error).__name__, str(error)
-    assert_true(leaves.carried(False), [], text, kind, 0)
-    active().operations[-1].origin = raised_at(error)
 
 
 def truth(value: Any, where: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from agc.autograph import staging
 
-from . import branches, debugging, leaves, loops, regions
+from . import branches, leaves, loops, raising, regions
 from .convert import convert_to_tensor
 from .ir.builder import current
 from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
@@ -96,11 +96,7 @@ class GraphBackend:
         return branches.choice(COND, going, functions, [name], is_logic=True)[0]
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
-        said = None if message is None else message()
-        error = type(said).__name__ if isinstance(said, BaseException) else "AssertionError"
-        data = [said] if isinstance(said, (Tensor, Variable)) else []
-        text = "" if data or said is None else str(said)
-        debugging.require(regions.truth(test, "assert"), text, data, error=error)
+        raising.check(regions.truth(test, "assert"), message)
 
 
 def _decided(first: Any, going: Any) -> Any:

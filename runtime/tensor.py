@@ -301,10 +301,18 @@ class SymbolicTensor(Tensor):
         )
 
     def __repr__(self) -> str:
-        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        shown = self._builder.shown
+        text = f"<tf.Tensor '{shown.name(self._value)}' shape={self.shape} dtype={self.dtype.name}>"
+        return shown.text(text, self, "!r")
 
     def __str__(self) -> str:
-        return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+        return format(self, "")
+
+    def __format__(self, spec: str) -> str:
+        """A text that stands for the value; with `:.3f` or the like it says so."""
+        shown = self._builder.shown
+        text = f'Tensor("{shown.name(self._value)}", shape={self.shape}, dtype={self.dtype.name})'
+        return shown.text(f"{text}:{spec}" if spec else text, self, f":{spec}" if spec else "")
 
 
 class SymbolicArray:

@@ -37,6 +37,7 @@ A backend for another library starts like this one, for symbolic texts, which wr
 """
 
 from .contract import PYTHON, Backend, PythonBackend, State, rotated
+from .raising import Surroundings, raised_by_user, running, surroundings
 from .registry import backend_of, backends, overloaded, register
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 
@@ -44,4 +45,5 @@ __all__ = [
     "Backend", "PythonBackend", "PYTHON", "State", "rotated",
     "register", "backend_of", "backends", "overloaded",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
+    "Surroundings", "raised_by_user", "surroundings", "running",
 ]  # fmt: skip

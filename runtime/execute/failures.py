@@ -23,6 +23,10 @@ _NUMPY = (ValueError, TypeError, IndexError, ArithmeticError)
 def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
     """The exception to raise when `operation` failed with `error` on `inputs`."""
     place = f"[op {operation.type}]" + (f"\n  at {operation.origin}" if operation.origin else "")
+    if operation.type == "raise":
+        if operation.origin:
+            error.add_note(f"  at {operation.origin}")
+        return error
     if isinstance(error, errors.OpError):
         found = error
     elif isinstance(error, _NUMPY):

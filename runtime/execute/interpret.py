@@ -42,7 +42,10 @@ def _compute(operation: Operation, inputs: list[Any]) -> Results:
     try:
         result = op.compute(*op.grouped(inputs), **operation.attrs)
     except Exception as error:
-        raise located(error, operation, inputs) from None
+        found = located(error, operation, inputs)
+        if found is error:
+            raise  # with the cause that it has
+        raise found from None
     if len(operation.outputs) == 1 and not returns_many(op):
         return [result]
     return result if operation.outputs else []

@@ -11,16 +11,18 @@ closed by construction. Variables are captured in the same way, by reference.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
 from ..tensor import EagerTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Call, Origin, user_call
+from .shown import Shown
 from .specs import AnySpec, Spec
 
 if TYPE_CHECKING:
@@ -56,8 +58,23 @@ class Builder:
         self._discarded: set[Value] = set()
         self._named: tuple[tuple[int, int], str] | None = None  # the call that gave the newest value its name
         self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
+        self.root: Builder = self if parent is None else parent.root
+        if parent is None:
+            # What belongs to a trace as a whole:
+            self.entered: FrameType | None = None  # who started it
+            self.shown_texts = Shown()
+            self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
+            self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
+            self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
+
+    @property
+    def shown(self) -> Shown:
+        """The texts that stand for tensors of this trace."""
+        return self.root.shown_texts
 
     def __enter__(self) -> Builder:
+        if self.parent is None:
+            self.entered = sys._getframe(1)
         _stack.builders.append(self)
         return self
 
@@ -65,6 +82,8 @@ class Builder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         _stack.builders.pop()
+        if self.parent is None:
+            self.entered = None
 
     def input(self, name: str, spec: AnySpec) -> Value:
         """A new input of the graph."""
@@ -167,6 +186,8 @@ class Builder:
         names: Sequence[str] = (),
     ) -> tuple[Value, ...]:
         """Record one operation; `names` are wishes for its outputs."""
+        if op.stateful and self.root.watch is not None:
+            self.root.watch(op)
         call = user_call()
         wishes = names or self._wishes(op, call, len(specs))
         outputs = tuple(map(Value, wishes, specs))

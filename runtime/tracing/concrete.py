@@ -15,6 +15,7 @@ from ..ir.graph import Graph, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.declare import wrap
 from ..ops.structure import CALL
+from ..raising import Ended
 from ..tensor import EagerArray, EagerTensor, Reference, Tensor
 from ..tensor_spec import TensorSpec
 from ..variable import Variable
@@ -39,6 +40,7 @@ class ConcreteFunction:
         self._parameters = parameters
         self._captured = traced.captured
         self._owner = traced.owner
+        self.ends = traced.ends
         self._structure = traced.outputs
         self._leaves = nest.flatten(traced.outputs)
         self._executor = executor
@@ -179,6 +181,8 @@ class ConcreteFunction:
         values = builder.add(
             CALL, operands, {"name": self.name}, specs, (self.graph,), [self.name] * len(specs)
         )
+        if self.ends:
+            raise Ended  # and so does what comes behind the call
         return self._filled([wrap(value, builder) for value in values])
 
     def _filled(self, results: list[Any]) -> Any:

@@ -107,7 +107,8 @@ class Function:
             found = self._concrete.get(key)
             if found is None:
                 found = self._traced(arguments)
-                self._concrete[(key, Identity(current())) if found.belongs_to_outer else key] = found
+                if not found.ends:  # what always fails is traced again: Python may have changed its mind
+                    self._concrete[(key, Identity(current())) if found.belongs_to_outer else key] = found
         return found
 
     def _key(self, arguments: Mapping[str, Any]) -> Hashable:

@@ -18,6 +18,7 @@ from .. import leaves, nest
 from ..ir.builder import Builder, current
 from ..ir.graph import Graph, Operand
 from ..ir.specs import AnySpec
+from ..raising import Ended, end, has_effects
 from ..tensor import SymbolicArray, SymbolicTensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
@@ -32,6 +33,7 @@ class Tracing(NamedTuple):
     captured: list[Any]  # Reference to a variable, or a Value of the surrounding graph
     owner: Builder | None  # the surrounding graph's builder
     outputs: Any  # a nest with `Output` where the graph gives a value
+    ends: bool = False  # it fails, whatever the tensors are, before it has results
 
 
 class Output:
@@ -64,10 +66,28 @@ def trace(
         builder.make_variable = functools.partial(make_variable, builder)
     args, kwargs = call(inputs)
     with builder:
-        result = python_function(*args, **kwargs)
+        result, ends = _result(builder, python_function, args, kwargs)
         outputs: list[Operand] = []
         structure = _collected(result, outputs, builder, name)
-    return Tracing(builder.finish(outputs), builder.captured_outer(), outer, structure)
+    return Tracing(builder.finish(outputs), builder.captured_outer(), outer, structure, ends)
+
+
+def _result(
+    builder: Builder, python_function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, bool]:
+    """What the function gives, and whether it always fails: then the effects before that are kept in the graph."""
+    try:
+        return python_function(*args, **kwargs), False
+    except Ended:
+        return None, True
+    except BaseException as error:
+        if not has_effects(builder):
+            raise
+        end(error)
+        return None, True
+    finally:
+        if builder.root.refusals:
+            raise builder.root.refusals[0] from None
 
 
 def _symbolic(name: str, value: Any, builder: Builder) -> Any:

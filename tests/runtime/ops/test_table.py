@@ -37,7 +37,7 @@ REFUSALS = (ValueError, TypeError, errors.OpError)
 
 TAKES_ANYTHING = {
     "as_string", "boolean_mask", "equal_or_false", "expand_dims", "identity", "meshgrid",
-    "not_equal_or_true", "print", "random_shuffle", "range", "rank", "reverse_sequence", "roll",
+    "not_equal_or_true", "print", "raise", "random_shuffle", "range", "rank", "reverse_sequence", "roll",
     "shape", "size", "squeeze", "true_indices", "zeros_like",
 }  # fmt: skip
 """Operations whose rule refuses no tensor; what must be integers has been checked before the rule."""
@@ -78,8 +78,8 @@ def examples() -> Examples:
     original = Op.run
 
     def run(self: Op, tensors: Any, attrs: Any) -> Any:
-        result = original(self, tensors, attrs)
         found.seen.add(self.name)
+        result = original(self, tensors, attrs)
         results = result if isinstance(result, list) else [result]
         if all(isinstance(tensor, EagerTensor) for tensor in [*tensors, *results]):
             found.calls[self.name].append(Call(self, [tensor._array for tensor in tensors], dict(attrs)))

@@ -1,0 +1,250 @@
+"""What a backend asks about an exception that a block gave in place of results.
+
+    if x < 0:                               def if_true():
+        raise ValueError(f"bad {x}")   ==>      raise ValueError(f"bad {x}")
+                                            ag__.cond(x < 0, if_true, ag__.keep)
+
+The `raise` stays what it is, so plain Python has nothing to notice. A backend that calls `if_true` to see what it
+does gets the exception. `raised_by_user` says that it is what the block means, not a mistake on the way: then the
+block never comes to its end, its results are those of the other branch, and when the graph comes there, it fails
+with that exception. `surroundings` says who of the user's would have caught it, or cleaned up behind it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import builtins
+import functools
+import linecache
+import sys
+from collections.abc import Iterator, Sequence
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import DiagnosticError, Where, is_own_file
+from ..policy import is_library_file
+
+if TYPE_CHECKING:
+    import ast
+
+Position = tuple[int, int]  # line, from 1, and column in bytes, from 0
+
+NEVER_STAGED = (DiagnosticError, KeyboardInterrupt, GeneratorExit)
+
+
+def raised_by_user(error: BaseException) -> bool:
+    """Whether a `raise` or `assert` statement of the user's made the exception.
+
+    What Python, a library or a backend complains about is no such thing, nor what wraps a backend's complaint.
+
+    >>> try:
+    ...     raise ValueError
+    ... except ValueError as error:
+    ...     raised_by_user(error)
+    True
+    >>> try:
+    ...     1 / 0
+    ... except ZeroDivisionError as error:
+    ...     raised_by_user(error)
+    False
+    """
+    if isinstance(error, NEVER_STAGED) or not _states(error):
+        return False
+    reason = error.__cause__ or error.__context__
+    while reason is not None:
+        if isinstance(reason, DiagnosticError) or (_is_ours(reason) and not _states(reason)):
+            return False
+        reason = reason.__cause__ or reason.__context__
+    return True
+
+
+def _is_ours(error: BaseException) -> bool:
+    return type(error).__module__.startswith(("agc.autograph", "agc.runtime"))
+
+
+def _states(error: BaseException) -> bool:
+    """Whether the exception comes from a `raise` with an operand, or an `assert`, in a file of the user's."""
+    entry = error.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if _is_raise(code, entry.tb_lasti) and _is_users(entry.tb_frame):
+            return True
+        entry = entry.tb_next
+    return False
+
+
+def _is_raise(code: CodeType, offset: int) -> bool:
+    # Without an operand it passes on what was raised further down.
+    return offset >= 0 and code.co_code[offset] == _raise_opcode() and code.co_code[offset + 1] > 0
+
+
+@functools.cache
+def _raise_opcode() -> int:
+    import opcode
+
+    return opcode.opmap["RAISE_VARARGS"]
+
+
+def _is_users(frame: FrameType) -> bool:
+    return not is_library_file(frame.f_code.co_filename, frame.f_globals.get("__name__"))
+
+
+class Surroundings(NamedTuple):
+    """What stands around the running line, from the inside out."""
+
+    catching: Where | None  # the `except` (or `with suppress(…)`) that would take the exception
+    cleaning: tuple[tuple[str, range], ...]  # the `finally` blocks on the way: file and lines
+
+
+def surroundings(error: BaseException, until: FrameType | None) -> Surroundings:
+    """Who would see `error` if it were raised where the program stands now, up to the frame `until`."""
+    cleaning: list[tuple[str, range]] = []
+    for frame in running(until):
+        file = frame.f_code.co_filename
+        for attempt in _attempts_around(frame):
+            catches = _catches(attempt.node) if attempt.in_body else []
+            taken = next((node for node, kind in catches if _matches(kind, error, frame)), None)
+            if taken is not None:
+                where = Where(file, taken.lineno, function=frame.f_code.co_name)
+                return Surroundings(where, tuple(cleaning))
+            final = getattr(attempt.node, "finalbody", None)
+            if final:
+                lines = range(final[0].lineno, (final[-1].end_lineno or final[-1].lineno) + 1)
+                cleaning.append((file, lines))
+    return Surroundings(None, tuple(cleaning))
+
+
+def running(until: FrameType | None) -> Iterator[FrameType]:
+    """The user's frames that are running, from the inside out."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame is not until:
+        if not is_own_file(frame.f_code.co_filename) and _is_users(frame):
+            yield frame
+        frame = frame.f_back
+
+
+class _Attempt(NamedTuple):
+    """A `try` (or `with`) around a line; whether its handlers watch over it, or only its `finally`."""
+
+    node: ast.Try | ast.With
+    in_body: bool
+
+
+def _catches(node: Any) -> list[tuple[Any, ast.expr | None]]:
+    """Where a statement takes exceptions, and which."""
+    import ast
+
+    if not isinstance(node, ast.With):
+        return [(handler, handler.type) for handler in node.handlers]
+    calls = [item.context_expr for item in node.items]
+    return [(call, kind) for call in calls if _is_suppress(call) for kind in call.args]  # type: ignore[attr-defined]
+
+
+def _is_suppress(manager: Any) -> bool:
+    called = getattr(manager, "func", None)
+    return "suppress" in (getattr(called, "id", None), getattr(called, "attr", None))
+
+
+def _attempts_around(frame: FrameType) -> list[_Attempt]:
+    """The `try` statements of the running function around its running line, from the inside out."""
+    here = _position(frame)
+    attempts = _attempts_of(frame.f_code.co_filename)
+    owner = attempts.function_at(here)
+    found = []
+    for node in attempts.by_function.get(id(owner), ()):
+        if _spans(node.body, here):
+            found.append(_Attempt(node, True))
+        elif any(_spans(part, here) for part in _unwatched(node)):
+            found.append(_Attempt(node, False))
+    return found[::-1]
+
+
+def _unwatched(node: Any) -> list[list[Any]]:
+    """The parts of a `try` that its own handlers do not watch over."""
+    return [node.orelse, *(handler.body for handler in node.handlers)] if hasattr(node, "handlers") else []
+
+
+def _position(frame: FrameType) -> Position:
+    positions = list(frame.f_code.co_positions())
+    line, _, column, _ = positions[frame.f_lasti // 2] if frame.f_lasti >= 0 else (None,) * 4
+    return (line or frame.f_lineno, column or 0)
+
+
+def _spans(body: Sequence[Any], here: Position) -> bool:
+    if not body:
+        return False
+    first, last = body[0], body[-1]
+    start = (first.lineno, 0 if here[1] == 0 else first.col_offset)
+    return start <= here < (last.end_lineno or last.lineno, last.end_col_offset or 0)
+
+
+class _Attempts:
+    """The functions of a file, and the `try` statements of each, outer ones first."""
+
+    def __init__(self, tree: ast.AST | None) -> None:
+        import ast
+
+        self.functions: list[Any] = []
+        self.by_function: dict[int, list[Any]] = {}
+        pending: list[tuple[Any, Any]] = [] if tree is None else [(tree, None)]
+        while pending:
+            node, owner = pending.pop()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                self.functions.append(node)
+                owner = node
+            elif isinstance(node, (ast.Try, ast.TryStar, ast.With)):
+                self.by_function.setdefault(id(owner), []).append(node)
+            pending.extend((child, owner) for child in ast.iter_child_nodes(node))
+        self.functions.sort(key=lambda node: (node.lineno, node.col_offset))
+        self.starts = [(node.lineno, node.col_offset) for node in self.functions]
+        for attempts in self.by_function.values():
+            attempts.sort(key=lambda node: (node.lineno, node.col_offset))
+
+    def function_at(self, here: Position) -> Any:
+        """The innermost function that has this place in its body; None for the module."""
+        last = bisect.bisect_right(self.starts, here)
+        return next((f for f in reversed(self.functions[:last]) if _spans(_body_of(f), here)), None)
+
+
+def _body_of(function: Any) -> list[Any]:
+    return function.body if isinstance(function.body, list) else [function.body]
+
+
+def _attempts_of(filename: str) -> _Attempts:
+    return _parsed("".join(linecache.getlines(filename)))
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed(text: str) -> _Attempts:
+    import ast
+
+    try:
+        return _Attempts(ast.parse(text))
+    except (SyntaxError, ValueError):  # the text is not that of the code which runs, such as a template's
+        return _Attempts(None)
+
+
+def _matches(kind: ast.expr | None, error: BaseException, frame: FrameType) -> bool:
+    """Whether an `except` clause takes the exception; what cannot be told from names may."""
+    if kind is None:
+        return True
+    import ast
+
+    if isinstance(kind, ast.Tuple):
+        return any(_matches(part, error, frame) for part in kind.elts)
+    found = _named(kind, frame)
+    return not isinstance(found, (type, tuple)) or isinstance(error, found)
+
+
+def _named(kind: ast.expr, frame: FrameType) -> Any:
+    """The object that a name or a chain of attributes stands for in a frame; None if that is not known."""
+    import ast
+
+    if isinstance(kind, ast.Attribute):
+        return getattr(_named(kind.value, frame), kind.attr, None)
+    if not isinstance(kind, ast.Name):
+        return None
+    for names in (frame.f_locals, frame.f_globals, vars(builtins)):
+        if kind.id in names:
+            return names[kind.id]
+    return None
