@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CodeType
 
 SEAL = 32  # bytes
+LIMIT = 4000  # entries of one version of Python
 
 IsLibrary = Callable[[str], bool]
 
@@ -55,6 +56,7 @@ class Entry:
             with open(temporary, "xb") as file:
                 file.write(self._seal(body) + body)
             os.replace(temporary, self.path)
+            _prune(os.path.dirname(self.path))
         except OSError:  # the next start converts again
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -62,6 +64,14 @@ class Entry:
     def _seal(self, body: bytes) -> bytes:
         """What only an undamaged entry made of this text by this version begins with."""
         return _digest(_version(), self._text.encode(errors="surrogatepass"), body)
+
+
+def _prune(place: str) -> None:
+    """Drop the oldest entries when there are too many: files that are gone leave theirs behind."""
+    entries = sorted((entry.stat().st_mtime, entry.path) for entry in os.scandir(place))
+    if len(entries) > LIMIT:
+        for _, path in entries[: LIMIT // 4]:
+            os.unlink(path)
 
 
 def is_wanted() -> bool:

@@ -18,7 +18,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from . import policy
+from . import operators, policy
+from .embedded import with_operators
 from .errors import ConversionError, is_own_file
 from .operators import converter
 
@@ -50,6 +51,9 @@ class ImportHook:
         # A package that somebody names is converted, wherever it is installed.
         if self.packages:
             return not is_own_file(spec.origin)
+        # A `tokenize.py` of the user's own is what the compiler gets, too, if it imports that now.
+        if spec.name.partition(".")[0] in sys.stdlib_module_names:
+            return False
         return not policy.is_library_file(spec.origin, spec.name)
 
     def invalidate_caches(self) -> None:
@@ -130,7 +134,7 @@ def imported_code(text: str, filename: str, plain: Callable[[], CodeType | None]
     """
     known = _on_disk(text, filename)
     if known is not None:
-        return converter.adopt(known)
+        return _finished(known)
     otherwise = plain()
     try:
         return module_code(text, filename, is_cached=True)
@@ -140,15 +144,19 @@ def imported_code(text: str, filename: str, plain: Callable[[], CodeType | None]
 
 def module_code(text: str, filename: str, is_cached: bool) -> CodeType:
     """The converted code of a module."""
+    from . import modules  # the compiler: who asks for code outside of an import is going to need it
+
     code = _on_disk(text, filename) if is_cached else None
     if code is None:
         with _converting:
-            from . import loader  # the compiler is loaded when there is something to compile
-
-            code, modules = loader.module_code(text, filename)
+            code, imports = modules.convert(text, filename)
         if is_cached:
-            _keep(code, text, filename, modules)
-    return converter.adopt(code)
+            _keep(code, text, filename, imports)
+    return _finished(code)
+
+
+def _finished(code: CodeType) -> CodeType:
+    return converter.adopt(with_operators(code, operators))
 
 
 def _on_disk(text: str, filename: str) -> CodeType | None:
@@ -157,12 +165,12 @@ def _on_disk(text: str, filename: str) -> CodeType | None:
     return cache.Entry(text, filename).read(_is_library(filename)) if cache.is_wanted() else None
 
 
-def _keep(code: CodeType, text: str, filename: str, modules: frozenset[str]) -> None:
+def _keep(code: CodeType, text: str, filename: str, imports: frozenset[str]) -> None:
     from . import cache
 
     if cache.is_wanted():
         is_library = _is_library(filename)
-        cache.Entry(text, filename).write(code, {name: is_library(name) for name in sorted(modules)})
+        cache.Entry(text, filename).write(code, {name: is_library(name) for name in sorted(imports)})
 
 
 def _is_library(filename: str) -> Callable[[str], bool]:

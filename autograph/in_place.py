@@ -17,8 +17,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from . import loader
-
-_OPERATORS = "\0agc.autograph.operators\0"  # the constant that becomes the module
+from .embedded import with_operators, without_name
 
 
 def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
@@ -26,7 +25,7 @@ def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
     wanted = f.__code__.co_freevars
 
     def finish(tree: ast.Module, ag: str) -> None:
-        _Constants(ag).visit(tree)
+        without_name(ast.walk(tree), ag)
 
     def finish_with_closure(tree: ast.Module, ag: str) -> None:
         finish(tree, ag)
@@ -35,17 +34,7 @@ def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
     code, _ = loader.converted_code(f, finish)
     if code.co_freevars != wanted:  # a variable that only an annotation names, for instance
         code, _ = loader.converted_code(f, finish_with_closure)
-    return _with_operators(code, operators) if code.co_freevars == wanted else None
-
-
-class _Constants(ast.NodeTransformer):
-    """Puts a constant in the place of the name of the operators."""
-
-    def __init__(self, ag: str) -> None:
-        self.ag = ag
-
-    def visit_Name(self, node: ast.Name) -> Any:
-        return ast.copy_location(ast.Constant(_OPERATORS), node) if node.id == self.ag else node
+    return with_operators(code, operators) if code.co_freevars == wanted else None
 
 
 def _mention(function: Any, names: tuple[str, ...]) -> None:
@@ -58,13 +47,3 @@ def _mention(function: Any, names: tuple[str, ...]) -> None:
         ast.copy_location(node, first)
     has_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     function.body.insert(1 if has_docstring else 0, never)
-
-
-def _with_operators(code: CodeType, operators: ModuleType) -> CodeType:
-    constants = tuple(
-        _with_operators(constant, operators)
-        if isinstance(constant, CodeType)
-        else (operators if isinstance(constant, str) and constant == _OPERATORS else constant)
-        for constant in code.co_consts
-    )
-    return code.replace(co_consts=constants)

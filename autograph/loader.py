@@ -228,22 +228,3 @@ class Renaming(NamedTuple):
     def qualified(self, name: str) -> str:
         *around, last = name[len(self.old) :].split(".<locals>.")
         return self.new + ".<locals>.".join([*(part for part in around if part not in self.generated), last])
-
-
-class ModuleCode(NamedTuple):
-    """The code of a whole module, converted, and the modules that it depends on being a library's or not."""
-
-    code: CodeType
-    modules: frozenset[str]
-
-
-def module_code(text: str, filename: str) -> ModuleCode:
-    """Convert a whole module."""
-    with deep_trees():
-        module = static.convert_module(text, filename)
-        generated = function_names(module.after) - function_names(module.before)
-        tree = settled(module.translation, module.after, module.context, generated)
-        with source.unwarned():
-            code = compile(tree, filename, "exec", dont_inherit=True)
-        rename = Renaming(generated, generated_lambdas(module.translation.new, module.context.ag))
-        return ModuleCode(rename(code, code.co_name), module.modules)

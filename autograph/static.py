@@ -38,7 +38,6 @@ class Converted(NamedTuple):
     translation: Translation
     after: gast.Module
     context: Context
-    modules: frozenset[str] = frozenset()  # which it imports, and may have asked about: a library's or not
 
     @property
     def before(self) -> gast.Module:
@@ -53,9 +52,8 @@ def convert_module(text: str, filename: str, after: str | None = None) -> Conver
     context = context_of(tree, text, filename)
     if is_converted(text):
         return Converted(translation, translation.tree, context)
-    modules = frozenset(name for name in module_names(tree).values() if name is not None)
     converted = with_operators(pipeline.run(translation.tree, context, after), context.ag)
-    return Converted(translation, converted, context, modules)
+    return Converted(translation, converted, context)
 
 
 def convert_definition(definition: Definition, after: str | None = None) -> Converted:

@@ -2,7 +2,8 @@
 
     python prog.py a b          agc run prog.py a b
     ------------------          -------------------
-    compile(text)               autograph.compile_source(text)
+    compile(text)               autograph.compile_source(text), kept on disk
+    import model                autograph.install_import_hook()
     __main__, sys.argv, sys.path[0], __file__, __spec__, exit code: the same
 
 The compiler is loaded before sys.path becomes the program's: a file `ast.py` beside the program is for the
@@ -33,7 +34,9 @@ _STARTUP = {"agc", "encodings", "__main__"}  # never the program's, like what is
 
 
 def run_file(path: str, args: Sequence[str], *, eager: bool = False) -> int:
-    """`agc run FILE ARGS...`"""
+    """`agc run FILE ARGS...`, where FILE may also be a folder or an archive with a `__main__` module."""
+    if path != sources.STDIN and is_archive_or_folder(path):
+        return _run_inside(path, args, eager)
     source = sources.read(path)
     code = compiled(source)
     main = main_module(source.filename)
@@ -47,6 +50,24 @@ def run_file(path: str, args: Sequence[str], *, eager: bool = False) -> int:
     return guard.run(lambda: _execute(code, main, eager))
 
 
+def is_archive_or_folder(path: str) -> bool:
+    """Whether Python would run the `__main__` module inside of `path`."""
+    if os.path.isdir(path):
+        return os.path.exists(os.path.join(path, "__main__.py"))
+    import zipfile
+
+    return not path.endswith(".py") and os.path.isfile(path) and zipfile.is_zipfile(path)
+
+
+def _run_inside(path: str, args: Sequence[str], eager: bool) -> int:
+    place = os.path.join(os.getcwd(), path)
+    enter(path, args, place)
+    spec = importlib.machinery.PathFinder.find_spec("__main__", [place])
+    if spec is None:
+        raise problem(NO_MODULE, f"there is no `__main__` module in `{path}`", fix="add __main__.py")
+    return _run_spec(spec, eager)
+
+
 def run_module(name: str, args: Sequence[str], *, eager: bool = False) -> int:
     """`agc run -m MODULE ARGS...`"""
     enter("-m", args, os.getcwd())
@@ -55,12 +76,17 @@ def run_module(name: str, args: Sequence[str], *, eager: bool = False) -> int:
     if not found:
         return failure
     (spec,) = found
+    sys.argv[0] = spec.origin or name
+    return _run_spec(spec, eager)
+
+
+def _run_spec(spec: ModuleSpec, eager: bool) -> int:
+    """Run a module that was found, as `__main__`."""
     source = source_of(spec)
     code = compiled(source)
     main = main_module(source.filename)
     main.__spec__, main.__package__, main.__loader__ = spec, spec.parent, spec.loader
     main.__cached__ = spec.cached
-    sys.argv[0] = source.filename
     return guard.run(lambda: _execute(code, main, eager))
 
 
@@ -68,7 +94,7 @@ def compiled(source: Source) -> types.CodeType:
     """The converted module's code."""
     sources.parse(source)
     try:
-        return autograph.compile_source(source.text, source.filename)
+        return autograph.compile_source(source.text, source.filename, cached=True)
     except autograph.ConversionError as error:
         raise CommandError(error.diagnostic, FAILED) from None
 
@@ -87,7 +113,12 @@ def main_module(filename: str) -> Any:
 
 
 def enter(argv0: str, args: Sequence[str], folder: str) -> None:
-    """Make the process the program's: its arguments, and its folder first where modules are looked for."""
+    """Make the process the program's: its arguments, and its folder first where modules are looked for.
+
+    What it imports of the user's from now on is converted.
+    """
+    autograph.compile_source("", "")  # loads the compiler, with what it imports
+    autograph.install_import_hook()
     sys.argv = [argv0, *args]
     if not sys.flags.safe_path:  # else sys.path does not begin with the folder of agc, either
         sys.path[0] = folder

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import pytest
 
 
@@ -12,3 +15,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def update_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the tests convert is kept away from the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "AGC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -39,8 +39,10 @@ INSIDE = {
     "loader": {"static", "passes", "syntax", "policy"},
     "conversion": {"loader", "syntax", "policy", "codes", "errors", "staging", "exchange"},
     "operators": {"conversion", "places", "staging", "errors"},
+    "embedded": set(),
     "cache": set(),
-    "importing": {"cache", "policy", "errors", "operators", "loader"},
+    "modules": {"loader", "static", "embedded", "passes", "syntax"},
+    "importing": {"cache", "modules", "embedded", "policy", "errors", "operators"},
     "printing": {"loader", "static", "conversion", "passes", "syntax"},
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ SURROUNDINGS = """\
 import sys
 print(sys.argv, sys.path[0])
 print(__name__, __file__, __spec__, __package__, __doc__, __cached__, type(__loader__), __builtins__)
-print([name for name in globals() if not name.startswith("ag__")])
+print(list(globals()))
 print(sys.modules["__main__"].__dict__ is globals())
 """
 
@@ -196,6 +197,71 @@ def test_a_module_by_name(agc, python, name):
         ours.stdout = ours.stdout.replace("tool.py", "python -m json.tool")
         theirs.stdout = theirs.stdout.replace("tool.py", "python -m json.tool")
     same(theirs, ours)
+
+
+PARTS = {
+    "model/__init__.py": "from .layers import *\n",
+    "model/__main__.py": "from . import layers\nfrom .deep.sums import total\n"
+    "import sys\nprint(total(4), layers.relu(-1), sys._getframe().f_code.co_name)\n"
+    "if sys.argv[1:]:\n    layers.fail(3)\n",
+    "model/layers.py": "def relu(x):\n    if x > 0:\n        return x\n    return 0\n\n\n"
+    "def fail(n):\n    while n > -1:\n        n -= 1\n        1 / n\n",
+    "model/deep/sums.py": "def total(n):\n    while n > 3:\n        n -= 1\n    return n\n",
+}
+
+
+@pytest.fixture(params=["folder", "archive"])
+def package(request, folder):
+    """A package with parts of every kind, and the environment in which it is found."""
+    place = folder / "parts"
+    for path, text in PARTS.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text)
+    if request.param == "archive":
+        place = shutil.make_archive(str(folder / "parts"), "zip", place)
+    return {"PYTHONPATH": str(place)}
+
+
+@pytest.mark.parametrize("arguments", [[], ["fail"]])
+def test_a_package_as_a_program(agc, python, package, arguments):
+    theirs = python("-m", "model", *arguments, env=package)
+    for _ in range(2):  # converted, then from the disk
+        ours = agc("run", "-m", "model", *arguments, env=package)
+        assert ours.stdout == theirs.stdout
+        assert ours.returncode == theirs.returncode
+        assert ours.stderr == without_runpy(theirs.stderr)
+
+
+def test_all_of_a_package_is_converted(agc, package):
+    traceback = agc("run", "-m", "model", "fail", env={**package, "AGC_FULL_TRACEBACK": "1"}).stderr
+    assert "in while_loop" in traceback  # of the operators, which `fail` has called
+
+
+def without_runpy(text):
+    return re.sub(r'  File "<frozen runpy>".*\n', "", text)
+
+
+@pytest.mark.parametrize("place", ["app", "./app/", "app.zip"])
+def test_a_folder_or_an_archive_as_a_program(agc, python, folder, place):
+    (folder / "app").mkdir()
+    (folder / "app" / "part.py").write_text("def f(n):\n    while n > 3:\n        n -= 1\n    return n\n")
+    (folder / "app" / "__main__.py").write_text("import part\n" + SURROUNDINGS + "print(part.f(9))\n1 / 0\n")
+    shutil.make_archive(str(folder / "app"), "zip", folder / "app")
+    theirs, ours = python(place, "x"), agc("run", place, "x")
+    assert without_addresses(ours.stdout) == without_addresses(theirs.stdout)
+    assert ours.stderr == without_runpy(theirs.stderr)
+    assert ours.returncode == 1
+
+
+def test_an_archive_without_a_program(agc, folder):
+    (folder / "app").mkdir()
+    (folder / "app" / "part.py").touch()
+    shutil.make_archive(str(folder / "app"), "zip", folder / "app")
+    result = agc("run", "app.zip")
+    assert (
+        result.stderr == "error[AGC308]: there is no `__main__` module in `app.zip`\nfix: add __main__.py\n"
+    )
+    assert result.returncode == 2
 
 
 @pytest.mark.usefixtures("modules")

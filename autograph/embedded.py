@@ -1,0 +1,38 @@
+"""The operators as a constant of converted code, so that it needs no name for them.
+
+    ag__.cond(…)    ==>    "\\0agc.autograph.operators\\0".cond(…)    ==>    <module agc.autograph.operators>.cond(…)
+    the tree               the compiled code, as it is kept on disk         the code that runs
+
+A global would be seen by the program: in `vars(module)`, and in whatever says `from module import *`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import CodeType, ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+
+_OPERATORS = "\0agc.autograph.operators\0"
+
+
+def without_name(nodes: Iterable[ast.AST], ag: str) -> None:
+    """Put a constant in the place of the name of the operators."""
+    import ast  # whoever has a tree has loaded it
+
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == ag:
+            node.value = ast.copy_location(ast.Constant(_OPERATORS), node.value)
+
+
+def with_operators(code: CodeType, operators: ModuleType) -> CodeType:
+    """The code with the operators themselves as that constant."""
+    constants = tuple(
+        with_operators(constant, operators)
+        if isinstance(constant, CodeType)
+        else (operators if isinstance(constant, str) and constant == _OPERATORS else constant)
+        for constant in code.co_consts
+    )
+    return code.replace(co_consts=constants)
