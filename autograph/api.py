@@ -8,6 +8,7 @@ check_source(text)    what is wrong with it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from types import CodeType
 from typing import Any, TypeVar
 
@@ -32,7 +33,7 @@ __all__ = [
     "check_source",
     "install_import_hook",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
-    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted",
+    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +54,15 @@ def convert(f: F) -> F:
     3
     """
     return converter.convert(f)  # type: ignore[return-value]
+
+
+def in_sight(*roots: Any) -> AbstractContextManager[None]:
+    """For a runtime, around the tracing of a function: what it sees but does not call is converted, too.
+
+    `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
+    to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
+    """
+    return converter.in_sight(*roots)
 
 
 def to_graph(f: F) -> F:

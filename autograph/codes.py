@@ -2,6 +2,7 @@
 
 Code objects compare by value: two modules that hold the same text have *equal* code. What is known about one
 function must not be taken for another's, so a `CodeMap` goes by identity. It does not keep the code alive.
+Classes may stand for code: their metaclass says what is equal.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from types import CodeType
 from typing import Generic, TypeVar
 
 Fact = TypeVar("Fact")
+Subject = CodeType | type
 
 
 class CodeMap(Generic[Fact]):
@@ -24,23 +26,23 @@ class CodeMap(Generic[Fact]):
     """
 
     def __init__(self) -> None:
-        self._entries: dict[int, tuple[weakref.ref[CodeType], Fact]] = {}
+        self._entries: dict[int, tuple[weakref.ref[Subject], Fact]] = {}
 
-    def get(self, code: CodeType) -> Fact | None:
+    def get(self, code: Subject) -> Fact | None:
         entry = self._entries.get(id(code))
         return entry[1] if entry is not None and entry[0]() is code else None
 
-    def __setitem__(self, code: CodeType, fact: Fact) -> None:
+    def __setitem__(self, code: Subject, fact: Fact) -> None:
         key, entries = id(code), self._entries
 
-        def forget(dead: weakref.ref[CodeType]) -> None:
+        def forget(dead: weakref.ref[Subject]) -> None:
             # The number may have passed on to a new code object in the meantime.
             if key in entries and entries[key][0] is dead:
                 del entries[key]
 
         entries[key] = (weakref.ref(code, forget), fact)
 
-    def __contains__(self, code: CodeType) -> bool:
+    def __contains__(self, code: Subject) -> bool:
         return self.get(code) is not None
 
     def __len__(self) -> int:

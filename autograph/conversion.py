@@ -13,12 +13,14 @@ import functools
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import policy
 from .codes import CodeMap, nested
 from .errors import ConversionError, Diagnostic, leave_no_trace
+from .exchange import InPlace
 from .staging import PYTHON, backends, overloaded
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class Converter:
         self._loaded: CodeMap[Loaded] = CodeMap()
         self._made: CodeMap[bool] = CodeMap()  # code that came out of a conversion
         self._verdicts: CodeMap[Handler] = CodeMap()
+        self._in_place = InPlace(operators, self.is_exempt, self.adopt)
         # function → what stands for it, and what of the function that depends on
         self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
 
@@ -47,7 +50,7 @@ class Converter:
     def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """Convert what the user points at, whoever's code it is; raise ConversionError if that cannot be."""
         if isinstance(f, FunctionType):
-            return f if self._is_exempt(f) or _is_straight(f) else self._load(f).function(f)
+            return f if self.is_exempt(f) or _is_straight(f) else self._load(f).function(f)
         if isinstance(f, (staticmethod, classmethod)):
             return type(f)(self.convert(f.__func__))
         if isinstance(f, functools.partial):
@@ -65,6 +68,10 @@ class Converter:
         for inner in nested(code):
             self._made[inner] = True
         return code
+
+    def in_sight(self, *roots: Any) -> AbstractContextManager[None]:
+        """While a function is traced: convert where they are the functions that it sees but does not call."""
+        return self._in_place.tracing(roots)
 
     # The handlers, by type of callable.
 
@@ -86,11 +93,21 @@ class Converter:
         return result  # type: ignore[no-any-return]
 
     def method(self, f: MethodType) -> MethodType:
+        if self._in_place.depth:
+            self._in_place.meet(f.__self__ if isinstance(f.__self__, type) else type(f.__self__))
         function = self.converted(f.__func__)
         return f if function is f.__func__ else MethodType(function, f.__self__)
 
     def builtin(self, f: Callable[..., Any]) -> Callable[..., Any]:
         return overload(f) if f in overloaded else f
+
+    def plain_class(self, f: type) -> Callable[..., Any]:
+        return overload(f) if f in overloaded else self.any_class(f)
+
+    def any_class(self, f: type) -> type:
+        if self._in_place.depth:
+            self._in_place.meet(f)
+        return f
 
     def partial(self, f: functools.partial[Any]) -> functools.partial[Any]:
         function = self.converted(f.func)
@@ -104,7 +121,7 @@ class Converter:
     # What to do with a function, decided once for each code object.
 
     def _verdict(self, f: FunctionType) -> Handler:
-        if self._is_exempt(f) or not policy.is_user_code(f):
+        if self.is_exempt(f) or not policy.is_user_code(f):
             return itself
         from .syntax import source
 
@@ -116,7 +133,8 @@ class Converter:
             functools.partial(guarded, source.missing(f)) if source.has_control_flow(f.__code__) else itself
         )
 
-    def _is_exempt(self, f: FunctionType) -> bool:
+    def is_exempt(self, f: FunctionType) -> bool:
+        """Whether `f` stays as it is, whoever's it is: it is converted already, or it shall not be."""
         return (
             policy.is_excluded(f.__code__)
             or f.__code__ in self._made
@@ -149,22 +167,18 @@ class _Handlers(dict[type, Handler]):
                 FunctionType: converter.function,
                 MethodType: converter.method,
                 BuiltinFunctionType: converter.builtin,
-                type: converter.builtin,
+                type: converter.plain_class,
                 functools.partial: converter.partial,
             }
         )
 
     def __missing__(self, kind: type) -> Handler:
         handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else itself
+        if handler is itself and issubclass(kind, type):
+            handler = self.converter.any_class
         if len(self) < 10_000:  # types made on the fly must not pile up here
             self[kind] = handler
         return handler
-
-
-def _bases(kind: type) -> tuple[type, ...]:
-    # Read past a metaclass that overrides `mro` or attribute access.
-    bases: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
-    return bases
 
 
 def itself(f: Any) -> Any:
@@ -223,7 +237,7 @@ def unwrapped(f: Any) -> Any:
 
 def _call_of(kind: type) -> Any:
     """What the class says `__call__` is."""
-    return next((vars(base)["__call__"] for base in _bases(kind) if "__call__" in vars(base)), None)
+    return next((vars(base)["__call__"] for base in policy.bases_of(kind) if "__call__" in vars(base)), None)
 
 
 def _not_a_function(f: Any) -> ConversionError:

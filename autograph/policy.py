@@ -3,6 +3,7 @@
     a script, a package, a notebook cell, `exec`, a zip, an editable install     converted
     the standard library, site-packages, agc, C functions                        left alone
     what `do_not_convert` marks, what has been converted already                 left alone
+    a package that `AGC_CONVERT` or `AGC_DO_NOT_CONVERT` names                   as that says
 
 The question is asked in two forms: live, about a function or module that is there, and from the outside,
 about a name in a file that is converted without being run.
@@ -14,7 +15,7 @@ import functools
 import os
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, overload
 
@@ -28,9 +29,53 @@ _excluded: CodeMap[bool] = CodeMap()
 _OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli")
 
 
+# package → whether it is converted, in spite of where its files are
+_switched: dict[str, bool] = {}
+
+
+def switch(packages: Iterable[str], converted: bool | None) -> None:
+    """Convert packages, or leave them alone, wherever their files are; None: go by their files again."""
+    for package in packages:
+        if not isinstance(package, str) or not all(map(str.isidentifier, package.split("."))):
+            raise ValueError(f"{package!r} is not the name of a package or module")
+        _switched.pop(package, None)
+        if converted is not None:
+            _switched[package] = converted
+
+
+def _switched_to(name: Any) -> bool | None:
+    """What was said about a module, or else about the package around it."""
+    while _switched and isinstance(name, str) and name:
+        if name in _switched:
+            return _switched[name]
+        name = name.rpartition(".")[0]
+    return None
+
+
+for _variable, _answer in (("AGC_CONVERT", True), ("AGC_DO_NOT_CONVERT", False)):
+    switch(os.environ.get(_variable, "").replace(",", " ").split(), _answer)
+
+
 def is_user_code(f: FunctionType) -> bool:
     """Whether a function was written by the user, judged by the file that its code came from."""
     return not is_library_file(f.__code__.co_filename, f.__globals__.get("__name__"))
+
+
+def is_user_class(cls: type) -> bool:
+    """Whether a class was written by the user, judged by the module that it says it is from."""
+    module = sys.modules.get(cls.__module__) if isinstance(cls.__module__, str) else None
+    return not (_is_library_module_name(cls.__module__) if module is None else is_library_module(module))
+
+
+def is_own_class(cls: type) -> bool:
+    """Whether a class is agc's own."""
+    return str(cls.__module__).startswith(_OWN_PACKAGES)
+
+
+def bases_of(cls: type) -> tuple[type, ...]:
+    """The class and its bases, read past a metaclass that overrides `mro` or attribute access."""
+    bases: tuple[type, ...] = type.__dict__["__mro__"].__get__(cls)
+    return bases
 
 
 def is_library_file(filename: str, module: Any = None) -> bool:
@@ -39,6 +84,9 @@ def is_library_file(filename: str, module: Any = None) -> bool:
     >>> is_library_file(os.__file__), is_library_file("/home/me/train.py"), is_library_file("<stdin>")
     (True, False, False)
     """
+    switched = _switched_to(module)
+    if switched is not None and not is_own_file(filename):
+        return not switched
     if filename.startswith("<frozen"):
         return _top(module) in sys.stdlib_module_names
     if filename.startswith("<") and filename.endswith(">"):
@@ -78,6 +126,9 @@ def _is_library_module_name(name: Any) -> bool:
 def is_library_module(module: ModuleType) -> bool:
     """Whether a module's functions are left alone; asked for a name that refers to a module."""
     file = getattr(module, "__file__", None)
+    switched = _switched_to(module.__name__)
+    if switched is not None:
+        return not switched or (file is not None and is_own_file(file))
     if file is not None:
         return is_own_file(file) or _is_installed(file)
     if module.__name__ == "__main__":
@@ -96,6 +147,9 @@ def is_library_name(name: str, folder: str = "") -> bool:
     """
     if any(name == own or name.startswith(own + ".") for own in _OWN_PACKAGES):
         return True
+    switched = _switched_to(name)
+    if switched is not None:
+        return not switched
     if name == "__main__":
         return False
     top = _top(name)

@@ -137,8 +137,12 @@ class Function:
 
     def _trace_once(self, arguments: dict[str, Any], make: Callable[..., Any] | None) -> ConcreteFunction:
         self._traces += 1
-        code = api.convert(self.python_function) if self._autograph else self.python_function
-        traced = trace(code, self._parameters.unbind, arguments, self.name, make)
+        if not self._autograph:
+            traced = trace(self.python_function, self._parameters.unbind, arguments, self.name, make)
+        else:
+            with api.in_sight(self.python_function, arguments):
+                code = api.convert(self.python_function)
+                traced = trace(code, self._parameters.unbind, arguments, self.name, make)
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self._executor)
 
     def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:
