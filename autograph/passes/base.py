@@ -20,7 +20,7 @@ import gast
 from ..analyses.staticness import FRAME_READERS, Staging
 from ..errors import ConversionError, Diagnostic
 from ..syntax.origin import where_of
-from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve
+from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve, walk
 
 BUILTINS = frozenset(vars(builtins))
 
@@ -43,12 +43,21 @@ class Names:
 
     def __init__(self, function: gast.AST) -> None:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
-        self.used = _names_in(function, self.bound)
+        kinds: set[type] = set()
+        self._kinds = function, kinds
+        self.used = _names_in(function, self.bound, kinds)
         self.generated: set[str] = set()
         self._last: dict[str, int] = {}  # the number that a base got last
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | {"await"}))
         self.walrus = ":=" in self.used
+        self.matches = "match:" in self.used
+
+    def kinds(self, function: gast.AST) -> set[type]:
+        """The kinds of nodes in the outermost function, as it is now."""
+        if self._kinds[0] is not function:
+            self._kinds = function, {type(node) for node in walk(function)}
+        return self._kinds[1]
 
     def fresh(self, base: str) -> str:
         """`base`, or `base_1`, `base_2`, … if that is taken."""
@@ -74,10 +83,19 @@ class Names:
 
 
 class Registry:
-    """The `Names` of each outermost function, which is known by its position from pass to pass."""
+    """The `Names` of each outermost function, which is known by its position from pass to pass.
+
+    Also which blocks of a function are staged, as long as no pass has changed it."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[Any, ...], Names] = {}
+        self._staging: dict[int, tuple[gast.AST, Staging]] = {}
+
+    def staging(self, function: gast.AST, plain: bool) -> Staging:
+        known = self._staging.get(id(function))
+        if known is None:  # the node is kept, so that its id stays its own
+            known = self._staging[id(function)] = function, Staging(function, plain)
+        return known[1]
 
     def of(self, function: gast.AST) -> Names:
         key = (type(function), getattr(function, "name", ""), function.lineno, function.col_offset)
@@ -91,6 +109,9 @@ class Pass:
 
     name: ClassVar[str]
     erases: ClassVar[type | None] = None  # a jump that must not leave a staged block after the pass
+    concerns: ClassVar[frozenset[type]] = (
+        frozenset()
+    )  # there is nothing to do without one of these; empty: unknown
     _methods: ClassVar[dict[type, str | None]] = {}
 
     def __init__(self, context: Context, registry: Registry) -> None:
@@ -103,6 +124,10 @@ class Pass:
 
     def run(self, tree: gast.Module) -> gast.Module:
         return evolve(tree, body=self.visit_all(tree.body))
+
+    def is_concerned(self, function: gast.AST) -> bool:
+        """Whether a pass has anything to do in an outermost function."""
+        return not self.concerns or not self.concerns.isdisjoint(self.names.kinds(function))
 
     def visit(self, node: Any) -> Any:
         """The new node, a list of nodes in place of a statement, or the node itself."""
@@ -204,16 +229,22 @@ class FunctionPass(Pass):
     def definition(self, function: Any, outermost: bool) -> Any:
         if outermost:
             self.names = self.registry.of(function)
+            if not self.is_concerned(function):
+                return function
         body = self.statements(function.body, outermost=False)
         before = evolve(function, body=body) if body is not function.body else function
         after = self.function(before)
         if self.erases is not None and after is not before:
-            left = Staging(after, self.names.plain).jumps
+            left = self.staging(after).jumps
             assert not any(isinstance(jump, self.erases) for jump in left), f"{self.name} left a jump behind"
         return after
 
     def function(self, node: Any) -> Any:
         raise NotImplementedError
+
+    def staging(self, function: Any) -> Staging:
+        """Which blocks of the function are staged."""
+        return self.registry.staging(function, self.names.plain)
 
 
 def left_alone(function: gast.AST) -> bool:
@@ -226,16 +257,18 @@ def left_alone(function: gast.AST) -> bool:
     return False
 
 
-def _names_in(function: gast.AST, bound: set[str]) -> set[str]:
-    """Every identifier that the function mentions, nested functions included.
+def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]:
+    """Every identifier that the function mentions, nested functions included; `kinds` gets the kinds of nodes.
 
-    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus.
+    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
+    'match:' for a `match`.
     """
     names: set[str] = set()
     pending: list[gast.AST] = [function]
     while pending:
         node = pending.pop()
         kind = type(node)
+        kinds.add(kind)
         if kind is gast.Name:
             names.add(node.id)
             if type(node.ctx) is not gast.Load:
@@ -248,6 +281,8 @@ def _names_in(function: gast.AST, bound: set[str]) -> set[str]:
             bound.update(_BINDERS[kind](node))
         elif kind is gast.NamedExpr:
             names.add(":=")
+        elif kind is gast.Match:
+            names.add("match:")
         elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):
             suspends = not isinstance(node, gast.comprehension) or node.is_async
             names.update(["await"] if suspends else [])

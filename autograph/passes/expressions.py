@@ -24,6 +24,9 @@ class ExpressionPass(Pass):
         outermost = self.names is None
         if outermost:
             self.names = self.registry.of(node)
+            if not self.is_concerned(node):
+                self.names = None  # type: ignore[assignment]
+                return _changed(node, changes)
         before = self.active, self.first
         names = parameters(node)
         self.active, self.first = True, names[0].id if names else None

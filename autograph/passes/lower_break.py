@@ -21,7 +21,7 @@ import gast
 from ..analyses.endings import find_jumps
 from ..analyses.staticness import Staging
 from ..syntax.template import Template
-from ..syntax.tree import Statements, blocks, evolve, is_compound, with_blocks
+from ..syntax.tree import LOOPS, Statements, blocks, evolve, is_compound, with_blocks
 from .base import FunctionPass
 from .jumps import WATCHED, Jumps
 
@@ -38,9 +38,10 @@ GOING_AND = Template("not $flag and $test")
 class LowerBreak(FunctionPass):
     name = "lower_break"
     erases = gast.Break
+    concerns = frozenset(LOOPS)
 
     def function(self, node: Any) -> Any:
-        staging = Staging(node, self.names.plain)
+        staging = self.staging(node)
         if not staging.staged:
             return node
         body = self.walk(node.body, staging)

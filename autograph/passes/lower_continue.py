@@ -27,9 +27,10 @@ SKIP = Template("$flag = True")
 class LowerContinue(FunctionPass):
     name = "lower_continue"
     erases = gast.Continue
+    concerns = frozenset({gast.Continue})
 
     def function(self, node: Any) -> Any:
-        staging = Staging(node, self.names.plain)
+        staging = self.staging(node)
         if not staging.crossing:
             return node
         body = self.walk(node.body, staging)

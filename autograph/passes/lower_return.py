@@ -47,9 +47,10 @@ NOTHING = Template("return None")
 class LowerReturn(FunctionPass):
     name = "lower_return"
     erases = gast.Return
+    concerns = frozenset({gast.If, *LOOPS})
 
     def function(self, node: Any) -> Any:
-        staging = Staging(node, self.names.plain)
+        staging = self.staging(node)
         jumps = find_jumps(node.body, gast.Return)
         if not jumps & staging.crossing:
             return node

@@ -42,11 +42,12 @@ OR = Template("""
 
 class LowerWalrus(FunctionPass):
     name = "lower_walrus"
+    concerns = frozenset({gast.NamedExpr})
 
     def function(self, node: Any) -> Any:
         if not self.names.walrus:
             return node
-        staging = Staging(node, self.names.plain)
+        staging = self.staging(node)
         return evolve(node, body=self.walk(node.body, staging))
 
     def walk(self, body: Statements, staging: Staging) -> Statements:

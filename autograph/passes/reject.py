@@ -37,7 +37,7 @@ class Reject(FunctionPass):
     name = "reject"
 
     def function(self, node: Any) -> Any:
-        staging = Staging(node, self.names.plain)
+        staging = self.staging(node)
         for row in REJECTIONS:
             for found in row.find(node, staging):
                 self.refused(found, row)

@@ -22,6 +22,7 @@ CHECK_SAYING = Template("$ag.check($test, lambda: $message)")
 
 class StageAsserts(ExpressionPass):
     name = "stage_asserts"
+    concerns = frozenset({gast.Assert})
 
     def visit_Assert(self, node: Any) -> Any:
         if not self.active or static(node.test):

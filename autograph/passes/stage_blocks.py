@@ -22,10 +22,10 @@ import gast
 
 from ..analyses.scopes import mentions_choice
 from ..analyses.state import FunctionPlan, Plan, plan
-from ..analyses.staticness import Staging
 from ..syntax.nodes import group, lambda_of, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree import (
+    LOOPS,
     Statements,
     at,
     blocks,
@@ -48,9 +48,10 @@ DECLARED = Template("$name: object")
 class StageBlocks(FunctionPass):
     name = "stage_blocks"
     erases = None
+    concerns = frozenset({gast.If, *LOOPS, gast.BoolOp, gast.IfExp, gast.Assert, gast.Compare})
 
     def function(self, node: Any) -> Any:
-        staging = Staging(node, self.names.plain)
+        staging = self.staging(node)
         if not staging.staged and not mentions_choice(node):
             return node
         found = plan(node, staging, self.names.generated, self.context.ag)

@@ -45,6 +45,7 @@ SYMBOLS: dict[type, str] = {
 
 class StageLogic(ExpressionPass):
     name = "stage_logic"
+    concerns = frozenset({gast.BoolOp, gast.UnaryOp, gast.IfExp, gast.Compare})
 
     def visit_BoolOp(self, node: Any) -> Any:
         new = self.children(node)

@@ -96,11 +96,12 @@ def _settle_block(
                 ast.copy_location(statement, origin)
         else:
             origin = statement
-        is_new = id(statement) in new and _is_simple(statement)
-        calls = [node for node in _walk(statement, new) if operator_of(node, ag)] if is_new else []
+        if statement.end_lineno == statement.lineno or id(statement) not in new or not _is_simple(statement):
+            continue
+        calls = [node for node in _walk(statement, new) if operator_of(node, ag)]
         for call in calls:
             _settle_call(call, lines, new)
-        if calls and statement.end_lineno != statement.lineno:
+        if calls:
             _end_on_first_line(statement, lines)
 
 

@@ -97,6 +97,19 @@ def children(node: gast.AST) -> list[gast.AST]:
     return below
 
 
+def walk(tree: gast.AST) -> Iterator[gast.AST]:
+    """A node and all below it, in no order."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        for value in node.__dict__.values():
+            if type(value) is list:
+                pending += [part for part in value if isinstance(part, gast.AST)]
+            elif isinstance(value, gast.AST) and value._fields:
+                pending.append(value)
+
+
 def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
     """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
     pending = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
