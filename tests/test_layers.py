@@ -28,7 +28,7 @@ INSIDE = {
     "places": {"staging"},
     "policy": {"codes", "errors"},
     "sight": {"syntax", "policy", "codes", "errors", "staging"},
-    "in_place": {"loader"},
+    "in_place": {"embedded", "loader"},
     "exchange": {"sight", "in_place", "syntax", "policy", "codes", "errors"},
     "syntax": {"syntax", "codes", "errors"},
     "analyses": {"analyses", "syntax"},
