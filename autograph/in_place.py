@@ -46,4 +46,5 @@ def _mention(function: Any, names: tuple[str, ...]) -> None:
     for node in ast.walk(never):
         ast.copy_location(node, first)
     has_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    function.body.insert(1 if has_docstring else 0, never)
+    cut = 1 if has_docstring else 0
+    function.body = [*function.body[:cut], never, *function.body[cut:]]
