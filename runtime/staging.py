@@ -12,7 +12,7 @@ from typing import Any
 
 from agc.autograph import staging
 
-from . import branches, leaves, loops, raising, regions
+from . import branches, leaves, loops, matching, raising, regions
 from .convert import convert_to_tensor
 from .ir.builder import current
 from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
@@ -97,6 +97,12 @@ class GraphBackend:
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
         raising.check(regions.truth(test, "assert"), message)
+
+    def length(self, value: Any) -> int | None:
+        return matching.length(value)
+
+    def is_(self, value: Any, truth: bool) -> Any:
+        return matching.is_truth(value, truth)
 
 
 def _decided(first: Any, going: Any) -> Any:

@@ -8,6 +8,7 @@ Users see one class, `Tensor`. Its operators are installed by `ops.overloads`; w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -279,12 +280,18 @@ class SymbolicTensor(Tensor):
     def __index__(self) -> NoReturn:
         self._refuse("A Python index or `range`", "Use tf.gather or a TensorArray, or tf.range.")
 
-    def __iter__(self) -> NoReturn:
-        self._refuse(
-            "Iterating over a traced tensor",
-            "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
-            "tf.unstack or tf.while_loop.",
-        )
+    def __iter__(self) -> Iterator[Tensor]:
+        """The rows, where their number is known: for `a, b = x`, `f(*x)`, `list(x)`."""
+        if self.shape.rank == 0:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        rows = None if self.shape.rank is None else self.shape[0]
+        if rows is None:
+            self._refuse(
+                "Iterating over a traced tensor with an unknown number of rows",
+                "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
+                "tf.TensorArray or tf.while_loop, or say the number with tf.ensure_shape.",
+            )
+        return map(self.__getitem__, range(rows))
 
     def __len__(self) -> int:
         rows = self.shape.rank and self.shape[0]

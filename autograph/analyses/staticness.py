@@ -56,6 +56,8 @@ def static(node: gast.expr) -> bool:
             return all(static(value) for value in values)
         case gast.Call(func=gast.Name(id=name)):
             return name in PREDICATES
+        case gast.Call(func=gast.Attribute(value=gast.Name(id=module), attr="has_length")):
+            return bool(module.startswith("ag__"))  # a sequence pattern's question
         case gast.Name(id=name):
             return name in ("TYPE_CHECKING", "__debug__")
         case gast.Attribute(attr=name):
@@ -95,7 +97,7 @@ class Staging:
         self.astray: list[tuple[gast.stmt, gast.stmt]] = []  # such a jump, and the `finally` that it leaves
         self._escapes: dict[int, frozenset[str]] = {}
         self._suspends: set[int] = set()
-        if not isinstance(function, gast.Lambda) and (plain or not _reads_own_frame(function.body)):
+        if not isinstance(function, gast.Lambda) and (plain or not reads_own_frame(function.body)):
             self._survey(function.body)
             suspended = isinstance(function, gast.AsyncFunctionDef) or any(
                 id(statement) in self._suspends for statement in function.body
@@ -228,7 +230,7 @@ def _suspends_itself(statement: gast.stmt) -> bool:
     )
 
 
-def _reads_own_frame(body: Statements) -> bool:
+def reads_own_frame(body: Statements) -> bool:
     return any(
         isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS
         for node in inside(body)

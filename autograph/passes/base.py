@@ -52,6 +52,7 @@ class Names:
         self.plain = not (self.used & (FRAME_READERS | {"await"}))
         self.walrus = ":=" in self.used
         self.matches = "match:" in self.used
+        self.matches = "match:" in self.used
 
     def kinds(self, function: gast.AST) -> set[type]:
         """The kinds of nodes in the outermost function, as it is now."""
@@ -281,6 +282,8 @@ def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]
             bound.update(_BINDERS[kind](node))
         elif kind is gast.NamedExpr:
             names.add(":=")
+        elif kind is gast.Match:
+            names.add("match:")
         elif kind is gast.Match:
             names.add("match:")
         elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):

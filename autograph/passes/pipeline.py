@@ -1,6 +1,6 @@
 """The passes, in the order in which they run: jumps become structure, then blocks become functions.
 
-    reject → lower_return → lower_break → lower_continue → lower_walrus
+    lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
            → stage_blocks → stage_asserts → stage_logic → stage_calls
 
 Every tree on the way is runnable Python with the same meaning.
@@ -14,6 +14,7 @@ from ..syntax.tree import deep_trees
 from .base import Context, Pass, Registry
 from .lower_break import LowerBreak
 from .lower_continue import LowerContinue
+from .lower_match import LowerMatch
 from .lower_return import LowerReturn
 from .lower_walrus import LowerWalrus
 from .reject import Reject
@@ -23,6 +24,7 @@ from .stage_calls import StageCalls
 from .stage_logic import StageLogic
 
 PIPELINE: tuple[type[Pass], ...] = (
+    LowerMatch,
     Reject,
     LowerReturn,
     LowerBreak,

@@ -86,6 +86,17 @@ class Backend(Protocol):
         """`assert test, message()`. A message that is an exception is raised as it is."""
         ...
 
+    def length(self, value: Any) -> int | None:
+        """How many items a sequence pattern of `match` sees in `value`, None where it sees no sequence.
+
+        Assigning to several variables (`a, b = value`) takes the items out.
+        """
+        ...
+
+    def is_(self, value: Any, truth: bool) -> Any:
+        """`case True` or `case False`: whether `value` is that truth value."""
+        ...
+
 
 class PythonBackend:
     """Plain Python as a backend: the default, and the contract's meaning in a few lines."""
@@ -144,6 +155,15 @@ class PythonBackend:
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
         if not test:
             raise AssertionError(*() if message is None else (message(),))
+
+    def length(self, value: Any) -> int | None:
+        match value:
+            case [*_]:  # asks for the kind only
+                return len(value)
+        return None
+
+    def is_(self, value: Any, truth: bool) -> bool:
+        return value is truth
 
 
 PYTHON = PythonBackend()

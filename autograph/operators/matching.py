@@ -1,0 +1,48 @@
+"""What the patterns of `match` ask of their subject.
+
+case [a, b]:      ag__.has_length(x, 2)
+case True:        ag__.is_(x, True)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..staging import PYTHON, backends
+
+
+def has_length(subject: Any, count: int, more: bool = False) -> bool:
+    """Whether a sequence pattern of `count` parts, or with `more` in a starred one, fits the subject.
+
+    A text is no sequence for `match`. The answer never waits for a graph.
+
+    >>> has_length([1, 2], 2), has_length("ab", 2), has_length((1, 2, 3), 2, more=True)
+    (True, False, True)
+    """
+    backend = backends[type(subject)]
+    try:
+        if backend is not PYTHON and backend.owns(subject):
+            length = backend.length(subject)
+            return length is not None and (length >= count if more else length == count)
+        match subject:
+            case [*_]:  # asks for the kind only
+                if more:
+                    return count == 0 or len(subject) >= count
+                return len(subject) == count
+        return False
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def is_(value: Any, truth: bool) -> Any:
+    """`value is True` or `value is False`. A backend's truth value is asked whether it has that value."""
+    backend = backends[type(value)]
+    try:
+        if backend is PYTHON or not backend.owns(value):
+            return value is truth
+        return backend.is_(value, truth)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise

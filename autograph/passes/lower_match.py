@@ -1,0 +1,252 @@
+"""A `match` that a tensor may decide about becomes a chain of `if`.
+
+    match x:                          if x == 0:
+        case 0:                           A
+            A                         elif ag__.has_length(x, 2):
+        case [first, second]:             first, second = x
+            B                 ==>         B
+        case n if n < 9:              elif x < 9:
+            C                             n = x
+        case _:                           C
+            D                         else:
+                                          D
+
+What no tensor meets stays: a `match` of texts, classes and mappings; and such cases beside others, as a `match`
+whose last case is the rest of the chain. Where one question is not enough, tests are nested, and a flag says whether
+the case was chosen:
+
+    match x:                          matched = False
+        case (0, y) if y > z:         if ag__.has_length(x, 2):
+            A                             item, y_1 = x
+        case _:               ==>         if item == 0:
+            B                                 y = y_1
+                                              if y > z:
+                                                  matched = True
+                                                  A
+                                      if not matched:
+                                          B
+
+The subject is evaluated once, and everything in the order of Python's own `match`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..analyses.endings import Endings
+from ..analyses.scopes import bound
+from ..analyses.staticness import reads_own_frame
+from ..syntax.nodes import load
+from ..syntax.tree import (
+    COMPREHENSIONS,
+    FUNCTIONS,
+    SUSPENSIONS,
+    Statements,
+    at,
+    blocks,
+    contains,
+    evolve,
+    is_compound,
+    with_blocks,
+)
+from .base import FunctionPass, Pass
+from .opening import RESET, SET, UNLESS, WHEN, Opening
+from .patterns import ASSIGN, Asked, Questions, Subject, all_of, captures, flat, is_irrefutable, may_stage
+
+
+class LowerMatch(FunctionPass):
+    name = "lower_match"
+
+    def function(self, node: Any) -> Any:
+        if not self.names.matches or (not self.names.plain and reads_own_frame(node.body)):
+            return node
+        return evolve(node, body=self.walk(node.body, node))
+
+    def walk(self, body: Statements, function: Any) -> Statements:
+        return [new for statement in body for new in self.statement(statement, function)]
+
+    def statement(self, statement: Any, function: Any) -> Statements:
+        if not is_compound(statement):
+            return [statement]
+        new = with_blocks(statement, [self.walk(part, function) for part in blocks(statement)])
+        if not isinstance(new, gast.Match) or contains(statement, SUSPENSIONS):
+            return [new]
+        if not any(map(may_stage, new.cases)):
+            return [new]
+        return _Chain(self, new, function).statements()
+
+
+class _Chain:
+    """Writes the chain for one `match`."""
+
+    def __init__(self, owner: LowerMatch, match: Any, function: Any) -> None:
+        self.owner = owner
+        self.match = match
+        self.names = owner.names
+        self.function = function
+        self.questions = Questions(owner.context, owner.names)
+        self.opening = Opening(self.questions, owner.names)
+        self.endings = Endings()
+        self.before: Statements = []
+        self.subject = self.stable(match.subject)
+
+    def statements(self) -> Statements:
+        chain = self.rest(self.match.cases)
+        return [*self.before, *chain]
+
+    # The subject
+
+    def stable(self, node: Any) -> Subject:
+        """The subject, in a variable of its own unless nothing can change it while patterns are tried."""
+        if isinstance(node, gast.Tuple) and all(map(_takes_apart, self.match.cases)):
+            return Subject(evolve(node, elts=[self.kept(element, "item") for element in node.elts]))
+        return Subject(self.kept(node, "subject"))
+
+    def kept(self, node: Any, base: str) -> Any:
+        if isinstance(node, gast.Name) and self.is_safe(node.id):
+            return node
+        name = self.names.fresh(base)
+        self.before += ASSIGN(node, name=name, value=node)
+        return at(load(name), node)
+
+    def is_safe(self, name: str) -> bool:
+        """Whether a name means the same while the patterns are tried."""
+        shared = any(
+            name in node.names
+            for node in gast.walk(self.function)
+            if isinstance(node, (gast.Global, gast.Nonlocal))
+        )
+        if shared or name not in bound(self.function):
+            return False
+        is_last = [case is self.match.cases[-1] for case in self.match.cases]
+        return not any(
+            (case.guard is not None and contains(case.guard, gast.NamedExpr))
+            or (name in captures(case.pattern) and not (last and is_irrefutable(case.pattern)))
+            for case, last in zip(self.match.cases, is_last, strict=True)
+        )
+
+    # The cases
+
+    def rest(self, cases: list[Any]) -> Statements:
+        """These cases, when none before them was chosen."""
+        if not cases:
+            return []
+        case, *later = cases
+        if _is_native(case):
+            return self.native(cases)
+        found = self.questions.asked(case.pattern, self.subject)
+        if found is None:
+            self.subject.forget()
+        elif case.guard is None:
+            return self.arm(case, found, found.tests, later)
+        elif not found.binds:
+            return self.arm(case, found, [*found.tests, case.guard], later)
+        elif not found.unpacking and self.is_private(case, found):
+            guard = _Substitution(self.owner, found.names).visit(case.guard)
+            return self.arm(case, found, [*found.tests, guard], later)
+        elif not found.tests:
+            return [*self.bindings(case, found), *self.choice(case, case.guard, case.body, self.rest(later))]
+        else:
+            self.subject.forget()
+        return self.nested(case, later)
+
+    def arm(self, case: Any, found: Asked, tests: list[gast.expr], later: list[Any]) -> Statements:
+        """One `if` of the chain, or the end of it."""
+        body = [*self.bindings(case, found), *case.body]
+        if not tests:
+            return body
+        return self.choice(case, all_of(flat(tests), case.pattern), body, self.rest(later))
+
+    def choice(self, case: Any, test: gast.expr, body: Statements, rest: Statements) -> Statements:
+        return [at(gast.If(test, body, rest), case.pattern)]
+
+    def bindings(self, case: Any, found: Asked) -> Statements:
+        assignments = [
+            new
+            for name, value in found.names.items()
+            for new in ASSIGN(case.pattern, name=name, value=value.at(case.pattern))
+            if not (isinstance(value.node, gast.Name) and value.node.id == name)
+        ]
+        return [*found.unpacking, *assignments]
+
+    def is_private(self, case: Any, found: Asked) -> bool:
+        """Whether what the case binds is read in cases that bind it only, so that it need not be bound to ask."""
+        if contains(case.guard, (*FUNCTIONS, *COMPREHENSIONS, gast.NamedExpr)):
+            return False
+        return all(
+            isinstance(value.node, gast.Name) and not _is_read_outside(name, self.function)
+            for name, value in found.names.items()
+        )
+
+    def native(self, cases: list[Any]) -> Statements:
+        """Cases that no tensor meets, as a `match`; the others are in its last case."""
+        count = next((i for i, case in enumerate(cases) if not _is_native(case)), len(cases))
+        subject = self.subject.at(self.match)
+        rest = self.rest(cases[count:])
+        last = [gast.match_case(at(gast.MatchAs(None, None), self.match), None, rest)] if rest else []
+        return [at(gast.Match(subject, [*cases[:count], *last]), self.match)]
+
+    # A case that takes more than one question
+
+    def nested(self, case: Any, later: list[Any]) -> Statements:
+        ends = self.endings.of_list(case.body)
+        flag = self.names.fresh("matched") if later and not ends else ""
+        names: dict[str, str] = {}
+
+        def chosen() -> Statements:
+            body = [*(SET(case.pattern, name=flag) if flag else []), *case.body]
+            if case.guard is not None:
+                body = WHEN(case.guard, test=case.guard, body=body)
+            return [*self.opening.renamed(case.pattern, names), *body]
+
+        tried = self.opening.opened(case.pattern, self.subject, names, chosen)
+        rest = self.rest(later)
+        if not flag:
+            return [*tried, *rest]
+        return [*RESET(case.pattern, name=flag), *tried, *UNLESS(later[0].pattern, name=flag, body=rest)]
+
+
+def _is_native(case: Any) -> bool:
+    """Whether a case is about classes or mappings only."""
+    return not may_stage(case) and any(
+        isinstance(node, (gast.MatchClass, gast.MatchMapping)) for node in gast.walk(case.pattern)
+    )
+
+
+def _takes_apart(case: Any) -> bool:
+    """Whether a case never asks for the subject as a whole."""
+    pattern = case.pattern
+    parts = pattern.patterns if isinstance(pattern, gast.MatchOr) else [pattern]
+    return all(
+        isinstance(part, gast.MatchSequence) or (isinstance(part, gast.MatchAs) and part.pattern is None)
+        for part in parts
+    )
+
+
+def _is_read_outside(name: str, function: Any) -> bool:
+    """Whether a name occurs anywhere but in cases that bind it."""
+    pending: list[Any] = [function]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, gast.match_case) and name in captures(node.pattern):
+            continue
+        if isinstance(node, gast.Name) and node.id == name:
+            return True
+        if isinstance(node, (gast.Global, gast.Nonlocal)) and name in node.names:
+            return True
+        pending.extend(gast.iter_child_nodes(node))
+    return False
+
+
+class _Substitution(Pass):
+    """Reads of what a case binds become reads of the subject."""
+
+    name = "substitution"
+
+    def __init__(self, owner: Pass, names: dict[str, Subject]) -> None:
+        super().__init__(owner.context, owner.registry)
+        self.found = names
+
+    def visit_Name(self, node: Any) -> Any:
+        return self.found[node.id].at(node) if node.id in self.found else node
