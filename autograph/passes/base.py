@@ -51,8 +51,6 @@ class Names:
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | {"await"}))
         self.walrus = ":=" in self.used
-        self.matches = "match:" in self.used
-        self.matches = "match:" in self.used
 
     def kinds(self, function: gast.AST) -> set[type]:
         """The kinds of nodes in the outermost function, as it is now."""
@@ -261,8 +259,7 @@ def left_alone(function: gast.AST) -> bool:
 def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]:
     """Every identifier that the function mentions, nested functions included; `kinds` gets the kinds of nodes.
 
-    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
-    'match:' for a `match`.
+    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus.
     """
     names: set[str] = set()
     pending: list[gast.AST] = [function]
@@ -282,10 +279,6 @@ def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]
             bound.update(_BINDERS[kind](node))
         elif kind is gast.NamedExpr:
             names.add(":=")
-        elif kind is gast.Match:
-            names.add("match:")
-        elif kind is gast.Match:
-            names.add("match:")
         elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):
             suspends = not isinstance(node, gast.comprehension) or node.is_async
             names.update(["await"] if suspends else [])

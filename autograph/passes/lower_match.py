@@ -57,9 +57,10 @@ from .patterns import ASSIGN, Asked, Questions, Subject, all_of, captures, flat,
 
 class LowerMatch(FunctionPass):
     name = "lower_match"
+    concerns = frozenset({gast.Match})
 
     def function(self, node: Any) -> Any:
-        if not self.names.matches or (not self.names.plain and reads_own_frame(node.body)):
+        if not contains(node.body, gast.Match) or (not self.names.plain and reads_own_frame(node.body)):
             return node
         return evolve(node, body=self.walk(node.body, node))
 
