@@ -2,12 +2,14 @@
 
 agc convert model.py                         the module, on stdout
 agc convert model.py --function fit --diff   one function, as a difference
+agc convert package -o build/package         a folder
 """
 
 from __future__ import annotations
 
 import ast
 import difflib
+import os
 import sys
 import textwrap
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from functools import partial
 import click
 from agc import autograph
 
-from . import color, output, sources
+from . import color, output, package, sources
 from .options import color_option
 from .report import BAD_USAGE, FAILED, OK, USAGE, CommandError, listing, problem, show, suggestion
 
@@ -24,6 +26,7 @@ HELP = """Show the code that agc generates from FILE (`-`: from stdin).
 
 The output is a Python module that runs by itself. Its `if`, `for`, `while` and
 their kin have become calls of functional control flow, `ag__.cond` and so on.
+If FILE is a folder, all modules in it are converted, and other files copied.
 
 \b
 Examples:
@@ -33,6 +36,7 @@ Examples:
   agc convert model.py --diff                 what the conversion changes
   agc convert model.py --annotate             the original lines beside the generated code
   agc convert model.py --after lower_break    the code after one of the passes
+  agc convert package -o build/package        all of a package, importable from build
   cat model.py | agc convert - | python       converted and run
 """
 
@@ -85,6 +89,8 @@ def convert(
     if after is not None and after not in autograph.PASSES:
         raise _no_pass(after)
     to_file = out is not None and out != sources.STDIN
+    if os.path.isdir(path):
+        return _convert_folder(path, function, out if to_file else None, diff, after, annotate)
     if to_file:
         output.check_destination(str(out), path)
 
@@ -105,6 +111,27 @@ def convert(
     else:
         paint = color.diff if diff else color.python
         output.emit(paint(text) if color.wanted(sys.stdout) else text)
+    return OK
+
+
+def _convert_folder(
+    path: str, function: str | None, out: str | None, diff: bool, after: str | None, annotate: bool
+) -> int:
+    if function is not None:
+        raise problem(BAD_USAGE, f"`{path}` is a folder, and `{function}` is in a file", fix="name the file")
+    if diff is (out is not None):
+        raise problem(
+            BAD_USAGE,
+            f"`{path}` is a folder: convert it into another, or see what would change",
+            fix=f"agc convert {path} -o OUT, or agc convert {path} --diff",
+        )
+    if out is not None:
+        return package.convert(path, out, after=after, annotate=annotate)
+    texts = package.converted(path, after, annotate)
+    if texts is None:
+        return FAILED
+    text = "".join(unified(source.text, generated, source.label) for source, generated in texts.values())
+    output.emit(color.diff(text) if color.wanted(sys.stdout) else text)
     return OK
 
 

@@ -80,7 +80,7 @@ class LowerReturn(FunctionPass):
                     returns.jumping.add(id(nothing))
                     rest = [*rest, nothing]
                 result += returns.lower(rest)
-                return result + ([] if top and not returns.valued else returns.exit(rest[-1]))
+                return result + ([] if top and not returns.valued else returns.exit(statement))
         return result
 
     def closes(self, statement: gast.stmt, returns: _Returns) -> bool:
