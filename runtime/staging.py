@@ -12,7 +12,7 @@ from typing import Any
 
 from agc.autograph import staging
 
-from . import branches, leaves, loops, matching, raising, regions
+from . import branches, items, leaves, loops, matching, raising, regions
 from .convert import convert_to_tensor
 from .ir.builder import current
 from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
@@ -103,6 +103,9 @@ class GraphBackend:
 
     def is_(self, value: Any, truth: bool) -> Any:
         return matching.is_truth(value, truth)
+
+    def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        return items.with_item(target, key, value)
 
 
 def _decided(first: Any, going: Any) -> Any:

@@ -58,8 +58,16 @@ class Tensor:
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise TypeError(
-            "'Tensor' object does not support item assignment: a tensor never changes. Make a new one with "
-            "tf.tensor_scatter_nd_update, keep the values in a tf.Variable, or collect them in a tf.TensorArray"
+            "'Tensor' object does not support item assignment: a tensor never changes. In converted code, "
+            "`x[i] = value` gives a local variable or an attribute a new tensor (a function that does so to its "
+            "parameter must return it); elsewhere make one with tf.tensor_scatter_nd_update, keep the values in a "
+            "tf.Variable, or collect them in a tf.TensorArray"
+        )
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise TypeError(
+            "'Tensor' object doesn't support item deletion: a tensor never changes. Put together what stays, for "
+            "instance `x = tf.concat([x[:i], x[i + 1:]], axis=0)`"
         )
 
     def ref(self) -> Reference:

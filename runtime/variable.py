@@ -18,6 +18,7 @@ from .convert import convert_to_tensor, register_tensor_conversion_function
 from .ir.builder import Builder, current
 from .ir.specs import RefSpec, Spec
 from .ops import overloads, scattering, state
+from .ops.assigning import setitem
 from .ops.selecting import gather_nd
 from .tensor import EagerTensor, Reference, Tensor, value_text
 
@@ -182,6 +183,16 @@ class Variable:
 
     def __getitem__(self, key: Any) -> Tensor:
         return self.value()[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign part of the value, as `v.assign` assigns the whole.
+
+        >>> v = Variable([1, 2, 3])
+        >>> v[1:] = 0
+        >>> v.numpy()
+        array([1, 0, 0], dtype=int32)
+        """
+        self.assign(setitem(self.value(), key, value))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.value())

@@ -121,6 +121,10 @@ class Recorder:
         else:
             self.write(f"assert {test}" if message is None else f"assert {test}, {said!r}")
 
+    def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        self.write(f"{target}[{key!r}] = {text_of(value)}")
+        return target
+
     # Writing.
 
     def variable(self, name: str) -> Symbol:

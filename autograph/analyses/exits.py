@@ -46,8 +46,8 @@ class Frame:
 class Exits(StraightLine):
     """Adds what leaves the normal way, and what is passed then."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, ag: str) -> None:
+        super().__init__(ag)
         self._frames: list[Frame] = []
 
     @contextmanager

@@ -27,8 +27,7 @@ class Flow(Exits):
     """The graph of a function from its `entry` to its `exit`."""
 
     def __init__(self, function: Any, ag: str) -> None:
-        super().__init__()
-        self.ag = ag
+        super().__init__(ag)
         for name in parameters(function):
             self._bit(name.id)
         self.parameters = (1 << len(self.index)) - 1
@@ -44,14 +43,15 @@ class Flow(Exits):
     @contextmanager
     def _within(self, statement: gast.stmt) -> Iterator[Block]:
         """What is added meanwhile belongs to the block of the statement."""
-        outer, assigned = self._block, self._assigned
+        outer, assigned, rebound = self._block, self._assigned, self._rebound
         block = self.blocks.get(id(statement))
         if block is None:
             block = self.blocks[id(statement)] = Block(statement, outer)
-        self._block, self._assigned = block, 0
+        self._block, self._assigned, self._rebound = block, 0, 0
         yield block
         block.assigned |= self._assigned
-        self._block, self._assigned = outer, self._assigned | assigned
+        block.rebound |= self._rebound
+        self._block, self._assigned, self._rebound = outer, self._assigned | assigned, self._rebound | rebound
 
     # Choices
 

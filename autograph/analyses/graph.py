@@ -35,7 +35,9 @@ class Block:
     parent: Block | None
     landmarks: list[Landmarks] = field(default_factory=list)
     assigned: int = 0
+    rebound: int = 0  # assigned in other ways than by `ag__.put`
     places: list[gast.expr] = field(default_factory=list)  # assigned attributes and items
+    puts: list[gast.Subscript] = field(default_factory=list)  # items of variables assigned by `ag__.put`
 
 
 class Graph:
@@ -58,6 +60,7 @@ class Graph:
         self._target = -1  # where an exception goes
         self._block: Block | None = None
         self._assigned = 0  # in this block, so far
+        self._rebound = 0
 
     def mask(self, names: Iterable[str]) -> int:
         """The set with those of the names that the function knows."""
@@ -93,6 +96,7 @@ class Graph:
         self._link(self._ends, node)
         self._ends = [node]
         self._assigned |= bind | may | unbind
+        self._rebound |= bind | may | unbind
         return node
 
     def _mark(self) -> int:

@@ -113,7 +113,9 @@ def _call(node: gast.Call, found: Found, hidden: frozenset[str], inner: bool, la
     name = getattr(node.func, "id", None) or getattr(node.func, "attr", None)
     consumes = name in CONSUMERS
     for argument in node.args:
-        if consumes and type(argument) is gast.GeneratorExp:
+        if name == "put_updated" and type(argument) is gast.Lambda:
+            scan(argument.body, found, hidden, True, lazy)
+        elif consumes and type(argument) is gast.GeneratorExp:
             _comprehension(argument, found, hidden, inner, lazy, lasting=False)
         else:
             scan(argument, found, hidden, inner, lazy)

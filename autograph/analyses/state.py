@@ -20,6 +20,7 @@ from typing import Any
 
 import gast
 
+from ..syntax.nodes import load
 from ..syntax.tree import dotted
 from .definedness import definedness
 from .flow import Flow
@@ -171,16 +172,28 @@ class _Planner:
     def places(self, block: Block) -> list[gast.expr]:
         """The assigned attributes and items whose base and index the block does not assign."""
         assigned = set(self.flow.members(block.assigned))
-        names = {dotted(target): target for target in block.places}
+        rebound = set(self.flow.members(block.rebound))
+        names = {dotted(target): target for target in (*block.places, *block.puts)}
         own = {name for name in names if name}
-        result = []
+        result = self._chosen_items(block, assigned, rebound)
+        whole = {base.id for base in result}
         for name, target in names.items():
-            if not name or _names_of(target) & assigned:
+            variable = variable_of(target)
+            if not name or not _is_fixed(target, assigned, rebound) or variable in whole:
                 continue
             base = dotted(target.value) or ""
             if not any(base == other or base.startswith((f"{other}.", f"{other}[")) for other in own):
                 result.append(target)
         return result
+
+    def _chosen_items(self, block: Block, assigned: set[str], rebound: set[str]) -> list[Any]:
+        """The variables of which a block assigns items whose keys it chooses itself."""
+        variables = {}
+        for target in block.puts:
+            base = variable_of(target)
+            if base not in rebound and not (dotted(target) and _is_fixed(target, assigned, rebound)):
+                variables[base] = load(base)
+        return [*variables.values()]
 
     def find_unproven(self, guarded: int, unproven: set[int]) -> None:
         assigned = 0  # the cells that a backend may leave undefined
@@ -203,6 +216,19 @@ class _Planner:
         while block is not None and id(block.statement) not in self.staged:
             block = block.parent
         return block
+
+
+def variable_of(target: Any) -> str:
+    """The variable in which an attribute or item is; empty when there is none."""
+    while isinstance(target, (gast.Attribute, gast.Subscript)):
+        target = target.value
+    return target.id if isinstance(target, gast.Name) else ""
+
+
+def _is_fixed(target: gast.AST, assigned: set[str], rebound: set[str]) -> bool:
+    """Whether base and index of a place stay what they are when a block has begun."""
+    variable = variable_of(target)
+    return variable not in rebound and not (_names_of(target) - {variable}) & assigned
 
 
 def _names_of(target: gast.AST) -> set[str]:

@@ -47,7 +47,7 @@ def static(node: gast.expr) -> bool:
         case gast.Constant():
             return True
         case gast.Compare(left=left, ops=[gast.Eq() | gast.NotEq()], comparators=[right]):
-            return _is_text(left) or _is_text(right)  # a mode, a kind, a command: not a tensor of strings
+            return is_text(left) or is_text(right)  # a mode, a kind, a command: not a tensor of strings
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
@@ -65,7 +65,8 @@ def static(node: gast.expr) -> bool:
     return isinstance(node, DISPLAYS)
 
 
-def _is_text(node: gast.expr) -> bool:
+def is_text(node: gast.expr) -> bool:
+    """Whether an expression is a text or bytes, spelled out."""
     return isinstance(node, gast.JoinedStr) or (
         isinstance(node, gast.Constant) and isinstance(node.value, (str, bytes))
     )
@@ -78,7 +79,7 @@ def decided_early(node: gast.BoolOp) -> bool:
 
 def _literal(items: gast.expr) -> bool:
     """Whether a `for` loop runs over something spelled out, such as `(1, 2, 3)` or a string."""
-    return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict)) or _is_text(items)
+    return isinstance(items, (gast.Tuple, gast.List, gast.Set, gast.Dict)) or is_text(items)
 
 
 class Staging:

@@ -12,7 +12,7 @@ from typing import Any
 
 import gast
 
-from ..syntax.tree import COMPREHENSIONS, Statements, contains
+from ..syntax.tree import COMPREHENSIONS, Statements, contains, is_call_of
 from .graph import Graph
 from .scopes import Found, Reading, scan
 
@@ -20,8 +20,9 @@ from .scopes import Found, Reading, scan
 class StraightLine(Graph):
     """Adds what is evaluated without a choice of statements. A statement that needs more has a method."""
 
-    def __init__(self) -> None:
+    def __init__(self, ag: str) -> None:
         super().__init__()
+        self.ag = ag
         self.captured: set[str] = set()  # by nested functions
         self.rebound: set[str] = set()  # and assigned there
         self.declared: dict[str, str] = {}  # name → 'global' or 'nonlocal'
@@ -114,8 +115,24 @@ class StraightLine(Graph):
     # Assignments and declarations
 
     def _Assign(self, node: Any) -> None:
+        if is_call_of(node.value, self.ag, "put", "put_updated"):
+            self._put(node)
+            return
         self._places(node.targets)
         self._evaluate(node.value, *node.targets)
+
+    def _put(self, node: Any) -> None:
+        """`x = ag__.put(value, x, key)`, which was `x[key] = value`."""
+        place, *keys = node.value.args[1 if node.value.func.attr == "put" else 2 :]
+        for key in keys:
+            place = gast.Subscript(place, key, gast.Load())
+        block = self._block
+        while block is not None:
+            block.puts.append(place)
+            block = block.parent
+        rebound = self._rebound
+        self._evaluate(node.value, *node.targets)
+        self._rebound = rebound
 
     def _AugAssign(self, node: Any) -> None:
         self._places([node.target])

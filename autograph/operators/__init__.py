@@ -14,15 +14,16 @@ from ..conversion import Converter
 from ..staging import Pending, Undefined, ld
 from .branches import cases, cond, keep
 from .checks import check
+from .items import at, put, put_updated, within
 from .logic import and_, compare, if_exp, not_, or_
 from .loops import for_loop, until, while_loop
 from .matching import has_length, is_
-from .variables import attr, cell, item, ld_cell
+from .variables import attr, cell, item, items, ld_cell
 
 __all__ = [
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
-    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "cell",
-    "has_length", "is_",
+    "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
+    "put", "put_updated", "within", "at", "has_length", "is_",
 ]  # fmt: skip
 
 # `f` or what stands for it in converted code: see conversion.py.

@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any
 
 from ..errors import leave_no_trace
-from ..places import Carried, Place
+from ..places import Carried
 from ..staging import PYTHON, State, backends
+from .held import Held, PlaceMaker
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
-PlaceMaker = Callable[[], Place]
 
 
 def cond(
@@ -33,16 +33,17 @@ def cond(
     try:
         if backend is PYTHON or not backend.owns(test):
             return then(*state) if test else orelse(*state)
-        carried = Carried(places)
-        return carried.leave(
-            backend.cond(
-                test,
-                carried.block(then),
-                carried.block(orelse),
-                state + carried.initial,
-                (_names_of(then, orelse) if names is None else names) + carried.names,
-            )
+        gives = _names_of(then, orelse) if names is None else names
+        held = Held(places, state, gives if then is keep else parameters_of(then), gives)
+        carried = Carried(held.makers)
+        results = backend.cond(
+            test,
+            carried.block(held.block(then)),
+            carried.block(held.block(orelse)),
+            held.state + carried.initial,
+            held.names + carried.names,
         )
+        return held.leave(carried.leave(results))
     except BaseException as error:
         leave_no_trace(error)
         raise

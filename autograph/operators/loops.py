@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
 from ..places import Carried
 from ..staging import PYTHON, Backend, State, backend_of, backends
-from .branches import Branch, PlaceMaker, cond, keep, parameters_of
+from .branches import Branch, cond, keep, parameters_of
+from .held import Held, PlaceMaker
 
 _ENDLESS = itertools.count, itertools.cycle
 
@@ -56,11 +57,17 @@ def _staged_while(
     places: tuple[PlaceMaker, ...],
     options: Mapping[str, Any],
 ) -> State:
-    carried = Carried(places)
-    names = parameters_of(body) + carried.names
-    options = {**options, "first": first}
-    start = state + carried.initial
-    return carried.leave(backend.while_loop(carried.test(test), carried.block(body), start, names, options))
+    takes = parameters_of(body)
+    held = Held(places, state, takes, takes)
+    carried = Carried(held.makers)
+    results = backend.while_loop(
+        carried.test(held.test(test)),
+        carried.block(held.block(body)),
+        held.state + carried.initial,
+        held.names + carried.names,
+        {**options, "first": first},
+    )
+    return held.leave(carried.leave(results))
 
 
 def for_loop(
@@ -79,10 +86,7 @@ def for_loop(
     backend = backends[type(items)]
     try:
         if backend is not PYTHON and backend.owns(items):
-            carried = Carried(places)
-            names = parameters_of(body)[1:] + carried.names
-            start = state + carried.initial
-            return carried.leave(backend.for_loop(items, carried.block(body), start, names, until, options))
+            return _staged_for(backend, items, body, state, until, places, options)
         if until is not None:
             return _python_for_until(iter(items), body, state, until, places)
         for item in items:
@@ -91,6 +95,29 @@ def for_loop(
     except BaseException as error:
         leave_no_trace(error)
         raise
+
+
+def _staged_for(
+    backend: Backend,
+    items: Any,
+    body: Branch,
+    state: State,
+    until: str | None,
+    places: tuple[PlaceMaker, ...],
+    options: Mapping[str, Any],
+) -> State:
+    takes = parameters_of(body)[1:]
+    held = Held(places, state, takes, takes)
+    carried = Carried(held.makers)
+    results = backend.for_loop(
+        items,
+        carried.block(held.block(body, before=1)),
+        held.state + carried.initial,
+        held.names + carried.names,
+        until,
+        options,
+    )
+    return held.leave(carried.leave(results))
 
 
 def _python_for_until(

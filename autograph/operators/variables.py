@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from ..errors import leave_no_trace
-from ..places import Attribute, Cell, Item
+from ..places import Attribute, Cell
 from ..staging import Undefined, ld
-from .branches import PlaceMaker
+from .held import ItemMaker, PlaceMaker
 
 
 def ld_cell(read: Callable[[], Any], name: str) -> Any:
@@ -35,6 +35,11 @@ def attr(base: Callable[[], Any], key: str) -> PlaceMaker:
     return partial(Attribute, base, key)
 
 
-def item(base: Callable[[], Any], key: Callable[[], Any]) -> PlaceMaker:
-    """`base()[key()]`, as a place of a block."""
-    return partial(Item, base, key)
+def item(base: Callable[[], Any], key: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
+    """`base()[key()]`, as a place of a block; `of` is the place of `base()`, for a base that never changes."""
+    return ItemMaker(base, key, of)
+
+
+def items(base: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
+    """Whatever items of `base()` a block assigns, as one place."""
+    return ItemMaker(base, None, of)

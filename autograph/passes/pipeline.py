@@ -1,7 +1,7 @@
 """The passes, in the order in which they run: jumps become structure, then blocks become functions.
 
     lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
-           → stage_blocks → stage_asserts → stage_logic → stage_calls
+           → stage_items → stage_blocks → stage_within → stage_asserts → stage_logic → stage_calls
 
 Every tree on the way is runnable Python with the same meaning.
 """
@@ -21,7 +21,9 @@ from .reject import Reject
 from .stage_asserts import StageAsserts
 from .stage_blocks import StageBlocks
 from .stage_calls import StageCalls
+from .stage_items import StageItems
 from .stage_logic import StageLogic
+from .stage_within import StageWithin
 
 PIPELINE: tuple[type[Pass], ...] = (
     LowerMatch,
@@ -30,7 +32,9 @@ PIPELINE: tuple[type[Pass], ...] = (
     LowerBreak,
     LowerContinue,
     LowerWalrus,
+    StageItems,
     StageBlocks,
+    StageWithin,
     StageAsserts,
     StageLogic,
     StageCalls,

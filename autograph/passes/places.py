@@ -2,6 +2,8 @@
 
     self.n = x          ag__.attr(lambda: self, 'n')
     d[k] = x            ag__.item(lambda: d, lambda: k)
+    self.w[i] = x       ag__.item(lambda: self.w, lambda: i, of=ag__.attr(lambda: self, 'w'))
+    d[f(x)] = x         ag__.items(lambda: d)              all items, as the block chooses the key itself
     total = x           ag__.cell(lambda: total, set_total)      if a closure looks at `total` as well
 
                         def set_total(value):                    stands at the start of the function,
@@ -17,6 +19,7 @@ from typing import Any
 import gast
 
 from ..analyses.state import FunctionPlan, Plan
+from ..analyses.staticness import is_text
 from ..syntax.nodes import as_load, group, lambda_of, load, parameter, store, text
 from ..syntax.template import Template
 from ..syntax.tree import Statements, at
@@ -82,8 +85,10 @@ class Places:
 
     def place(self, target: Any, before: Statements, origin: Any) -> gast.expr:
         """An attribute or item."""
+        if isinstance(target, gast.Name):
+            return self.call("items", lambda_of([], as_load(target)))
         if isinstance(target, gast.Subscript):
-            return self.call("item", lambda_of([], as_load(target.value)), lambda_of([], target.slice))
+            return self.item(target, before, origin)
         if not target.attr.startswith("__") or target.attr.endswith("__"):
             return self.call("attr", lambda_of([], as_load(target.value)), text(target.attr))
         # Only code, not a text, gets the private name that Python makes of `self.__x` in a class.
@@ -91,6 +96,13 @@ class Places:
         assign = at(gast.Assign([target], load("value"), None), origin)
         before += FUNCTION(origin, name=setter, parameters=[parameter("value")], body=[assign])
         return self.call("cell", lambda_of([], as_load(target)), load(setter))
+
+    def item(self, target: Any, before: Statements, origin: Any) -> gast.expr:
+        """An item; where the base may be a value that never changes, also the place of the base."""
+        call: Any = self.call("item", lambda_of([], as_load(target.value)), lambda_of([], target.slice))
+        if not isinstance(target.value, gast.Name) and not is_text(target.slice):
+            call.keywords.append(gast.keyword("of", self.place(target.value, before, origin)))
+        return call
 
     def setter(self, setter: str, name: str, origin: Any) -> Statements:
         value = "value" if name != "value" else "new_value"
@@ -101,5 +113,5 @@ class Places:
     def declaration(self, name: str) -> gast.stmt:
         return gast.Global([name]) if self.plan.scopes.get(name) == "global" else gast.Nonlocal([name])
 
-    def call(self, operator: str, *arguments: gast.expr) -> gast.expr:
+    def call(self, operator: str, *arguments: gast.expr) -> gast.Call:
         return gast.Call(gast.Attribute(load(self.ag), operator, gast.Load()), list(arguments), [])

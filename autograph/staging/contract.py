@@ -97,6 +97,13 @@ class Backend(Protocol):
         """`case True` or `case False`: whether `value` is that truth value."""
         ...
 
+    def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        """`target[key] = value`: what the variable is after that, `target` itself when it has changed in place.
+
+        This is asked for every target of a registered type, whether it is owned now or not.
+        """
+        ...
+
 
 class PythonBackend:
     """Plain Python as a backend: the default, and the contract's meaning in a few lines."""
@@ -164,6 +171,10 @@ class PythonBackend:
 
     def is_(self, value: Any, truth: bool) -> bool:
         return value is truth
+
+    def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        target[key] = value
+        return target
 
 
 PYTHON = PythonBackend()

@@ -34,15 +34,20 @@ def getitem(tensor: Any, key: Any) -> Any:
     """
     if type(key) is int:
         return select(tensor, (), str(key))
-    if _is_mask(key):
+    if is_mask(key):
         return boolean_mask(tensor, key)
     parts: list[Tensor] = []
+    return select(tensor, parts, key_text(key, parts))
+
+
+def key_text(key: Any, parts: list[Tensor]) -> str:
+    """A key as the graph writes it; traced indices are added to `parts`."""
     items = key if isinstance(key, (list, tuple)) else (key,)
-    text = ", ".join([_item_text(item, parts) for item in items]) or "..."
-    return select(tensor, parts, text)
+    return ", ".join([_item_text(item, parts) for item in items]) or "..."
 
 
-def _is_mask(key: Any) -> bool:
+def is_mask(key: Any) -> bool:
+    """Whether a key says of each element whether it is meant."""
     if isinstance(key, (bool, np.bool_)) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
         return True
     return convert.is_tensor_like(key) and key.dtype.is_bool
@@ -135,10 +140,11 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
         raise ValueError("Multiple ellipses in slice spec not allowed")
     if tensor.shape is None:
         return Spec(tensor.dtype, None)
-    return Spec(tensor.dtype, tuple(_result_sizes(index, tensor.shape)))
+    return Spec(tensor.dtype, tuple(result_sizes(index, tensor.shape)))
 
 
-def _result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
+def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
+    """The shape of what an index selects, as far as it is known; ValueError when that does not exist."""
     for item, place in _matched(index, len(shape)):
         if item is None:
             yield 1
@@ -197,11 +203,12 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
     try:
         found = tensor[index]
     except IndexError as error:
-        raise errors.InvalidArgumentError(_reason(index, tensor.shape) or str(error)) from None
+        raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
     return found if isinstance(found, (np.ndarray, np.generic)) else np.asarray(found, tensor.dtype)
 
 
-def _reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
+def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
+    """Why an array of this shape has no such part: the index that is out of bounds."""
     for item, place in _matched(index, len(shape)):
         if item is not None and type(item) is not slice and not -shape[place] <= item < shape[place]:
             return _out_of_bounds(int(item), shape[place], place)

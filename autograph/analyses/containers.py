@@ -1,0 +1,99 @@
+"""Which local variables of a function can only hold Python's own containers.
+
+    d = {}                     `d` holds a dict, whatever happens
+    if c: d = dict(a=1)
+    xs = f()                   `xs` may hold anything, as does every parameter
+
+`local` are the variables that nobody but the function binds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gast
+
+from ..syntax.tree import inside, parameters
+from .scopes import Found, scan
+
+# What gives a new container, whatever it is given: built-in functions, and classes of `collections`.
+LISTS = frozenset({"list", "sorted"})
+MAKERS = frozenset({"dict", "set", "frozenset", "tuple", "bytearray", *LISTS})
+COLLECTIONS = frozenset({"defaultdict", "deque", "Counter", "OrderedDict", "ChainMap"})
+LIST_DISPLAYS = (gast.List, gast.ListComp)
+DISPLAYS = (gast.Dict, gast.Set, gast.Tuple, gast.DictComp, gast.SetComp, *LIST_DISPLAYS)
+
+# A variable, and the expression that it is bound to, if it is just that.
+Binding = tuple[str, gast.expr | None]
+
+
+class Containers:
+    """The variables of one function. `python` are those of the `local` ones that hold containers only."""
+
+    def __init__(self, function: Any, is_builtin: Callable[[str], bool]) -> None:
+        self._is_builtin = is_builtin
+        self.bindings: dict[str, list[gast.expr | None]] = {}
+        declared: set[str] = set()
+        found = Found()
+        for statement in function.body:
+            scan(statement, found)
+        for node in inside(function.body):
+            if isinstance(node, (gast.Global, gast.Nonlocal)):
+                declared.update(node.names)
+        for name, value in (*_parameters(function), *_bindings(function.body)):
+            self.bindings.setdefault(name, []).append(value)
+        self.captured = found.captured
+        self.local = self.bindings.keys() - declared - found.rebound
+        self.python = {name for name in self.local if all(map(self.is_container, self.bindings[name]))}
+
+    def is_container(self, value: gast.expr | None) -> bool:
+        """Whether an expression gives a container of Python's in any case."""
+        if isinstance(value, gast.Call) and _called(value) in COLLECTIONS:
+            return True
+        return isinstance(value, DISPLAYS) or self._calls_builtin(value, MAKERS)
+
+    def is_list(self, value: gast.expr | None) -> bool:
+        """Whether an expression gives a new list in any case."""
+        return isinstance(value, LIST_DISPLAYS) or self._calls_builtin(value, LISTS)
+
+    def _calls_builtin(self, value: gast.expr | None, names: frozenset[str]) -> bool:
+        return (
+            isinstance(value, gast.Call)
+            and isinstance(value.func, gast.Name)
+            and value.func.id in names
+            and value.func.id not in self.bindings
+            and self._is_builtin(value.func.id)
+        )
+
+
+def _called(call: Any) -> str | None:
+    return getattr(call.func, "id", None) or getattr(call.func, "attr", None)
+
+
+def _parameters(function: Any) -> Iterator[Binding]:
+    return ((name.id, None) for name in parameters(function))
+
+
+def _bindings(body: list[gast.stmt]) -> Iterator[Binding]:
+    """Every binding of a name by the statements of a function, and by what stands in them."""
+    plain: set[int] = set()
+    for node in inside(body):
+        if isinstance(node, gast.Assign):
+            for target in node.targets:
+                if isinstance(target, gast.Name):
+                    plain.add(id(target))
+                    yield target.id, node.value if len(node.targets) == 1 else None
+        elif isinstance(node, gast.AnnAssign) and isinstance(node.target, gast.Name):
+            plain.add(id(node.target))
+            if node.value is not None:
+                yield node.target.id, node.value
+        elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
+            yield node.name, None
+        elif isinstance(node, gast.alias):
+            yield (node.asname or node.name).partition(".")[0], None
+        elif isinstance(node, (gast.MatchAs, gast.MatchStar)) and node.name:
+            yield node.name, None
+        elif isinstance(node, gast.MatchMapping) and node.rest:
+            yield node.rest, None
+        elif isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store) and id(node) not in plain:
+            yield node.id, None

@@ -1,0 +1,62 @@
+"""The contents of a list or dict as a place: for blocks that assign items whose keys they choose themselves.
+
+    if c:                          places=(ag__.items(lambda: xs),)
+        k = f()           ==>
+        xs[k] = y                  initial = [xs[0], xs[1], …];  after the block xs[:] = what the backend gave
+
+Lists and dicts in the list or dict are taken along; they stay the objects that they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Contents:
+    """All items of `base()`, which is looked up once, when the block starts."""
+
+    name = "items"
+
+    def __init__(self, base: Callable[[], Any]) -> None:
+        self._container = _Container(base())
+
+    def read(self) -> Any:
+        return self._container.read()
+
+    def write(self, value: Any) -> None:
+        self._container.write(value)
+
+
+class _Container:
+    """A list or dict, and those inside it; anything else has no contents that could be carried."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.inner = {key: _Container(item) for key, item in _items(value) if isinstance(item, (list, dict))}
+
+    def read(self) -> Any:
+        """A copy of the contents."""
+        found = {key: self._inside(key, item) for key, item in _items(self.value)}
+        return list(found.values()) if isinstance(self.value, list) else found
+
+    def _inside(self, key: Any, item: Any) -> Any:
+        inner = self.inner.get(key)
+        return inner.read() if inner is not None and inner.value is item else item
+
+    def write(self, contents: Any) -> None:
+        for key, inner in self.inner.items():
+            inner.write(contents[key])
+        found = [self.inner[key].value if key in self.inner else item for key, item in _items(contents)]
+        if isinstance(self.value, list):
+            self.value[:] = found
+        elif isinstance(self.value, dict):
+            keys = list(contents)
+            self.value.clear()
+            self.value.update(zip(keys, found, strict=True))
+
+
+def _items(value: Any) -> Any:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()

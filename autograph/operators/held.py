@@ -1,0 +1,124 @@
+"""Python objects whose items a staged block assigns stay the same objects.
+
+    if c:                       (x, y) = ag__.cond(c, if_true, ag__.keep, (x, y),
+        x[i] = y        ==>                        places=(ag__.item(lambda: x, lambda: i),))
+        y = 0
+
+If `x` is a backend's value, assigning an item gives `x` another value: `x` is state, and there is no place. If it
+is Python's, a list say, then it is one object for all who know it: it is *held* out of the state, and the item is
+the place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..places import Cell, Item, Place
+from ..staging import PYTHON, Maybe, State, backends
+from .contents import Contents
+
+PlaceMaker = Callable[[], Place]
+
+
+class ItemMaker:
+    """Makes the place `base()[key()]`, or of all items of `base()`; `owner` makes the place of `base()` itself."""
+
+    def __init__(
+        self, base: Callable[[], Any], key: Callable[[], Any] | None, owner: PlaceMaker | None
+    ) -> None:
+        self.base, self.key, self.owner = base, key, owner
+
+    def __call__(self) -> Place:
+        return Contents(self.base) if self.key is None else Item(self.base, self.key)
+
+    @property
+    def variable(self) -> str:
+        """The variable in which all this is; empty when it is none."""
+        return self.owner.variable if isinstance(self.owner, ItemMaker) else variable_of(self.base)
+
+
+class Held:
+    """What is left of a staged block's state and places when Python objects are held back."""
+
+    def __init__(
+        self, makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
+    ) -> None:
+        self.makers, variables = _settled(makers)
+        self.objects = {
+            name: value for name, value in zip(takes, state, strict=True) if name in variables
+        }  # the variables that are held, and their values
+        self.takes = [name in self.objects for name in takes]
+        self.gives = [name in self.objects for name in gives]
+        self.state = _without(state, self.takes)
+        self.names = _without(gives, self.gives)
+        self._results = [name for name in gives if name in self.objects]
+
+    def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
+        """A branch or body as the backend calls it; `before` arguments precede the state, such as an item."""
+
+        def without_held(*values: Any) -> State:
+            results = function(*values[:before], *self._whole(values[before:])) or ()
+            return _without(results, self.gives)
+
+        return without_held if self.objects else function
+
+    def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The test of a loop as the backend calls it."""
+        return (lambda *values: function(*self._whole(values))) if self.objects else function
+
+    def _whole(self, values: State) -> State:
+        return _with(values, list(self.objects.values()), self.takes)
+
+    def leave(self, results: State) -> State:
+        """All results: the backend's, and what is held."""
+        return _with(results, [self.objects[name] for name in self._results], self.gives)
+
+
+def _without(values: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:
+    """The values that are not marked."""
+    return tuple(value for value, mark in zip(values, marks, strict=True) if not mark)
+
+
+def _with(values: Sequence[Any], marked: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:
+    """The values, and in the marked places the others."""
+    own, others = iter(values), iter(marked)
+    return tuple(next(others) if mark else next(own) for mark in marks)
+
+
+def _settled(makers: Sequence[PlaceMaker]) -> tuple[tuple[PlaceMaker, ...], set[str]]:
+    """The places that there are, and the variables that are held for them."""
+    left: list[PlaceMaker] = []
+    held: set[str] = set()
+    for maker in makers:
+        chosen: PlaceMaker | None = maker
+        # What belongs to a backend has no items that could be places: it is assigned as a whole.
+        while isinstance(chosen, ItemMaker) and _is_backends(chosen.base()):
+            chosen = chosen.owner
+        if chosen is None:
+            continue
+        left.append(chosen)
+        if isinstance(chosen, ItemMaker):
+            held.add(chosen.variable)
+    return tuple(maker for maker in left if _cell_of(maker) not in held), held
+
+
+def _is_backends(value: Any) -> bool:
+    value = value.value if isinstance(value, Maybe) else value
+    return backends[type(value)] is not PYTHON
+
+
+def _cell_of(maker: Any) -> str | None:
+    """The variable that a maker makes a place of."""
+    return variable_of(maker.args[0]) if getattr(maker, "func", None) is Cell else None
+
+
+def variable_of(read: Callable[[], Any]) -> str:
+    """The variable that a generated lambda reads; empty when it reads more than one name.
+
+    >>> x = y = None
+    >>> variable_of(lambda: x), variable_of(lambda: x[y])
+    ('x', '')
+    """
+    names = (*read.__code__.co_freevars, *read.__code__.co_names)
+    return names[0] if len(names) == 1 else ""

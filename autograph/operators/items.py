@@ -1,0 +1,134 @@
+"""`x[key] = value` where `x` may belong to a backend, whose values never change.
+
+    x[i] = f(a)           x = ag__.put(f(a), x, i)
+    x[a:b] = 0            x = ag__.put(0, x, ag__.at[a:b])
+    x[i] += 1             x = ag__.put_updated('+=', lambda: 1, x, i)
+    self.w[i] = v         ag__.within(self, 'w')[i] = v
+
+In plain Python each is the assignment itself, and nothing more.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..staging import PYTHON, Backend, backends
+
+
+class _Key:
+    """`at[1:3]` is the key that Python makes of what stands in brackets."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key
+
+
+at = _Key()
+
+
+def put(value: Any, target: Any, key: Any, *keys: Any) -> Any:
+    """`target[key]… = value`, and what the variable is after that: in plain Python, the very same object.
+
+    >>> names = ["a", "b"]
+    >>> put("c", names, 1) is names, names
+    (True, ['a', 'c'])
+    """
+    backend = backends[type(target)]
+    try:
+        if keys:
+            inner = target[key]
+            value = put(value, inner, *keys)
+            if value is inner:
+                return target  # what has changed in place need not be stored again
+        if backend is PYTHON:
+            target[key] = value
+            return target
+        return backend.set_item(target, key, value)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+_UPDATES: dict[str, Callable[[Any, Any], Any]] = {
+    "+=": operator.iadd,
+    "-=": operator.isub,
+    "*=": operator.imul,
+    "@=": operator.imatmul,
+    "/=": operator.itruediv,
+    "//=": operator.ifloordiv,
+    "%=": operator.imod,
+    "**=": operator.ipow,
+    "<<=": operator.ilshift,
+    ">>=": operator.irshift,
+    "&=": operator.iand,
+    "^=": operator.ixor,
+    "|=": operator.ior,
+}
+
+
+def put_updated(symbol: str, operand: Callable[[], Any], target: Any, key: Any, *keys: Any) -> Any:
+    """`target[key]… += operand()`, for all such symbols; the answer is as for `put`.
+
+    >>> put_updated("+=", lambda: 5, [10, 20], 1)
+    [10, 25]
+    """
+    try:
+        inner = target
+        for later in (key, *keys)[:-1]:
+            inner = inner[later]
+        last = keys[-1] if keys else key
+        value = _UPDATES[symbol](inner[last], operand())
+        if backends[type(inner)] is PYTHON:
+            inner[last] = value
+            return target
+        return put(value, target, key, *keys)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def within(base: Any, name: str, *keys: Any) -> Any:
+    """`base.name[…]`, where it is about to be assigned an item: itself, or what does that for a backend.
+
+    >>> class Box: items = [1, 2]
+    >>> within(Box, "items") is Box.items
+    True
+    """
+    try:
+        value = getattr(base, name)
+        target = value
+        for key in keys:
+            target = target[key]
+        backend = backends[type(target)]
+        return target if backend is PYTHON else _Within(base, name, value, target, keys, backend)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+class _Within:
+    """A backend's value behind an attribute: to assign an item is to assign the attribute."""
+
+    def __init__(
+        self, base: Any, name: str, value: Any, target: Any, keys: tuple[Any, ...], backend: Backend
+    ) -> None:
+        self._base, self._name, self._value = base, name, value
+        self._target, self._keys, self._backend = target, keys, backend
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._target[key]
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        try:
+            new = put(value, self._value, *self._keys, key)
+            if new is not self._value:
+                setattr(self._base, self._name, new)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise

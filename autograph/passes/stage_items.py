@@ -1,0 +1,201 @@
+"""Assign items in a way that works for values that never change, such as tensors.
+
+    x[i] = f(a)                   x = ag__.put(f(a), x, i)
+    x[a:b] = 0                    x = ag__.put(0, x, ag__.at[a:b])
+    x[i] += 1                     x = ag__.put_updated('+=', lambda: 1, x, i)
+    x[i], x[j] = x[j], x[i]       (item, item_1) = (x[j], x[i])
+                                  x = ag__.put(item, x, i)
+                        ==>       x = ag__.put(item_1, x, j)
+
+In plain Python that is the same assignment, and `x` the same object after it. What is assigned comes first in the
+call because Python evaluates it first. Variables that hold containers of Python's for certain stay as they are, and
+so do items whose key is a text, and variables of other scopes. A parameter stays as well when the function only
+changes it for its caller: a new value would be lost, so a tensor refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..analyses.containers import Containers
+from ..analyses.staticness import is_text, reads_own_frame
+from ..syntax.nodes import as_load, load, store, text
+from ..syntax.template import Template
+from ..syntax.tree import (
+    SUSPENSIONS,
+    Statements,
+    at,
+    blocks,
+    contains,
+    evolve,
+    inside,
+    is_compound,
+    parameters,
+    with_blocks,
+)
+from .base import FunctionPass
+
+PUT = Template("$target = $ag.put($value, $base, $keys)")
+PUT_UPDATED = Template("$target = $ag.put_updated($symbol, lambda: $value, $base, $keys)")
+AT = Template("$ag.at")
+
+SYMBOLS: dict[type, str] = {
+    gast.Add: "+=",
+    gast.Sub: "-=",
+    gast.Mult: "*=",
+    gast.MatMult: "@=",
+    gast.Div: "/=",
+    gast.FloorDiv: "//=",
+    gast.Mod: "%=",
+    gast.Pow: "**=",
+    gast.LShift: "<<=",
+    gast.RShift: ">>=",
+    gast.BitAnd: "&=",
+    gast.BitXor: "^=",
+    gast.BitOr: "|=",
+}
+SIMPLE = (gast.Name, gast.Constant)
+
+
+class StageItems(FunctionPass):
+    name = "stage_items"
+
+    def function(self, node: Any) -> Any:
+        if not any(map(_is_item, inside(node.body))) or reads_own_frame(node.body):
+            return node
+        self.containers = Containers(node, self.context.is_builtin)
+        self.lost = _lost(node)
+        self.kept = self.containers.python | self.lost
+        body = self.walk(node.body)
+        return node if body is node.body else evolve(node, body=body)
+
+    def walk(self, body: Statements) -> Statements:
+        new = [new for statement in body for new in self.statement(statement)]
+        unchanged = len(new) == len(body) and all(map(lambda a, b: a is b, new, body))
+        return body if unchanged else new
+
+    def statement(self, statement: Any) -> Statements:
+        if isinstance(statement, gast.Assign):
+            return self.assignment(statement)
+        if isinstance(statement, gast.AugAssign):
+            return self.update(statement)
+        if not is_compound(statement):
+            return [statement]
+        return [with_blocks(statement, [self.walk(part) for part in blocks(statement)])]
+
+    def assignment(self, statement: gast.Assign) -> Statements:
+        if not any(self.mentions(target) for target in statement.targets):
+            return [statement]
+        if len(statement.targets) == 1:
+            return self.stored(statement.targets[0], statement.value, statement)
+        # `a = x[i] = value`: the value is evaluated once, the targets are assigned from left to right.
+        value, before = self.once(statement.value, statement)
+        parts = [self.stored(target, value, statement) for target in statement.targets]
+        return before + [new for part in parts for new in part]
+
+    def once(self, value: Any, origin: Any) -> tuple[gast.expr, Statements]:
+        if isinstance(value, SIMPLE):
+            return value, []
+        name = self.names.fresh("item")
+        return load(name), [at(gast.Assign([store(name)], value, None), origin)]
+
+    def stored(self, target: Any, value: gast.expr, origin: Any) -> Statements:
+        """Statements that assign `value` to `target`."""
+        if isinstance(target, (gast.Tuple, gast.List)) and self.mentions(target):
+            return self.unpacked(target, value, origin)
+        base, keys = self.path(target)
+        if base is None:
+            return [at(gast.Assign([target], value, None), origin)]
+        return PUT(
+            origin, target=store(base.id), ag=self.context.ag, value=value, base=as_load(base), keys=keys
+        )
+
+    def unpacked(self, target: Any, value: gast.expr, origin: Any) -> Statements:
+        """Unpack into variables from the first item on, and then assign in Python's order."""
+        elements: list[gast.expr] = []
+        after: Statements = []
+        for element in target.elts:
+            if not after and not self.mentions(element):
+                elements.append(element)
+                continue
+            name = self.names.fresh("item")
+            inner = element.value if isinstance(element, gast.Starred) else element
+            elements.append(gast.Starred(store(name), gast.Store()) if inner is not element else store(name))
+            after += self.stored(inner, load(name), origin)
+        unpacking = gast.Assign([gast.Tuple(elements, gast.Store())], value, None)
+        return [at(unpacking, origin), *after]
+
+    def update(self, statement: Any) -> Statements:
+        base, keys = self.path(statement.target)
+        if base is None or contains(statement.value, (*SUSPENSIONS, gast.NamedExpr)):
+            return [statement]
+        return PUT_UPDATED(
+            statement,
+            target=store(base.id),
+            ag=self.context.ag,
+            symbol=text(SYMBOLS[type(statement.op)]),
+            value=statement.value,
+            base=as_load(base),
+            keys=keys,
+        )
+
+    # What is meant
+
+    def mentions(self, target: Any) -> bool:
+        """Whether there is something to rewrite in a target."""
+        if isinstance(target, gast.Starred):
+            return self.mentions(target.value)
+        if isinstance(target, (gast.Tuple, gast.List)):
+            return any(map(self.mentions, target.elts))
+        return self.path(target)[0] is not None
+
+    def path(self, target: Any) -> tuple[gast.Name | None, list[gast.expr]]:
+        """The variable and the keys of `x[i]…`; None when that may stay as it is."""
+        keys: list[gast.expr] = []
+        base = target
+        while isinstance(base, gast.Subscript):
+            keys.insert(0, base.slice)
+            base = base.value
+        if not keys or not isinstance(base, gast.Name) or not self.is_ours(base.id, keys):
+            return None, []
+        return base, [self.key(key) for key in keys]
+
+    def is_ours(self, name: str, keys: list[gast.expr]) -> bool:
+        """Whether an assignment to an item of this variable is rewritten."""
+        if name not in self.containers.local or is_text(keys[-1]):
+            return False
+        if len(keys) == 1:
+            return name not in self.kept and not contains(keys, (gast.NamedExpr, *SUSPENSIONS))
+        # The keys of a longer path are evaluated before the first item is read.
+        return name not in self.lost and all(isinstance(key, SIMPLE) for key in keys)
+
+    def key(self, key: Any) -> gast.expr:
+        """A key as an argument: `ag__.at[a:b]` for one that can only stand in brackets."""
+        if not contains(key, (gast.Slice, gast.Starred)):
+            return key
+        return gast.Subscript(AT.expression(key, ag=self.context.ag), key, gast.Load())
+
+
+def _lost(function: Any) -> set[str]:
+    """The parameters whose new value nobody would get to know: nothing but their items is ever used."""
+    if contains(function.body, (gast.Yield, gast.YieldFrom)) or any(
+        isinstance(node, gast.Return) and node.value is not None for node in inside(function.body)
+    ):
+        return set()
+    looked_at: set[int] = set()
+    for node in inside(function.body):
+        if isinstance(node, gast.Subscript):
+            looked_at.add(id(node.value))
+        elif isinstance(node, gast.Call) and getattr(node.func, "id", None) == "len":
+            looked_at.update(map(id, node.args))
+    used = {
+        node.id
+        for node in gast.walk(function)
+        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load) and id(node) not in looked_at
+    }
+    return {name.id for name in parameters(function)} - used
+
+
+def _is_item(node: gast.AST) -> bool:
+    return isinstance(node, gast.Subscript) and isinstance(node.ctx, gast.Store)
