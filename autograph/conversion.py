@@ -21,12 +21,15 @@ from . import policy
 from .codes import CodeMap, nested
 from .errors import ConversionError, Diagnostic, leave_no_trace
 from .exchange import InPlace
+from .frames import STAND_INS, untraced
 from .staging import PYTHON, backends, overloaded
 
 if TYPE_CHECKING:
     from .loader import Loaded
 
 Handler = Callable[[Any], Any]
+
+overloaded.update(STAND_INS)
 
 
 class Converter:
@@ -83,7 +86,7 @@ class Converter:
                 return result
         handler = self._verdicts.get(f.__code__)
         if handler is None:
-            handler = self._verdict(f)
+            handler = untraced(self._verdict, f)
             self._verdicts[f.__code__] = handler
         result = handler(f)
         if _is_permanent(f):
@@ -251,6 +254,8 @@ def _not_a_function(f: Any) -> ConversionError:
 @functools.cache
 def overload(f: Callable[..., Any]) -> Callable[..., Any]:
     """A built-in function that calls a backend's version of itself when an argument is the backend's."""
+    if f in STAND_INS:
+        return STAND_INS[f]
 
     @functools.wraps(f, updated=())
     def dispatch(*args: Any, **kwargs: Any) -> Any:

@@ -277,20 +277,20 @@ def _stripped(traceback: TracebackType | None) -> TracebackType | None:
         code = entry.tb_frame.f_code
         if _is_own_frame(entry):
             continue
-        if inside is None or not _belongs(inside, code):
+        if inside is None or not belongs(inside, code):
             kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
-        inside = code if _is_block(code) else None
+        inside = code if is_block(code) else None
     # An error raised by agc itself on nobody's behalf keeps its frames: an empty traceback helps no one.
     return kept if kept is not None or not frames else frames[0]
 
 
-def _is_block(code: CodeType) -> bool:
+def is_block(code: CodeType) -> bool:
     """Whether code is that of a generated function; it goes by the name of the user's function around it."""
     around, _, name = code.co_qualname.rpartition(".<locals>.")
     return around != "" and name != code.co_name
 
 
-def _belongs(block: CodeType, function: CodeType) -> bool:
+def belongs(block: CodeType, function: CodeType) -> bool:
     """Whether a block is part of a function, or of a block in it that is further out."""
     return block.co_name == function.co_name and block.co_filename == function.co_filename
 

@@ -74,8 +74,8 @@ def is_own_class(cls: type) -> bool:
 
 def bases_of(cls: type) -> tuple[type, ...]:
     """The class and its bases, read past a metaclass that overrides `mro` or attribute access."""
-    bases: tuple[type, ...] = type.__dict__["__mro__"].__get__(cls)
-    return bases
+    bases: tuple[type, ...] | None = type.__dict__["__mro__"].__get__(cls)
+    return bases or (cls,)  # a few types of Python's own have none
 
 
 def is_library_file(filename: str, module: Any = None) -> bool:

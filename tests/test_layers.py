@@ -24,6 +24,7 @@ LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {
 INSIDE = {
     "errors": set(),
     "codes": set(),
+    "frames": {"errors"},
     "staging": {"errors", "policy"},
     "places": {"staging"},
     "policy": {"codes", "errors"},
@@ -37,8 +38,8 @@ INSIDE = {
     "doubts": {"analyses", "syntax", "errors"},
     "checking": {"doubts", "static", "passes", "syntax", "errors"},
     "loader": {"static", "passes", "syntax", "policy"},
-    "conversion": {"loader", "syntax", "policy", "codes", "errors", "staging", "exchange"},
-    "operators": {"conversion", "places", "staging", "errors"},
+    "conversion": {"loader", "syntax", "policy", "codes", "errors", "frames", "staging", "exchange"},
+    "operators": {"conversion", "frames", "places", "staging", "errors"},
     "embedded": set(),
     "cache": set(),
     "modules": {"loader", "static", "embedded", "passes", "syntax"},

@@ -30,8 +30,9 @@ from ..syntax.tree import (
 # Calls whose result is a Python bool, whatever is passed.
 PREDICATES = frozenset({"isinstance", "issubclass", "callable", "hasattr"})
 
-# A function that looks at its own frame cannot be cut into pieces.
+# A function that looks at its own frame, or is watched from here on, cannot be cut into pieces.
 FRAME_READERS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+FRAME_ATTRIBUTES = frozenset({"f_locals", "settrace", "setprofile"})
 
 DISPLAYS = (gast.List, gast.Tuple, gast.Set, gast.Dict, gast.JoinedStr, gast.Lambda, *COMPREHENSIONS)
 IDENTITY = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
@@ -233,6 +234,10 @@ def _suspends_itself(statement: gast.stmt) -> bool:
 
 def reads_own_frame(body: Statements) -> bool:
     return any(
-        isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS
+        node.attr in FRAME_ATTRIBUTES
+        if isinstance(node, gast.Attribute)
+        else isinstance(node, gast.Call)
+        and isinstance(node.func, gast.Name)
+        and node.func.id in FRAME_READERS
         for node in inside(body)
     )

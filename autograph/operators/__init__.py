@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 
 from ..conversion import Converter
+from ..frames import f_back
 from ..staging import Pending, Undefined, ld
 from .branches import cases, cond, keep
 from .checks import check
@@ -21,6 +22,7 @@ from .matching import has_length, is_
 from .variables import attr, cell, item, items, ld_cell
 
 __all__ = [
+    "f_back",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "put", "put_updated", "within", "at", "has_length", "is_",

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NoReturn
 
 import gast
 
-from ..analyses.staticness import FRAME_READERS, Staging
+from ..analyses.staticness import FRAME_ATTRIBUTES, FRAME_READERS, Staging
 from ..errors import ConversionError, Diagnostic
 from ..syntax.origin import where_of
 from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve, walk
@@ -49,7 +49,7 @@ class Names:
         self.generated: set[str] = set()
         self._last: dict[str, int] = {}  # the number that a base got last
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
-        self.plain = not (self.used & (FRAME_READERS | {"await"}))
+        self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
 
     def kinds(self, function: gast.AST) -> set[type]:
@@ -273,6 +273,8 @@ def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]
                 bound.add(node.id)
         elif kind is gast.Constant:
             continue
+        elif kind is gast.Attribute:
+            names.update({node.attr} & FRAME_ATTRIBUTES)
         elif isinstance(node, (gast.Global, gast.Nonlocal)):
             names.update(node.names)
         elif kind in _BINDERS:

@@ -3,6 +3,8 @@
     step(x)        ==>     ag__.converted(step)(x)
     range(n)       ==>     ag__.converted(range)(n)         a builtin that backends overload
     np.dot(a, b)           stays: a library; so do other builtins, `super()` and decorators
+    sys._getframe(1)       ==>     ag__.converted(sys._getframe)(1)     it looks at frames
+    frame.f_back           ==>     ag__.f_back(frame)
 
 `converted` gives the callable itself when there is nothing to convert, so the call and its arguments stay
 as they are."""
@@ -22,6 +24,9 @@ OVERLOADED = frozenset(
     {"abs", "bool", "complex", "divmod", "float", "int", "len", "max", "min", "pow", "range", "round", "sum"}
     | {"all", "any", "enumerate", "filter", "iter", "map", "next", "reversed", "sorted", "zip"}
 )
+# Functions of the standard library that look at frames: frames.py has stand-ins for them.
+FRAME_LOOKERS = frozenset({"_getframe", "_getframemodulename", "warn"})
+FRAME_LOOKERS |= {"settrace", "gettrace", "setprofile", "getprofile"}
 LITERALS = (
     gast.Constant,
     gast.JoinedStr,
@@ -33,6 +38,7 @@ LITERALS = (
     gast.DictComp,
 )
 
+F_BACK = Template("$ag.f_back($frame)")
 CONVERTED = Template("$ag.converted($callee)")
 
 
@@ -42,6 +48,12 @@ class StageCalls(ExpressionPass):
     def run(self, tree: gast.Module) -> gast.Module:
         self.assigned = _assigned_at_top(tree)
         return super().run(tree)
+
+    def visit_Attribute(self, node: Any) -> Any:
+        new = self.children(node)
+        if not self.active or node.attr != "f_back" or not isinstance(node.ctx, gast.Load):
+            return new
+        return F_BACK.expression(node, ag=self.context.ag, frame=new.value)
 
     def visit_Call(self, node: Any) -> Any:
         if is_call_of(node, self.context.ag):
@@ -54,6 +66,8 @@ class StageCalls(ExpressionPass):
     def is_left_alone(self, callee: gast.expr) -> bool:
         if isinstance(callee, gast.Attribute) and isinstance(callee.value, LITERALS):
             return True
+        if isinstance(callee, gast.Attribute) and callee.attr in FRAME_LOOKERS:
+            return False
         name = root(callee)
         if name is None or name in self.names.bound or name in self.assigned:
             return False

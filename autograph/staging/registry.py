@@ -20,8 +20,8 @@ class _Backends(dict[type, Backend]):
     def __missing__(self, kind: type) -> Backend:
         if len(self) >= self.limit:
             self.clear()
-        # type.__mro__ is read past any metaclass that overrides it.
-        bases = type.__dict__["__mro__"].__get__(kind)
+        # type.__mro__ is read past any metaclass that overrides it. A few types of Python's own have none.
+        bases = type.__dict__["__mro__"].__get__(kind) or (kind,)
         found = next((self.registered[base] for base in bases if base in self.registered), PYTHON)
         self[kind] = found
         return found
@@ -41,7 +41,7 @@ def register(backend: Backend, *types: type) -> None:
     overloaded.update(backend.builtins)
 
 
-# The built-in functions that some backend has a version of.
+# The built-in functions that something stands in for, such as a backend's version.
 overloaded: set[Callable[..., Any]] = set()
 
 
