@@ -27,12 +27,6 @@ WORDS: dict[type, str] = {
     gast.Return: "return", gast.Break: "break", gast.Continue: "continue",
 }  # fmt: skip
 
-# Decorators of the standard library after which a call goes through code that is not converted.
-HIDING = frozenset(
-    {"functools.cache", "functools.lru_cache", "functools.cached_property", "functools.singledispatch",
-     "functools.singledispatchmethod", "contextlib.contextmanager"}
-)  # fmt: skip
-
 JUMPS = (gast.Break, gast.Continue)
 CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
 MAKERS = frozenset(
@@ -158,20 +152,6 @@ def _leaves_finally(function: Function) -> Iterator[Diagnostic]:
             )
 
 
-def _is_hidden(function: Function) -> Iterator[Diagnostic]:
-    for mark in function.node.decorator_list if function.freely.staged else ():
-        name = function.module.entries.full_name(mark)
-        if name in HIDING:
-            yield Diagnostic(
-                "AGC194",
-                f"`{name}` hides `{function.node.name}` from conversion",
-                function.module.where(mark),
-                why="it is called by the standard library, which is not converted, so its blocks stay Python",
-                fix="put what tensors decide on into a function without this decorator, and call it from there",
-                level="warning",
-            )
-
-
 def _changes_outside(function: Function) -> Iterator[Diagnostic]:
     own = _bound(function.node)
     varying = function.staging.staged - {id(loop) for loop in _counting(function.node)}
@@ -180,7 +160,7 @@ def _changes_outside(function: Function) -> Iterator[Diagnostic]:
             holder = _changed(node)
             if holder in function.module.containers and holder not in own:
                 yield Diagnostic(
-                    "AGC195",
+                    "AGC194",
                     f"`{holder}` is changed inside of a `{WORDS[type(block)]}` that may be staged",
                     function.module.where(node),
                     why="a graph holds no Python objects: this happens while it is made, not when it runs",
@@ -193,8 +173,7 @@ DOUBTS: tuple[Callable[[Function], Iterator[Diagnostic]], ...] = (
     _reads_frame,      # AGC191
     _suspends,         # AGC192
     _leaves_finally,   # AGC193
-    _is_hidden,        # AGC194
-    _changes_outside,  # AGC195
+    _changes_outside,  # AGC194
 )  # fmt: skip
 
 

@@ -7,13 +7,16 @@ agc run -m MODULE[::f] ...                 a module by its name, in both forms
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from functools import partial
+from importlib.machinery import PathFinder
 
 import click
 
 from . import call, program, sources
-from .report import BAD_USAGE, problem
+from .report import BAD_USAGE, UNREADABLE, problem
 
 HELP = """Run a converted program, or one function of a file.
 
@@ -74,6 +77,8 @@ def command(
     target: str, args: tuple[str, ...], by_name: bool, named: tuple[str, ...], graph: bool, eager: bool
 ) -> Callable[[], int]:
     place, function = sources.split_target(target)
+    if not by_name:
+        refuse_package(place, function)
     if function is None:
         if named or graph:
             option = "--arg" if named else "--graph"
@@ -87,3 +92,20 @@ def command(
     if graph and eager:
         raise problem(BAD_USAGE, "--eager builds no graph that --graph could print", fix="leave one out")
     return partial(call.run, place, function, (*named, *args), by_name=by_name, graph=graph, eager=eager)
+
+
+def refuse_package(place: str, function: str | None) -> None:
+    """Say how it is run, if what should be a file is a module's name, or the folder that a function's package is."""
+    name = os.path.normpath(place).replace(os.sep, ".")
+    if not all(part.isidentifier() for part in name.split(".")):
+        return
+    if not os.path.exists(place):
+        found = PathFinder.find_spec(name.partition(".")[0], [os.getcwd(), *sys.path])
+        reason, is_module = "no such file", found is not None and not name.endswith(".py")
+    else:
+        has_init = os.path.exists(os.path.join(place, "__init__.py"))
+        reason, is_module = "it is a directory", function is not None and has_init
+    if is_module:
+        called = name if function is None else f"{name}::{function}"
+        title = f"cannot read `{place}`: {reason}"
+        raise problem(UNREADABLE, title, fix=f"a module is run by its name: agc run -m {called}")

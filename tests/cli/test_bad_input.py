@@ -120,6 +120,28 @@ def test_a_file_that_cannot_be_used(inside, folder, name, command):
     assert complaint(inside(command, name), exit_code) == expected
 
 
+@pytest.mark.parametrize(
+    ("target", "reason", "module"),
+    [
+        ("collatz", "no such file", "collatz"),
+        ("package.tool", "no such file", "package.tool"),
+        ("collatz::collatz", "no such file", "collatz::collatz"),
+        ("package::f", "it is a directory", "package::f"),
+        ("./package/inner::f", "it is a directory", "package.inner::f"),
+    ],
+)
+def test_a_module_is_run_by_its_name(inside, folder, target, reason, module):
+    for package in ("package", "package/inner"):
+        (folder / package).mkdir()
+        (folder / package / "__init__.py").touch()
+    result = inside("run", target)
+    file = target.partition("::")[0]
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        f"error[AGC301]: cannot read `{file}`: {reason}\nfix: a module is run by its name: agc run -m {module}\n"
+    )
+
+
 def test_a_directory(inside, folder):
     (folder / "package").mkdir()
     expected = "error[AGC301]: cannot read `package`: it is a directory\nfix: name a .py file in it\n"
