@@ -27,6 +27,7 @@ from .errors import (
 from .importing import install_import_hook
 from .operators import converted, converter
 from .policy import do_not_convert
+from .sites import assigned_before, assigned_in, running
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -34,6 +35,7 @@ __all__ = [
     "install_import_hook",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight",
+    "running", "assigned_before", "assigned_in",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agc.autograph.staging import Maybe, Pending, Undefined
+from agc.autograph.api import StagingError
+from agc.autograph.staging import Maybe, Pending, Undefined, deciding
 
 from . import dtypes, leaves, raising
-from .diagnostics import staging_error
+from .diagnostics import assigned, staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec
@@ -32,15 +33,31 @@ def choice(
     functions: Sequence[Callable[[], tuple[Any, ...]]],
     names: Sequence[str],
     is_logic: bool = False,
+    blocks: Sequence[Callable[..., Any]] = (),
 ) -> Any:
     """Record `cond` or `switch`; each function returns one result for each of `names`.
 
-    The operands of `and` and `or` are a choice in which a truth value beside a number is 0 or 1.
+    The operands of `and` and `or` are a choice in which a truth value beside a number is 0 or 1. `blocks` are
+    the user's functions, if the given ones call those: what they assign is shown in errors.
     """
+    try:
+        return _recorded(op, selector, functions, names, is_logic)
+    except _DisagreementError as error:
+        raise error.told(blocks or functions) from None
+
+
+def _recorded(
+    op: Op,
+    selector: Any,
+    functions: Sequence[Callable[[], tuple[Any, ...]]],
+    names: Sequence[str],
+    is_logic: bool,
+) -> Any:
     outer = active()
     labels = ("then", "else") if len(functions) == 2 else tuple(f"branch_{i}" for i in range(len(functions)))
     builders = [Builder(label, outer) for label in labels]
-    results = _traced(builders, functions)
+    with deciding():
+        results = _traced(builders, functions)
     if results is None:
         _record_branches(op, selector, builders, [[] for _ in builders], ())
         raise raising.Ended
@@ -102,10 +119,12 @@ def _agreed(name: str, values: list[Any]) -> list[Any]:
         agreed = [as_maybe(name, value, real[0]) for value in agreed]
     for other in agreed[1:]:
         if not leaves.same_structure(agreed[0], other):
-            raise staging_error(
+            raise _DisagreementError(
                 "AGC202",
                 f"the branches give `{name}` different structures",
-                notes=[f"one gives {shown(values[0])}", f"the other gives {shown(other)}"],
+                name,
+                values,
+                [shown(value) for value in values],
                 why="a value that a graph decides on has one structure, whichever branch runs",
                 fix=f"make `{name}` the same kind of value in every branch",
             )
@@ -144,6 +163,33 @@ def _record_branches(
     return repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
 
 
+class _DisagreementError(Exception):
+    """What the branches give one variable does not go together. It becomes the user's error in `choice`."""
+
+    def __init__(
+        self,
+        code: str,
+        title: str,
+        path: str,
+        values: Sequence[Any],
+        described: Sequence[str],
+        why: str,
+        fix: str,
+    ) -> None:
+        super().__init__(title)
+        self.code, self.title, self.path, self.why, self.fix = code, title, path, why, fix
+        self.values, self.described = values, described
+
+    def told(self, blocks: Sequence[Callable[..., Any]]) -> StagingError:
+        notes = [
+            assigned(block, self.path, value, said)
+            for block, value, said in zip(blocks, self.values, self.described, strict=True)
+        ]
+        return staging_error(
+            self.code, self.title, self.why, self.fix, label="the graph decides", notes=notes
+        )
+
+
 class _Static:
     """A Python object that is the same in every branch."""
 
@@ -162,9 +208,12 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
     for leaf in column:
         if not leaves.can_be_carried(leaf):
             different = " and ".join(dict.fromkeys(leaves.describe(leaf) for leaf in column))
-            raise staging_error(
+            raise _DisagreementError(
                 "AGC203",
                 f"the branches give `{path}` values that a graph cannot choose between: {different}",
+                path,
+                column,
+                [leaves.describe(leaf) for leaf in column],
                 why="the graph decides which branch runs, so both must give a tensor, or the same Python object",
                 fix=f"give `{path}` a tensor of one dtype in every branch"
                 + (", for instance return a value on every path" if path == "result" else ""),
@@ -209,10 +258,12 @@ def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
     }
     if weak is not None and len(others) == 1:
         return WeakDtypeError(f"the branches give `{path}` different dtypes", weak, others.pop())
-    return staging_error(
+    return _DisagreementError(
         "AGC201",
         f"the branches give `{path}` different types: {given}",
-        values=column,
+        path,
+        column,
+        [leaves.describe(leaf) for leaf in column],
         why="a value in a graph has one dtype, and two tensors are never promoted silently",
         fix=f"make them agree, for instance with tf.cast({path}, ...) in one of the branches",
     )

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agc.autograph.staging import Maybe, Pending, Undefined, rotated
+from agc.autograph.api import Note
+from agc.autograph.staging import Maybe, Pending, Undefined, deciding, rotated
 
 from . import leaves, raising, shapes
-from .diagnostics import staging_error
+from .diagnostics import assigned, assigned_outside, staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec, ArraySpec, Spec
@@ -103,7 +104,7 @@ class Loop:
 
     def _traced(self, body: Builder) -> list[Any]:
         """What an iteration gives. One that raises, or reads a variable without a value, fails if it is run."""
-        with body:
+        with deciding(), body:
             arguments = self._arguments(body)
             try:
                 return [*self.body(*arguments)]
@@ -166,7 +167,7 @@ class Loop:
                 raise staging_error(
                     "AGC205",
                     f"the loop changes the structure of `{name}`",
-                    notes=[f"before the loop: {shown(before)}", f"after an iteration: {shown(after)}"],
+                    notes=self._notes(name, (before, shown(before)), (after, shown(after))),
                     why="a loop in a graph carries the same structure round and round",
                     fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
                 )
@@ -186,11 +187,12 @@ class Loop:
             raise staging_error(
                 "AGC204",
                 f"the loop changes `{slot.path}` from {leaves.describe(slot.initial)} to {leaves.describe(leaf)}",
+                notes=self._changes(slot, leaf),
                 why="only tensors change while a loop of the graph runs",
                 fix=f"make `{slot.path}` a tensor before the loop",
             )
         if not leaves.can_be_carried(leaf):
-            raise _changes_type(slot, leaf)
+            raise self._changes_type(slot, leaf)
         try:
             spec = leaves.spec_of(leaves.carried(leaf, getattr(slot.spec, "dtype", None)))
         except TypeError:
@@ -201,7 +203,7 @@ class Loop:
         if wider is None:
             wider = self._other_dtype(slot, spec)
         if wider is None or slot.fixed:
-            raise _changes_type(slot, leaf)
+            raise self._changes_type(slot, leaf)
         slot.spec = wider
         return True
 
@@ -222,6 +224,23 @@ class Loop:
         except TypeError:
             return None
         return Spec(spec.dtype, shapes.generalise(slot.spec.shape, spec.shape)) if fits else None
+
+    def _changes_type(self, slot: _Slot, leaf: Any) -> Exception:
+        return staging_error(
+            "AGC204",
+            f"the loop changes the type of `{slot.path}` from {slot.spec} to {leaves.describe(leaf)}",
+            notes=self._changes(slot, leaf),
+            why="a loop in a graph carries values of one dtype and of a shape that fits every iteration",
+            fix=f"give `{slot.path}` that type before the loop, or cast it back in the body",
+        )
+
+    def _changes(self, slot: _Slot, leaf: Any) -> list[Note | None]:
+        before = str(slot.spec) if slot.spec is not None else leaves.describe(slot.initial)
+        return self._notes(slot.path, (slot.initial, before), (leaf, leaves.describe(leaf)))
+
+    def _notes(self, path: str, before: tuple[Any, str], after: tuple[Any, str]) -> list[Note | None]:
+        """The line that gives a variable its value before the loop, and the one in the body."""
+        return [assigned_outside(path, *before), assigned(self.body, path, *after)]
 
     def _yielded(self, results: list[Any], body: Builder) -> list[Operand]:
         flat = [leaf for value in results for leaf in leaves.flatten(value)]
@@ -248,13 +267,3 @@ class Loop:
             for slot in self.slots
         ]
         return repacked(self.state, flat)
-
-
-def _changes_type(slot: _Slot, leaf: Any) -> Exception:
-    return staging_error(
-        "AGC204",
-        f"the loop changes the type of `{slot.path}` from {slot.spec} to {leaves.describe(leaf)}",
-        values=[leaf],
-        why="a loop in a graph carries values of one dtype and of a shape that fits every iteration",
-        fix=f"give `{slot.path}` that type before the loop, or cast it back in the body",
-    )

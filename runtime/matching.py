@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .convert import convert_to_tensor, is_tensor_like
-from .diagnostics import staging_error
+from .diagnostics import made, staging_error
 from .ops import comparison
 from .tensor_array import TensorArray
 
@@ -25,7 +25,7 @@ def length(value: Any) -> int | None:
         raise staging_error(
             "AGC270",
             f"a sequence pattern needs to know how many rows there are, but the shape is {shape}",
-            values=[value],
+            notes=[made(value)],
             why="which case is meant is decided while the graph is made, and the number of rows is not known then",
             fix="give the tensor its shape with tf.ensure_shape or x.set_shape, or ask for tf.shape(x)[0] in an `if`",
         )

@@ -45,7 +45,9 @@ class GraphBackend:
     ) -> tuple[Any, ...]:
         going = regions.truth(test, "if")
         functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
-        results: tuple[Any, ...] = branches.choice(COND, going, functions, names)
+        results: tuple[Any, ...] = branches.choice(
+            COND, going, functions, names, blocks=(then, orelse)
+        )
         return results
 
     def while_loop(
@@ -80,6 +82,7 @@ class GraphBackend:
         def step(index: Any, *now: Any) -> tuple[Any, ...]:
             return (index + 1, *(body(rows.get(index), *now) or ()))
 
+        step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
         loop = loops.Loop(going, step, (0, *state), ("index", *names))
         return loop.record()[1:]
 

@@ -25,6 +25,7 @@ INSIDE = {
     "errors": set(),
     "codes": set(),
     "frames": {"errors"},
+    "sites": {"errors"},
     "staging": {"errors", "policy"},
     "places": {"staging"},
     "policy": {"codes", "errors"},
