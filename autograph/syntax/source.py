@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from agc.autograph.codes import nested
 from agc.autograph.errors import ConversionError, Diagnostic, Where
 
+from . import unfiled
 from .origin import first_line, name_of, places_of, start_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -115,6 +116,12 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
     return file
 
 
+def unfiled_source(code: CodeType) -> File | None:
+    """The text that was typed at the prompt or given to `python -c`, if the code comes from there."""
+    text = unfiled.text_of(code)
+    return indexed(parse(text, code.co_filename), text, code.co_filename) if text is not None else None
+
+
 def indexed(tree: ast.Module, text: str, filename: str) -> File:
     """List all definitions of a module by line."""
     by_line: dict[int, list[Definition]] = {}
@@ -154,7 +161,7 @@ def missing(f: FunctionType) -> ConversionError:
 
 def _search(f: FunctionType) -> Definition | Diagnostic:
     code = f.__code__
-    file = file_of(code.co_filename, f.__globals__)
+    file = file_of(code.co_filename, f.__globals__) or unfiled_source(code)
     if file is None:
         return _without_source(code)
     same_shape = [
@@ -267,13 +274,21 @@ def _without_source(code: CodeType) -> Diagnostic:
 
 
 def _no_source_for(what: str, where: Where) -> Diagnostic:
+    way = next((way for start, way in _WAYS if where.file.startswith(start)), "")
     return Diagnostic(
         "AGC101",
         f"the source of {what} cannot be found",
         where,
         why="a conversion starts from the text of a function, and Python keeps no text for this one",
-        fix="save the code to a file and import it, or convert the file beforehand with `agc convert`",
+        fix=f"{way}save the code to a file and import it, or convert the file beforehand with `agc convert`",
     )
+
+
+# By the name that Python gives to code that is in no file: what to do instead.
+_WAYS = (
+    ("<string>", "give `exec` the result of `autograph.compile_source`; or "),
+    ("<stdin>", "use IPython or Python 3.13, which keep what is typed; or "),
+)
 
 
 def _changed(code: CodeType) -> Diagnostic:
