@@ -33,8 +33,9 @@ __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
     "check_source",
     "install_import_hook",
+    "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
-    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight",
+    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight", "unconverted",
     "running", "assigned_before", "assigned_in",
 ]  # fmt: skip
 
@@ -67,9 +68,17 @@ def in_sight(*roots: Any) -> AbstractContextManager[None]:
     return converter.in_sight(*roots)
 
 
-def to_graph(f: F) -> F:
+def unconverted(label: str) -> Diagnostic | None:
+    """For a runtime that cannot give a value: the error that says why the running code was not converted.
+
+    None if it was. `label` says which value is asked for.
+    """
+    return converter.unconverted(label)
+
+
+def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:
     """TensorFlow's name for `convert`."""
-    return convert(f)
+    return convert(entity, recursive=recursive, optional_features=experimental_optional_features)
 
 
 def converted_call(

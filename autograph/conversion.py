@@ -76,6 +76,12 @@ class Converter:
         """While a function is traced: convert where they are the functions that it sees but does not call."""
         return self._in_place.tracing(roots)
 
+    def unconverted(self, label: str) -> Diagnostic | None:
+        """Why the user's code that is running, and needs a traced tensor's value, was not converted."""
+        from .unconverted import unconverted
+
+        return unconverted(label, self._made.__contains__, self._in_place.refused)
+
     # The handlers, by type of callable.
 
     def function(self, f: FunctionType) -> FunctionType:

@@ -8,6 +8,7 @@ Only tracing does this. In plain Python the converted code does what the origina
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ from .codes import CodeMap
 from .errors import ConversionError
 
 
+FRAMES_FOR_ONE = 8  # of the stack, for one of the user's: while a staged block is traced
+_DEEP = 8_000  # Python's own frames take no C stack, but those of the libraries in between may
+
+
 class InPlace:
     """Exchanges the code of functions, once for each."""
 
@@ -28,6 +33,7 @@ class InPlace:
         is_exempt: Callable[[FunctionType], bool],
         adopt: Callable[[CodeType], CodeType],
     ) -> None:
+        self._limit = 0  # of the recursion, when nothing is traced
         self.depth = 0  # how many functions are being traced; a hint, which any thread may change
         self._operators = operators
         self._is_exempt = is_exempt
@@ -35,17 +41,25 @@ class InPlace:
         self._lock = threading.RLock()
         self._codes: CodeMap[CodeType] = CodeMap()  # the user's code → the converted one
         self._stays: CodeMap[bool] = CodeMap()  # code that has nothing to convert, or cannot be converted
+        self.refused: CodeMap[ConversionError] = CodeMap()  # of these, what cannot be converted, and why
         self._met: CodeMap[bool] = CodeMap()
 
     @contextmanager
     def tracing(self, roots: Iterable[Any]) -> Iterator[None]:
         """Convert what is in sight of these functions, classes and arguments; then what comes into sight."""
         self._look(roots)
-        self.depth += 1
+        with self._lock:
+            self.depth += 1
+            if self.depth == 1:
+                self._limit = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self._limit, min(FRAMES_FOR_ONE * self._limit, _DEEP)))
         try:
             yield
         finally:
-            self.depth -= 1
+            with self._lock:
+                self.depth -= 1
+                if self.depth == 0:
+                    sys.setrecursionlimit(self._limit)
 
     def meet(self, cls: type) -> None:
         """Converted code makes an instance, or calls a method of one."""
@@ -82,8 +96,9 @@ class InPlace:
             return None
         try:
             return in_place.code_in_place(f, self._operators)
-        except ConversionError:
-            return None  # Python runs it as it is; a traced tensor that meets it says so
+        except ConversionError as error:
+            self.refused[f.__code__] = error  # Python runs it as it is; for a traced tensor this will be said
+            return None
 
 
 def has_work(code: CodeType) -> bool:

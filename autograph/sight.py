@@ -240,14 +240,14 @@ def names_of(f: FunctionType) -> Names:
     known = _names.get(code)
     if known is None:
         names = {name for inner in nested(code) for name in inner.co_names} | set(code.co_freevars)
-        known = _names[code] = Names(frozenset(names), frozenset(_passed_on(f)))
+        # Without source a function is not converted, so nothing that it calls is called by converted code.
+        passed_on = _passed_on(f) if source.exists(f) else names
+        known = _names[code] = Names(frozenset(names), frozenset(passed_on))
     return known
 
 
 def _passed_on(f: FunctionType) -> Iterator[str]:
     """The names that a function reads for more than a call: `key` in `sorted(xs, key=key)`."""
-    if not source.exists(f):
-        return
     node = source.find(f).node
     body = node.body if isinstance(node.body, list) else [node.body]
     called = set()

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from agc.autograph.api import StagingError
+
 
 class OpError(Exception):
     """An operation failed. `message` is the reason, `op` the operation's name where it is known."""
@@ -125,3 +127,7 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 class InaccessibleTensorError(TypeError):
     """A traced tensor was used outside of the function or block that it was made in."""
+
+
+class NotConvertedError(OperatorNotAllowedInGraphError, StagingError):
+    """The same in code that AutoGraph did not convert; the diagnostic says why."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from agc.autograph import api
 
 from . import dtypes, errors
 from .ir.graph import Value
@@ -266,6 +267,9 @@ class SymbolicTensor(Tensor):
         )
 
     def _refuse(self, use: str, remedy: str) -> NoReturn:
+        diagnostic = api.unconverted(f"`{self._value.name}` ({self._value.spec}) has one when the graph runs")
+        if diagnostic is not None:
+            raise errors.NotConvertedError(diagnostic)
         raise errors.OperatorNotAllowedInGraphError(
             f"{use} needs the value of `{self._value.name}` ({self._value.spec}), which it gets only when the "
             f"graph runs. {remedy}"
@@ -274,8 +278,8 @@ class SymbolicTensor(Tensor):
     def __bool__(self) -> NoReturn:
         self._refuse(
             "Using a traced tensor as a Python `bool`",
-            "An `if`, `while`, `and`, `or` or `not` in converted code may depend on it (AutoGraph did not convert "
-            "this code, or took it for plain Python, as it does with `in` and with `==` and a string literal: use "
+            "An `if`, `while`, `and`, `or` or `not` in converted code may depend on it (AutoGraph took this "
+            "for plain Python, as it does with `in` and with `==` and a string literal: use "
             "tf.reduce_any or tf.equal there); elsewhere use tf.cond, tf.while_loop or tf.logical_and.",
         )
 

@@ -31,6 +31,7 @@ INSIDE = {
     "policy": {"codes", "errors"},
     "sight": {"syntax", "policy", "codes", "errors", "staging"},
     "in_place": {"embedded", "loader"},
+    "unconverted": {"syntax", "policy", "codes", "errors"},
     "exchange": {"sight", "in_place", "syntax", "policy", "codes", "errors"},
     "syntax": {"syntax", "codes", "errors"},
     "analyses": {"analyses", "syntax"},

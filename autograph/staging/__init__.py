@@ -38,6 +38,7 @@ A backend for another library starts like this one, for symbolic texts, which wr
 
 from .contract import PYTHON, Backend, PythonBackend, State, rotated
 from .raising import Surroundings, raised_by_user, running, surroundings
+from .recursion import deciding
 from .registry import backend_of, backends, overloaded, register
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 
@@ -45,5 +46,5 @@ __all__ = [
     "Backend", "PythonBackend", "PYTHON", "State", "rotated",
     "register", "backend_of", "backends", "overloaded",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
-    "Surroundings", "raised_by_user", "surroundings", "running",
+    "Surroundings", "raised_by_user", "surroundings", "running", "deciding",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import itertools
+import statistics
 import threading
 import typing
 
@@ -444,6 +445,19 @@ def test_decorators_of_the_user_and_of_the_library():
     assert [tf.function(lambda x: cached_sign(Guard(x)))(tf.constant(x)).numpy() for x in (3, -3)] == [1, -1]
 
 
+def test_what_code_without_source_calls():
+    namespace = {"relu": relu}
+    exec("def f(x): return relu(x) + 1", namespace)
+    assert [tf.function(namespace["f"])(tf.constant(x)).numpy() for x in (3, -3)] == [4, 1]
+
+
+def refusal(f, *args, **options):
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as caught:
+        tf.function(f, **options)(*args)
+    assert caught.value.diagnostic.code == "AGC281"
+    return caught.value.diagnostic
+
+
 def test_do_not_convert_is_honoured():
     class Plain:
         @do_not_convert
@@ -452,13 +466,58 @@ def test_do_not_convert_is_honoured():
 
     plain = Plain()
 
-    @tf.function
     def f(x):
         plain.x = x > 0
         return abs(plain)
 
-    with pytest.raises(TypeError, match="bool"):
-        f(tf.constant(1))
+    said = refusal(f, tf.constant(1))
+    assert said.title == "`Plain.__abs__` was not converted, and needs the value of a traced tensor"
+    assert "do_not_convert" in said.why
+    assert said.where.line == Plain.__abs__.__code__.co_firstlineno + 2
+
+
+def test_libraries_are_left_alone():
+    def f(x):
+        return statistics.median([x, x + 1])
+
+    said = refusal(f, tf.constant(1))
+    assert "`statistics`" in said.why
+    assert "AGC_CONVERT=statistics" in said.fix
+    assert said.where.function == "f"
+
+
+def test_code_without_source_and_code_that_cannot_be_converted():
+    namespace = {}
+    exec("class Made:\n    def __abs__(self):\n        return 1 if self.x > 0 else 0", namespace)
+
+    def without_source(x):
+        made = namespace["Made"]()
+        made.x = x
+        return abs(made)
+
+    assert "no text" in refusal(without_source, tf.constant(1)).why
+
+    class Leaving:
+        def __init__(self, x):
+            self.x = x
+
+        def __abs__(self):
+            while self.x > 0:
+                try:
+                    self.x -= 1
+                finally:
+                    break  # noqa: B012
+            return self.x
+
+    assert "it cannot be: " in refusal(lambda x: abs(Leaving(x)), tf.constant(1)).why
+
+
+def test_functions_that_are_traced_as_they_are():
+    assert "autograph=False" in refusal(relu_again, tf.constant(1), autograph=False).why
+
+
+def relu_again(x):
+    return x if x > 0 else 0
 
 
 def test_without_tracing_nothing_is_exchanged():

@@ -1,0 +1,141 @@
+"""A function that calls itself, where a tensor decides whether it goes on: tracing it would never end.
+
+    def fact(n):                                  trace fact(n): both branches are followed
+        if n <= 1:                                    trace fact(n - 1): both branches are followed
+            return 1                  ==>                 trace fact(n - 1 - 1): …
+        return n * fact(n - 1)                    AGC280
+
+What Python bounds may recurse: over the nodes of a tree, down to a depth that is a Python number. So a recursion
+is refused when nothing but tensors has changed from one round to the next, and that several times over; or when
+there are very many rounds, or no stack for more."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType, FunctionType, MethodType, TracebackType
+from typing import Any
+
+from ..errors import Diagnostic, Note, StagingError, Where, is_own_file
+from .contract import PYTHON
+from .registry import backends
+from .undefined import Undefined
+
+_ALIKE = 20  # rounds; Python's side may still count something that is not looked at
+_MOST = 600  # rounds, whatever changes: a graph so deep is of no use
+_MANY = 8  # rounds that make an exhausted stack this recursion's fault
+_DEEP = 3  # how far into structures values are compared
+
+Key = Any
+
+
+class _Running(threading.local):
+    """The staged decisions that are being traced, by their place in the user's code."""
+
+    def __init__(self) -> None:
+        self.at: dict[tuple[int, int], list[deciding]] = {}
+
+
+_running = _Running()
+
+
+class deciding:  # noqa: N801  (used like a function: `with deciding():`)
+    """A staged decision, while what depends on it is traced."""
+
+    def __init__(self) -> None:
+        self.frame = sys._getframe(1)
+        while self.frame.f_back is not None and is_own_file(self.frame.f_code.co_filename):
+            self.frame = self.frame.f_back
+        self.line = self.frame.f_lineno
+        self.place = id(self.frame.f_code), self.frame.f_lasti
+        self.alike = 0  # rounds before this one in which all but tensors was the same
+        self.deepest: Diagnostic | None = None  # what to say when the stack is exhausted
+        self.state: Key = None
+
+    def __enter__(self) -> None:
+        rounds = _running.at.setdefault(self.place, [])
+        # Of one chain of `elif`, each decision stands inside the one before.
+        if rounds and rounds[-1].frame is not self.frame:
+            previous = rounds[-1]
+            self.state = [_state_of(frame) for frame in self._round(previous)]
+            self.alike = previous.alike + 1 if self.state == previous.state else 0
+            if self.alike >= _ALIKE or len(rounds) >= _MOST:
+                raise StagingError(self._endless(previous))
+            if len(rounds) >= _MANY and rounds[0].deepest is None:
+                rounds[0].deepest = self._endless(previous)
+        rounds.append(self)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        rounds = _running.at[self.place]
+        rounds.pop()
+        if not rounds:
+            del _running.at[self.place]
+        if isinstance(error, RecursionError) and self.deepest is not None:
+            raise StagingError(self.deepest) from None
+
+    def _round(self, previous: deciding) -> Iterator[FrameType]:
+        """The user's frames from here out to the same decision before."""
+        frame: FrameType | None = self.frame
+        while frame is not None and frame is not previous.frame:
+            if not is_own_file(frame.f_code.co_filename):
+                yield frame
+            frame = frame.f_back
+
+    def _endless(self, previous: deciding) -> Diagnostic:
+        decided = _where(self.frame, self.line)
+        *_, calling = (self.frame, *self._round(previous))
+        here = decided if calling is self.frame else _where(calling, calling.f_lineno)
+        name = calling.f_code.co_name
+        return Diagnostic(
+            "AGC280",
+            f"`{name}` calls itself, and a tensor decides when that ends",
+            here,
+            notes=(Note(decided, "decided when the graph runs"),) if decided != here else (),
+            why="tracing follows every branch, so it would go on calling the function for ever",
+            fix="write it as a `while` loop; a recursion that Python's own values end can stay as it is",
+        )
+
+
+def _where(frame: FrameType, line: int) -> Where:
+    return Where(frame.f_code.co_filename, line, function=frame.f_code.co_name)
+
+
+def _state_of(frame: FrameType) -> Key:
+    return frame.f_code, {name: _key(value, _DEEP) for name, value in frame.f_locals.items()}
+
+
+def _key(value: Any, depth: int) -> Key:
+    """What is compared of a value: of a tensor its type only, of other things what Python could decide on."""
+    kind = type(value)
+    if backends[kind] is not PYTHON:
+        return kind, str(getattr(value, "dtype", "")), str(getattr(value, "shape", ""))
+    if kind in (int, float, complex, bool, str, bytes, type(None)):
+        return kind, value
+    if isinstance(value, Undefined):
+        return kind
+    if depth:
+        if kind in (list, tuple, set, frozenset):
+            return kind, [_key(part, depth - 1) for part in value]
+        if kind is dict:
+            return kind, [(_key(key, 0), _key(part, depth - 1)) for key, part in value.items()]
+        if isinstance(value, FunctionType):
+            # A block or a lambda is made anew in each round; what tells rounds apart is what it refers to.
+            cells = value.__closure__ or ()
+            return value.__code__, [_key(cell, depth) for cell in map(_contents, cells)]
+        if isinstance(value, MethodType):
+            return _key(value.__func__, depth), _key(value.__self__, depth)
+        state = getattr(value, "__dict__", None)
+        if isinstance(state, dict):
+            return id(value), [(name, _key(part, 0)) for name, part in state.items()]
+    return value.__code__ if isinstance(value, FunctionType) else id(value)
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        value = cell.cell_contents
+    except ValueError:  # a variable without a value
+        return None
+    return None if isinstance(value, FunctionType) else value

@@ -1,0 +1,176 @@
+"""Functions that call themselves: Python's values may end that, a tensor cannot."""
+
+import sys
+import time
+
+import agc.runtime as tf
+import pytest
+from agc.autograph import StagingError
+
+
+def refused(f, *args, match):
+    start, limit = time.perf_counter(), sys.getrecursionlimit()
+    with pytest.raises(StagingError, match=match) as caught:
+        tf.function(f)(*args)
+    assert caught.value.diagnostic.code == "AGC280"
+    assert time.perf_counter() - start < 5
+    assert sys.getrecursionlimit() == limit
+    return caught.value.diagnostic
+
+
+# A tensor decides: refused.
+
+
+def fact(n):
+    if n <= 1:
+        return 1
+    return n * fact(n - 1)
+
+
+def test_the_function_its_line_and_the_line_that_decides():
+    said = refused(fact, tf.constant(5), match="`fact` calls itself")
+    first = fact.__code__.co_firstlineno
+    assert (said.where.line, said.where.function) == (first + 3, "fact")
+    assert [note.where.line for note in said.notes] == [first + 1]
+    assert "while" in said.fix
+
+
+def test_a_ternary():
+    def fact(n):
+        return 1 if n <= 1 else n * fact(n - 1)
+
+    refused(fact, tf.constant(5), match="`fact`")
+
+
+def test_and():
+    def runs_out(n):
+        return n > 0 and runs_out(n - 1)
+
+    refused(runs_out, tf.constant(5), match="`runs_out`")
+
+
+def test_inside_a_loop():
+    def visit(n):
+        total = 0
+        for i in range(n):
+            total += visit(i)
+        return total
+
+    refused(visit, tf.constant(3), match="`visit`")
+
+
+def is_even(n):
+    return True if n == 0 else is_odd(n - 1)
+
+
+def is_odd(n):
+    return False if n == 0 else is_even(n - 1)
+
+
+def test_mutual_recursion():
+    refused(is_even, tf.constant(3), match="`is_(even|odd)` calls itself")
+
+
+class Countdown:
+    def __init__(self, step):
+        self.step = step
+
+    def run(self, n):
+        if n > 0:
+            return self.run(n - self.step)
+        return n
+
+    def __getitem__(self, n):
+        return self[n - 1] if n > 0 else n
+
+
+def test_methods():
+    refused(Countdown(1).run, tf.constant(3), match="`run`")
+    refused(lambda n: Countdown(1)[n], tf.constant(3), match="`__getitem__`")
+
+
+def test_a_traced_function_that_calls_itself():
+    @tf.function
+    def down(n):
+        if n > 0:
+            return down(n - 1)
+        return n
+
+    with pytest.raises(StagingError, match="`down` calls itself"):
+        down(tf.constant(3))
+
+
+def test_a_number_that_grows_while_a_tensor_decides():
+    def f(n, depth):
+        if n > 0:
+            return f(n - 1, depth + 1)
+        return n + depth
+
+    refused(f, tf.constant(3), 0, match="`f`")
+
+
+# Python decides.
+
+
+def test_a_number_of_python():
+    def power(x, n):
+        if n == 0:
+            return 1
+        half = power(x, n // 2)
+        return half * half * x if n % 2 else half * half
+
+    def clipped(x, times):
+        if times == 0:
+            return x
+        if x > 10:
+            x -= 1
+        return clipped(x, times - 1)
+
+    assert tf.function(power)(tf.constant(3), 9).numpy() == 3**9
+    assert tf.function(clipped)(tf.constant(100), 50).numpy() == 50
+
+
+def linked(n, x):
+    node = None
+    for _ in range(n):
+        node = {"value": x, "rest": node}
+    return node
+
+
+def test_a_deep_structure_with_tensors_as_leaves():
+    def total(node):
+        if node is None:
+            return 0
+        return node["value"] + total(node["rest"])
+
+    def first_positive(node):
+        if node is None:
+            return -1
+        if node["value"] > 0:
+            return node["value"]
+        return first_positive(node["rest"])
+
+    def in_loops(nodes):
+        found = 0
+        for node in nodes:
+            found += in_loops(node) if isinstance(node, list) else node
+        return found
+
+    def nested(n, x):
+        nodes = [x]
+        for _ in range(n):
+            nodes = [nodes, x]
+        return nodes
+
+    x = tf.constant(1)
+    assert tf.function(lambda x: total(linked(500, x)))(x).numpy() == 500
+    assert tf.function(lambda x: in_loops(nested(500, x)))(x).numpy() == 501
+    assert tf.function(lambda x: first_positive(linked(60, x)))(x).numpy() == 1
+
+
+def test_recursion_without_a_staged_decision_is_python_s_error():
+    def forever(x):
+        return forever(x)
+
+    with pytest.raises(RecursionError):
+        tf.function(forever)(tf.constant(1))
