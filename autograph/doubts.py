@@ -1,9 +1,10 @@
 """What can be converted but will hardly be staged: said before a tensor gets there.
 
     @tf.function
-    def total(x):
-        y = x if x > 0 else -x
-        return eval("y + 1")        ==>     warning[AGC191]: `eval` keeps the blocks of `total` Python
+    def clipped(x, formula):
+        if x > 0:
+            x = eval(formula)       ==>     warning[AGC191]: `eval` keeps the blocks of `clipped` Python
+        return x
 
 A row of `DOUBTS` looks at one function. It says only what the text proves; whether a tensor will ever decide there,
 the text cannot say. So rows look at functions that are traced for certain, unless the caller wants all of them.
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import gast
 
 from .analyses.entries import Entries
-from .analyses.staticness import FRAME_READERS, Staging, static
+from .analyses.staticness import Staging, reads_own_frame, static
 from .errors import Diagnostic, Note, Where
 from .syntax.origin import where_of
 from .syntax.tree import DEFINITIONS, LOOPS, SUSPENSIONS, TRIES, Statements, blocks, contains, inside
@@ -32,20 +33,9 @@ CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast
 MAKERS = frozenset(
     {"list", "dict", "set", "collections.deque", "collections.defaultdict", "collections.Counter"}
 )
+# Methods that give a container other items. (What an item is assigned, a graph can carry.)
 CHANGES = frozenset(
-    [
-        "append",
-        "appendleft",
-        "extend",
-        "insert",
-        "pop",
-        "popleft",
-        "remove",
-        "clear",
-        "add",
-        "discard",
-        "update",
-    ]
+    {"append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "add", "discard"}
 )
 
 
@@ -107,23 +97,26 @@ def _never_a_graph(node: Any, kind: str, module: Module) -> Diagnostic:
 
 
 def _reads_frame(function: Function) -> Iterator[Diagnostic]:
-    readers = _frame_readers(function.node)
-    if readers and function.freely.staged:
-        node = readers[0]
-        blocks = _outermost(function.node.body, function.freely.staged)
+    body = function.node.body
+    if function.freely.staged and reads_own_frame(body):
+        reader = _reader(body)
+        name = reader.attr if isinstance(reader, gast.Attribute) else reader.func.id
         yield Diagnostic(
             "AGC191",
-            f"`{node.func.id}` keeps the blocks of `{function.node.name}` Python",
-            function.module.where(node),
-            notes=tuple(Note(function.module.where(block), "stays Python") for block in blocks),
-            why="it looks at the variables of the function, which cannot be cut into pieces then",
+            f"`{name}` keeps the blocks of `{function.node.name}` Python",
+            function.module.where(reader),
+            notes=tuple(
+                Note(function.module.where(block), "stays Python")
+                for block in _outermost(body, function.freely.staged)
+            ),
+            why="it looks at the frame of the function, which cannot be cut into pieces then",
             fix="call it in a function of its own, and pass what it needs",
             level="warning",
         )
 
 
 def _suspends(function: Function) -> Iterator[Diagnostic]:
-    if not function.traced or _frame_readers(function.node):
+    if not function.traced or reads_own_frame(function.node.body):
         return
     for block in _outermost(function.node.body, function.freely.staged - function.staging.staged):
         holds = "it holds" if contains(block, SUSPENSIONS) else "a jump leads from it out of a block with"
@@ -163,7 +156,7 @@ def _changes_outside(function: Function) -> Iterator[Diagnostic]:
                     "AGC194",
                     f"`{holder}` is changed inside of a `{WORDS[type(block)]}` that may be staged",
                     function.module.where(node),
-                    why="a graph holds no Python objects: this happens while it is made, not when it runs",
+                    why="a graph holds no Python objects: this is done (or refused) while it is made, not when it runs",
                     fix="collect in a TensorArray, or count in a Variable",
                     level="warning",
                 )
@@ -177,14 +170,15 @@ DOUBTS: tuple[Callable[[Function], Iterator[Diagnostic]], ...] = (
 )  # fmt: skip
 
 
-def _frame_readers(function: Any) -> list[Any]:
-    """The calls of `locals` and its kin, in the order of the text."""
-    found = [
+def _reader(body: Statements) -> Any:
+    """The first expression that looks at the frame."""
+    found: list[Any] = [
         node
-        for node in inside(function.body)
-        if isinstance(node, gast.Call) and isinstance(node.func, gast.Name) and node.func.id in FRAME_READERS
+        for node in inside(body)
+        if isinstance(node, (gast.Call, gast.Attribute)) and reads_own_frame([node])
     ]
-    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+    # Of those on one line that contain each other it is the innermost.
+    return min(found, key=lambda node: (node.lineno, node.end_col_offset - node.col_offset))
 
 
 def _outermost(body: Statements, chosen: Collection[int]) -> Iterator[gast.stmt]:

@@ -138,6 +138,7 @@ def in_traced(body, before=""):
     [
         ("AGC191", "if x > 0: x = 1\nreturn locals()", "return locals()"),
         ("AGC191", "if x > 0: x = 1\nreturn eval('x')", "if x is None: x = 1\nreturn eval('x')"),
+        ("AGC191", "if x > 0: x = 1\nsys.settrace(x)", "if x > 0: x = 1\nsys.exit(x)"),
         ("AGC191", "if x > 0: x = 1\nreturn vars()", "if x > 0: x = 1\nreturn model.eval()"),
         ("AGC192", "def g():\n    for y in x: yield y\nreturn g()", "def g():\n    yield x\nreturn g()"),
         (
@@ -194,6 +195,7 @@ def test_a_doubt_is_right_when_a_tensor_gets_there(body):
         ("seen.append(x)", []),
         ("seen = []\nwhile x > 0:\n    seen.append(x)", []),
         ("while x > 0:\n    seen.index(x)", []),
+        ("while x > 0:\n    seen.update(x=x)", []),
         ("while x > 0:\n    other.append(x)", []),
     ],
 )
@@ -219,6 +221,13 @@ def test_what_traced_functions_call_counts():
     """
     assert check(text) == ["AGC191 4", "AGC191 8"]
     assert check(text, everywhere=True) == ["AGC191 4", "AGC191 8", "AGC191 14"]
+
+
+def test_what_looks_at_the_frame_is_marked():
+    text = HEAD + in_traced("if x > 0: x = 1\nprint(len(locals()), 1)\nreturn vars()")
+    (one,) = autograph.check_source(text, "m.py", tracers=TRACERS)
+    assert one.where.text()[one.where.column - 1 : one.where.end_column - 1] == "locals()"
+    assert [note.where.text() for note in one.notes] == ["    if x > 0: x = 1"]
 
 
 def test_levels():
