@@ -7,7 +7,7 @@ staging          the contract for a runtime: which values are its own, and how i
 
 from typing import Any
 
-from . import api, staging
+from . import api, experimental, staging
 from .api import (
     ConversionError,
     Diagnostic,
@@ -23,15 +23,18 @@ from .api import (
     install_import_hook,
     is_own_file,
     keeps_frames,
+    set_verbosity,
     strip_frames,
     to_code,
     to_graph,
+    trace,
 )
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
     "check_source",
     "install_import_hook",
+    "experimental", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "keeps_frames", "is_own_file", "staging",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any, TypeVar
 
 from . import importing
+from .conversion import Converter
 from .errors import (
     ConversionError,
     Diagnostic,
@@ -24,10 +25,12 @@ from .errors import (
     leave_no_trace,
     strip_frames,
 )
+from .features import USUAL, Feature, Features, options_of
 from .importing import install_import_hook
+from .loop_options import set_loop_options
 from .operators import converted, converter
 from .policy import do_not_convert
-from .sites import assigned_before, assigned_in, running
+from .verbosity import set_verbosity, trace
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -35,19 +38,20 @@ __all__ = [
     "install_import_hook",
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
-    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight", "unconverted",
-    "running", "assigned_before", "assigned_in",
+    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def convert(f: F) -> F:
+def convert(f: F, *, recursive: bool = True, optional_features: Features = None) -> F:
     """The converted form of a function, method, lambda, partial or callable object.
 
     With plain values it does what `f` does. With a backend's values its control flow is staged. Functions of
     the user's that it calls are converted when they are called. A function that has been converted already,
     or that `do_not_convert` marks, comes back as it is. ConversionError says what cannot be converted.
+
+    With `recursive=False` only `f` itself is converted. `optional_features` are a `Feature` or several.
 
     >>> def absolute(x):
     ...     if x < 0:
@@ -56,7 +60,16 @@ def convert(f: F) -> F:
     >>> convert(absolute)(-3)
     3
     """
-    return converter.convert(f)  # type: ignore[return-value]
+    return _converter(recursive, optional_features).convert(f)  # type: ignore[return-value]
+
+
+def _converter(recursive: bool, features: Features) -> Converter:
+    options = options_of(recursive, features)
+    if options == USUAL:
+        return converter
+    from .variants import converter_for
+
+    return converter_for(options)
 
 
 def in_sight(*roots: Any) -> AbstractContextManager[None]:
@@ -66,14 +79,6 @@ def in_sight(*roots: Any) -> AbstractContextManager[None]:
     to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
     """
     return converter.in_sight(*roots)
-
-
-def unconverted(label: str) -> Diagnostic | None:
-    """For a runtime that cannot give a value: the error that says why the running code was not converted.
-
-    None if it was. `label` says which value is asked for.
-    """
-    return converter.unconverted(label)
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:
@@ -96,7 +101,11 @@ def converted_call(
         raise
 
 
-def to_code(f: Callable[..., Any] | type) -> str:
+def to_code(
+    entity: Callable[..., Any] | type,
+    recursive: bool = True,
+    experimental_optional_features: Features = None,
+) -> str:
     """The text of a converted function or class. With the names that it refers to, it runs by itself.
 
     >>> def absolute(x):
@@ -117,7 +126,8 @@ def to_code(f: Callable[..., Any] | type) -> str:
     """
     from . import printing
 
-    return printing.function_text(f)
+    options = options_of(recursive, experimental_optional_features)
+    return printing.function_text(entity, options.features)
 
 
 def convert_source(

@@ -21,8 +21,11 @@ from . import policy
 from .codes import CodeMap, nested
 from .errors import ConversionError, Diagnostic, leave_no_trace
 from .exchange import InPlace
+from .gathering import GATHERING, gathering
+from .features import USUAL, Feature, Options
 from .frames import STAND_INS, untraced
 from .staging import PYTHON, backends, overloaded
+from .verbosity import CONVERSIONS, EVERYTHING, log, place
 
 if TYPE_CHECKING:
     from .loader import Loaded
@@ -35,16 +38,28 @@ overloaded.update(STAND_INS)
 class Converter:
     """Converts callables for code that calls its operators through the module `operators`."""
 
-    def __init__(self, operators: ModuleType) -> None:
+    def __init__(
+        self, operators: ModuleType, options: Options = USUAL, usual: Converter | None = None
+    ) -> None:
+        """`usual` is the converter with the usual options, if that is another one."""
         self._operators = operators
+        self.options = options
         self._handlers = _Handlers(self)
         self._lock = threading.RLock()
         self._loaded: CodeMap[Loaded] = CodeMap()
-        self._made: CodeMap[bool] = CodeMap()  # code that came out of a conversion
+        # code that came out of a conversion, with whatever options
+        self._made: CodeMap[bool] = CodeMap() if usual is None else usual._made
         self._verdicts: CodeMap[Handler] = CodeMap()
-        self._in_place = InPlace(operators, self.is_exempt, self.adopt)
+        self._in_place: InPlace = (
+            InPlace(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
+        )
+        self._printed = operators if usual is None else usual._printed  # what printed conversions import
         # function → what stands for it, and what of the function that depends on
         self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
+
+    @property
+    def stages_print(self) -> bool:
+        return Feature.BUILTIN_FUNCTIONS in self.options.features
 
     def converted(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """`f`, or what is called in its place: `f` itself whenever there is nothing to convert."""
@@ -108,7 +123,9 @@ class Converter:
         return f if function is f.__func__ else MethodType(function, f.__self__)
 
     def builtin(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        return overload(f) if f in overloaded else f
+        if self._in_place.depth and f in GATHERING:
+            return gathering(f)
+        return overload(f) if f in overloaded and (f is not print or self.stages_print) else f
 
     def plain_class(self, f: type) -> Callable[..., Any]:
         return overload(f) if f in overloaded else self.any_class(f)
@@ -130,7 +147,8 @@ class Converter:
     # What to do with a function, decided once for each code object.
 
     def _verdict(self, f: FunctionType) -> Handler:
-        if self.is_exempt(f) or not policy.is_user_code(f):
+        if not self.options.recursive or self.is_exempt(f) or not policy.is_user_code(f):
+            log(EVERYTHING, f"left alone {place(f.__code__)}")
             return itself
         from .syntax import source
 
@@ -147,7 +165,7 @@ class Converter:
         return (
             policy.is_excluded(f.__code__)
             or f.__code__ in self._made
-            or policy.is_printed(f, self._operators)
+            or policy.is_printed(f, self._printed)
             or policy.is_own(f)
         )
 
@@ -160,7 +178,8 @@ class Converter:
                 if loaded is None:
                     from . import loader  # the compiler is loaded when there is something to compile
 
-                    loaded = loader.load(f, self._operators)
+                    loaded = loader.load(f, self._operators, self.options.features)
+                    log(CONVERSIONS, f"converted {place(code)}")
                     self.adopt(loaded.code)
                     self._loaded[code] = loaded
         return loaded

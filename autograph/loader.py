@@ -23,13 +23,16 @@ from typing import Any, NamedTuple
 import gast
 
 from . import policy, static
+from .features import Feature
+from .loop_options import set_loop_options
 from .passes import pipeline
-from .passes.base import Context
+from .passes.base import NO_FEATURES, Context, looks_like_directive
 from .syntax import source
 from .syntax.origin import Extent, extent_of_code, generated_lambdas, settle
 from .syntax.source import Definition
 from .syntax.translate import Translation
 from .syntax.tree import blocks, deep_trees
+from .verbosity import CODE, log, place, verbosity
 
 FACTORY = "__factory__"
 CLASSLESS = "________"  # a class whose name is nothing but underscores mangles no names
@@ -69,26 +72,30 @@ def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
         twin.__type_params__ = f.__type_params__
 
 
-def load(f: FunctionType, operators: ModuleType) -> Loaded:
+def load(f: FunctionType, operators: ModuleType, features: frozenset[Feature] = NO_FEATURES) -> Loaded:
     """Convert the code of `f`."""
-    code, ag = converted_code(f)
+    code, ag = converted_code(f, features=features)
     return Loaded(code, f.__code__, ag, operators)
 
 
 def converted_code(
-    f: FunctionType, finish: Callable[[ast.Module, str], None] = lambda tree, ag: None
+    f: FunctionType,
+    finish: Callable[[ast.Module, str], None] = lambda tree, ag: None,
+    features: frozenset[Feature] = NO_FEATURES,
 ) -> tuple[CodeType, str]:
     """The converted code of `f`, and its name for the operators.
 
     `finish` may change the tree before it is compiled, given that name.
     """
     definition = source.find(f)
-    context = live_context(f, definition)
+    context = live_context(f, definition, features)
     with deep_trees():
         translation = Translation(ast.Module([bare(definition)], []))
         after = pipeline.run(translation.tree, context)
         generated = function_names(after) - function_names(translation.tree)
         tree = settled(translation, after, context, generated)
+        if verbosity() >= CODE:
+            log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")
         lambdas = generated_lambdas(translation.new, context.ag)
         finish(tree, context.ag)
         code = compiled(tree, definition, f.__code__, context.ag)
@@ -105,20 +112,37 @@ def settled(
     return tree
 
 
-def live_context(f: FunctionType, definition: Definition) -> Context:
+def live_context(
+    f: FunctionType, definition: Definition, features: frozenset[Feature] = NO_FEATURES
+) -> Context:
     """What the globals of a function tell about its names."""
     return Context(
         filename=definition.filename,
         source=definition.text,
         is_library=partial(_is_library, f.__globals__),
         is_builtin=partial(_is_builtin, f.__globals__),
+        is_directive=partial(_is_directive, f.__globals__),
         ag=static.fresh_name(definition.segment()),
+        features=features,
     )
 
 
 def _is_library(module_globals: Mapping[str, Any], name: str) -> bool:
     value = module_globals.get(name)
     return isinstance(value, ModuleType) and policy.is_library_module(value)
+
+
+def _is_directive(module_globals: Mapping[str, Any], dotted: str) -> bool:
+    """Whether a name, or a chain of attributes, stands for `set_loop_options`."""
+    first, *rest = dotted.split(".")
+    if first not in module_globals:  # a variable of the function, or of one around it
+        return looks_like_directive(dotted)
+    found = module_globals[first]
+    if rest and rest[-1] != set_loop_options.__name__:
+        return False  # nobody's attributes are asked for without need
+    for name in rest:
+        found = getattr(found, name, None)
+    return found is set_loop_options
 
 
 def _is_builtin(module_globals: Mapping[str, Any], name: str) -> bool:

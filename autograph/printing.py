@@ -17,20 +17,22 @@ import gast
 
 from . import loader, static
 from .conversion import function_behind
+from .features import Feature
 from .passes import pipeline
+from .passes.base import NO_FEATURES
 from .syntax import source
 from .syntax.tree import deep_trees
 from .syntax.unparse import unparse
 
 
-def function_text(f: Callable[..., Any] | type) -> str:
+def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> str:
     """The converted text of a function or class that is there."""
     with deep_trees():
         if isinstance(f, type):
-            return unparse(static.convert_definition(source.find_class(f)).after)
+            return unparse(static.convert_definition(source.find_class(f), features=features).after)
         function = function_behind(f)
         definition = source.find(function)
-        context = loader.live_context(function, definition)
+        context = loader.live_context(function, definition, features)
         tree = gast.ast_to_gast(ast.Module([undecorated(definition.statement())], []))
         return unparse(static.with_operators(pipeline.run(tree, context), context.ag))
 

@@ -16,14 +16,16 @@ import builtins
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import gast
 
 from . import policy
 from .errors import ConversionError, Diagnostic, Where
+from .features import Feature
 from .passes import pipeline
-from .passes.base import Context
+from .passes.base import NO_FEATURES, Context
 from .syntax import source
 from .syntax.source import Definition
 from .syntax.translate import Translation
@@ -56,11 +58,14 @@ def convert_module(text: str, filename: str, after: str | None = None) -> Conver
     return Converted(translation, converted, context)
 
 
-def convert_definition(definition: Definition, after: str | None = None) -> Converted:
+def convert_definition(
+    definition: Definition, after: str | None = None, features: frozenset[Feature] = NO_FEATURES
+) -> Converted:
     """Convert one function or class of a file, away from the rest of it."""
     translation = Translation(ast.Module([definition.statement()], []))
     tree = source.parse(definition.text, definition.filename)
     context = context_of(tree, definition.text, definition.filename, definition.segment())
+    context = replace(context, features=features)
     if is_converted(definition.text):
         return Converted(translation, with_operators(translation.tree, "ag__"), context)
     after_all = with_operators(pipeline.run(translation.tree, context, after), context.ag)

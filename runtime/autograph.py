@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from agc.autograph.api import do_not_convert, to_code, to_graph
+from agc.autograph.api import (
+    Feature,
+    do_not_convert,
+    set_loop_options,
+    set_verbosity,
+    to_code,
+    to_graph,
+    trace,
+)
 
 
 class experimental:  # noqa: N801  (TensorFlow's name)
     """Names that TensorFlow keeps under `tf.autograph.experimental`."""
 
+    Feature = Feature
     do_not_convert = staticmethod(do_not_convert)
+    set_loop_options = staticmethod(set_loop_options)
 
 
-__all__ = ["experimental", "to_code", "to_graph"]
+__all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]

@@ -15,6 +15,8 @@ import numpy as np
 
 from . import nest
 from .convert import convert_to_tensor, is_tensor_like
+from .ir.builder import current
+from .ir.shown import Mention
 from .ops import comparison, effects, reductions
 from .ops.casting import identity
 from .ops.comparison import logical_not
@@ -41,11 +43,30 @@ def print(  # TensorFlow's name
         summarize: how many elements to show at both ends of each axis; -1 for all.
         sep, end: between and after the inputs, as in Python's `print`.
     """
-    tensors: list[Tensor] = []
+    tensors: list[Mention] = []
     text = sep.join(_text(value, tensors) for value in inputs)
     stream = _stream(output_stream)
     pieces = text.split(_MARK)
-    effects.print_texts(tensors, pieces, end, summarize, stream, name=name)
+    values, forms = [mention.tensor for mention in tensors], [mention.form for mention in tensors]
+    effects.print_texts(values, pieces, end, summarize, stream, forms if any(forms) else (), name=name)
+
+
+def print_now(
+    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
+    """Python's `print` for the graph: each time it runs, to standard output, in the format of `print` above."""
+    print(
+        *values,
+        sep=" " if sep is None else sep,
+        end="\n" if end is None else end,
+        output_stream=sys.stdout if file is None else file,
+    )
+
+
+def mentions(text: str) -> bool:
+    """Whether a text was made from tensors of the graph that is being built."""
+    builder = current()
+    return builder is not None and bool(builder.shown.split(text)[1])
 
 
 def _stream(target: Any) -> str:
@@ -58,20 +79,30 @@ def _stream(target: Any) -> str:
     raise ValueError(f"Unsupported output stream {target!r}: use sys.stderr, sys.stdout or 'file://PATH'")
 
 
-def _text(value: Any, tensors: list[Tensor]) -> str:
+def _text(value: Any, tensors: list[Mention]) -> str:
     """A value as text, with a mark in the place of each tensor."""
     if isinstance(value, Tensor) or is_tensor_like(value):
-        tensors.append(convert_to_tensor(value))
+        tensors.append(Mention(convert_to_tensor(value), ""))
         return _MARK
     if isinstance(value, str):
-        return value.replace(_MARK, "")
+        return _completed(value.replace(_MARK, ""), tensors)
     if not nest.is_nested(value):
         return repr(value)
     return str(nest.map_structure(lambda leaf: _shown_leaf(leaf, tensors), value))
 
 
-def _shown_leaf(leaf: Any, tensors: list[Tensor]) -> _Shown:
-    return _Shown(repr(leaf) if isinstance(leaf, str) else _text(leaf, tensors))
+def _completed(text: str, tensors: list[Mention]) -> str:
+    """A text that was made from tensors of the graph, such as an f-string, with a mark for each."""
+    builder = current()
+    if builder is None:
+        return text
+    pieces, mentioned = builder.shown.split(text)
+    tensors += [mention._replace(form=mention.form or "!s") for mention in mentioned]
+    return _MARK.join(pieces)
+
+
+def _shown_leaf(leaf: Any, tensors: list[Mention]) -> _Shown:
+    return _Shown(_completed(repr(leaf), tensors) if isinstance(leaf, str) else _text(leaf, tensors))
 
 
 class _Shown:

@@ -7,12 +7,13 @@ that graph. Outside of graphs tensors are ordinary values and Python runs as it 
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from agc.autograph import staging
 
-from . import branches, items, leaves, loops, matching, raising, regions
+from . import branches, debugging, items, leaves, loop_options, loops, matching, raising, regions
 from .convert import convert_to_tensor
 from .ir.builder import current
 from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
@@ -45,9 +46,7 @@ class GraphBackend:
     ) -> tuple[Any, ...]:
         going = regions.truth(test, "if")
         functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
-        results: tuple[Any, ...] = branches.choice(
-            COND, going, functions, names, blocks=(then, orelse)
-        )
+        results: tuple[Any, ...] = branches.choice(COND, going, functions, names)
         return results
 
     def while_loop(
@@ -58,8 +57,7 @@ class GraphBackend:
         names: tuple[str, ...],
         options: Mapping[str, Any],
     ) -> tuple[Any, ...]:
-        loop = loops.Loop(test, body, state, names, first=options.get("first"))
-        return loop.record()
+        return loop_options.while_loop(test, body, state, names, options)
 
     def for_loop(
         self,
@@ -71,10 +69,11 @@ class GraphBackend:
         options: Mapping[str, Any],
     ) -> tuple[Any, ...]:
         rows = rows_of(items)
+        rounds = loop_options.at_most(rows.count, options)
         stop = None if until is None else names.index(until)
 
         def going(index: Any, *now: Any) -> Any:
-            more = comparison.less(index, rows.count)
+            more = comparison.less(index, rounds)
             if stop is None or now[stop] is False:
                 return more
             return comparison.logical_and(more, comparison.logical_not(now[stop]))
@@ -82,8 +81,8 @@ class GraphBackend:
         def step(index: Any, *now: Any) -> tuple[Any, ...]:
             return (index + 1, *(body(rows.get(index), *now) or ()))
 
-        step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
-        loop = loops.Loop(going, step, (0, *state), ("index", *names))
+        shapes = loop_options.invariants((0, *state), options)
+        loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes)
         return loop.record()[1:]
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
@@ -97,6 +96,9 @@ class GraphBackend:
         functions = [other, lambda: (decided,)] if op == "and" else [lambda: (decided,), other]
         name = "both" if op == "and" else "either"
         return branches.choice(COND, going, functions, [name], is_logic=True)[0]
+
+    def mentions(self, text: str) -> bool:
+        return debugging.mentions(text)
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
         raising.check(regions.truth(test, "assert"), message)
@@ -203,6 +205,10 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.sum: _sum,
     builtins.zip: Rows.zip,
 }
+
+BUILTINS[builtins.print] = debugging.print_now
+BUILTINS[operator.eq] = comparison.equal
+BUILTINS[operator.ne] = comparison.not_equal
 
 BACKEND = GraphBackend()
 staging.register(BACKEND, Tensor, Variable, TensorArray, Rows)

@@ -11,6 +11,7 @@ from typing import Any
 
 import gast
 from agc.autograph import operators
+from agc.autograph.features import Feature
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
 from agc.autograph.syntax.tree import deep_trees
@@ -20,7 +21,10 @@ PREFIXES = [step.name for step in pipeline.PIPELINE]
 
 
 def converted_text(source: str, after: str | None = None) -> str:
-    return unparse(pipeline.run(gast.parse(source), Context(source=source), after))
+    """The text after a pass. A comment at its top, `# features: LISTS`, asks for optional features."""
+    asked = source.partition("# features: ")[2].partition("\n")[0].split(", ")
+    features = frozenset(Feature[name] for name in asked if name)
+    return unparse(pipeline.run(gast.parse(source), Context(source=source, features=features), after))
 
 
 def module_of(text: str, name: str = "<original>") -> dict[str, Any]:

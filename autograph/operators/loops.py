@@ -16,7 +16,14 @@ from .held import Held, PlaceMaker
 
 _ENDLESS = itertools.count, itertools.cycle
 
-NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+Options = Callable[..., Mapping[str, Any]]  # of the state; what `set_loop_options` said
+
+
+def no_options(*state: Any) -> Mapping[str, Any]:
+    return NOTHING
+
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def while_loop(
@@ -24,7 +31,7 @@ def while_loop(
     body: Branch,
     state: State = (),
     places: tuple[PlaceMaker, ...] = (),
-    options: Mapping[str, Any] = NO_OPTIONS,
+    options: Options = no_options,
 ) -> State:
     """`while`: the names of the state are the parameters of `body`.
 
@@ -55,7 +62,7 @@ def _staged_while(
     body: Branch,
     state: State,
     places: tuple[PlaceMaker, ...],
-    options: Mapping[str, Any],
+    options: Options,
 ) -> State:
     takes = parameters_of(body)
     held = Held(places, state, takes, takes)
@@ -65,7 +72,7 @@ def _staged_while(
         carried.block(held.block(body)),
         held.state + carried.initial,
         held.names + carried.names,
-        {**options, "first": first},
+        {**options(*state), "first": first},
     )
     return held.leave(carried.leave(results))
 
@@ -76,7 +83,7 @@ def for_loop(
     state: State = (),
     until: str | None = None,
     places: tuple[PlaceMaker, ...] = (),
-    options: Mapping[str, Any] = NO_OPTIONS,
+    options: Options = no_options,
 ) -> State:
     """`for`: `body(item, *state)` gives the next state; the variable `until`, once true, ends the loop.
 
@@ -104,7 +111,7 @@ def _staged_for(
     state: State,
     until: str | None,
     places: tuple[PlaceMaker, ...],
-    options: Mapping[str, Any],
+    options: Options,
 ) -> State:
     takes = parameters_of(body)[1:]
     held = Held(places, state, takes, takes)
@@ -115,7 +122,7 @@ def _staged_for(
         held.state + carried.initial,
         held.names + carried.names,
         until,
-        options,
+        options(*state),
     )
     return held.leave(carried.leave(results))
 

@@ -19,10 +19,12 @@ import gast
 
 from ..analyses.staticness import FRAME_ATTRIBUTES, FRAME_READERS, Staging
 from ..errors import ConversionError, Diagnostic
+from ..features import Feature
 from ..syntax.origin import where_of
 from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve, walk
 
 BUILTINS = frozenset(vars(builtins))
+NO_FEATURES: frozenset[Feature] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,15 @@ class Context:
     is_builtin: Callable[[str], bool] = lambda name: (
         name in BUILTINS
     )  # does this global name mean the builtin?
+    # does this name, or chain of attributes, stand for `set_loop_options`?
+    is_directive: Callable[[str], bool] = lambda dotted: looks_like_directive(dotted)
+    features: frozenset[Feature] = NO_FEATURES
     ag: str = "ag__"  # what generated code calls the module of operators
+
+
+def looks_like_directive(dotted: str) -> bool:
+    """Whether a name reads like that of `set_loop_options`, when it is not known what it stands for."""
+    return dotted == "set_loop_options" or dotted.endswith("experimental.set_loop_options")
 
 
 class Names:

@@ -1,6 +1,6 @@
 """The passes, in the order in which they run: jumps become structure, then blocks become functions.
 
-    lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
+    stage_equality → check_options → lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
            → stage_items → stage_blocks → stage_within → stage_asserts → stage_logic → stage_calls
 
 Every tree on the way is runnable Python with the same meaning.
@@ -12,6 +12,7 @@ import gast
 
 from ..syntax.tree import deep_trees
 from .base import Context, Pass, Registry
+from .check_options import CheckOptions
 from .lower_break import LowerBreak
 from .lower_continue import LowerContinue
 from .lower_match import LowerMatch
@@ -21,11 +22,14 @@ from .reject import Reject
 from .stage_asserts import StageAsserts
 from .stage_blocks import StageBlocks
 from .stage_calls import StageCalls
+from .stage_equality import StageEquality
 from .stage_items import StageItems
 from .stage_logic import StageLogic
 from .stage_within import StageWithin
 
 PIPELINE: tuple[type[Pass], ...] = (
+    StageEquality,
+    CheckOptions,
     LowerMatch,
     Reject,
     LowerReturn,

@@ -38,6 +38,7 @@ from ..syntax.tree import (
     with_blocks,
 )
 from .base import FunctionPass
+from .check_options import directive, options_of
 from .block_functions import BlockFunctions, only_gives
 from .guards import Guard
 from .places import Places
@@ -67,6 +68,7 @@ class _Writer:
         self.node = node
         self.plan = found
         self.names = owner.names
+        self.context = owner.context
         self.ag = owner.context.ag
         self.guard = Guard(owner.context, owner.registry, found.unproven, found.guarded)
         self.guard.names = owner.names
@@ -181,12 +183,13 @@ class _Writer:
     def while_loop(self, statement: Any, found: Plan) -> Statements:
         state = found.parameters
         name = self.names.fresh("loop_body")
-        body = self.functions.giving(self.body(statement.body), state)
+        options, body = self.options(statement, state)
+        body = self.functions.giving(self.body(body), state)
         test = self.functions.moved(self.expression(statement.test))
         arguments = [lambda_of(state, test), load(name), _loaded(state)]
         return [
             self.functions.function(name, state, body, found.cells, statement),
-            *self.call("while_loop", arguments, {}, found, statement),
+            *self.call("while_loop", arguments, options, found, statement),
         ]
 
     def for_loop(self, statement: Any, found: Plan) -> Statements:
@@ -197,7 +200,9 @@ class _Writer:
             if flag.id in state:  # otherwise nothing in the loop sets it
                 keywords["until"] = text(flag.id)
         name = self.names.fresh("loop_body")
-        body = self.body(statement.body)
+        options, body = self.options(statement, state)
+        keywords |= options
+        body = self.body(body)
         plain = isinstance(target, gast.Name) and target.id not in (*state, *found.cells)
         item = target.id if plain else self.names.fresh("item")
         if not plain:
@@ -211,6 +216,15 @@ class _Writer:
         ]
 
     # Pieces
+
+    def options(self, loop: Any, state: list[str]) -> tuple[dict[str, gast.expr], Statements]:
+        """What `set_loop_options` at the head of a loop says, for the call; then the rest of the body."""
+        call = directive(loop.body[0], self.context)
+        said = None if call is None else options_of(call)
+        if said is None:
+            return {}, loop.body
+        rest = loop.body[1:] or [at(gast.Pass(), loop.body[0])]
+        return {"options": lambda_of(state, self.functions.moved(self.expression(said)))}, rest
 
     def call(
         self,

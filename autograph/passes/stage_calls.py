@@ -2,6 +2,7 @@
 
     step(x)        ==>     ag__.converted(step)(x)
     range(n)       ==>     ag__.converted(range)(n)         a builtin that backends overload
+    print(x)       ==>     ag__.print_(x)                   with Feature.BUILTIN_FUNCTIONS
     np.dot(a, b)           stays: a library; so do other builtins, `super()` and decorators
     sys._getframe(1)       ==>     ag__.converted(sys._getframe)(1)     it looks at frames
     frame.f_back           ==>     ag__.f_back(frame)
@@ -15,6 +16,7 @@ from typing import Any
 
 import gast
 
+from ..features import Feature
 from ..syntax.template import Template
 from ..syntax.tree import evolve, is_call_of, root, stored_names
 from .expressions import ExpressionPass
@@ -40,6 +42,7 @@ LITERALS = (
 
 F_BACK = Template("$ag.f_back($frame)")
 CONVERTED = Template("$ag.converted($callee)")
+PRINT = Template("$ag.print_")
 
 
 class StageCalls(ExpressionPass):
@@ -47,6 +50,7 @@ class StageCalls(ExpressionPass):
 
     def run(self, tree: gast.Module) -> gast.Module:
         self.assigned = _assigned_at_top(tree)
+        self.prints = Feature.BUILTIN_FUNCTIONS in self.context.features
         return super().run(tree)
 
     def visit_Attribute(self, node: Any) -> Any:
@@ -59,9 +63,18 @@ class StageCalls(ExpressionPass):
         if is_call_of(node, self.context.ag):
             return evolve(node, args=self.visit_all(node.args), keywords=self.visit_all(node.keywords))
         new = self.children(node)
-        if not self.active or self.is_left_alone(node.func):
+        if not self.active:
+            return new
+        if self.prints and self.is_builtin(node.func, "print"):
+            return evolve(new, func=PRINT.expression(new.func, ag=self.context.ag))
+        if self.is_left_alone(node.func):
             return new
         return evolve(new, func=CONVERTED.expression(new.func, ag=self.context.ag, callee=new.func))
+
+    def is_builtin(self, callee: gast.expr, name: str) -> bool:
+        """Whether a callee is the built-in function of this name, and no variable."""
+        is_it = isinstance(callee, gast.Name) and callee.id == name and self.context.is_builtin(name)
+        return is_it and name not in self.names.bound and name not in self.assigned
 
     def is_left_alone(self, callee: gast.expr) -> bool:
         if isinstance(callee, gast.Attribute) and isinstance(callee.value, LITERALS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 import sys
 from typing import Any
 
@@ -15,16 +16,35 @@ from .declare import Input, Name, Tensors, op
 
 @op(name="print", stateful=True)
 def print_texts(
-    inputs: Tensors, pieces: Texts, end: str, summarize: int, stream: str, name: Name = None
+    inputs: Tensors,
+    pieces: Texts,
+    end: str,
+    summarize: int,
+    stream: str,
+    forms: Texts = (),
+    name: Name = None,
 ) -> tuple[()]:
-    """Write the tensors, with the text of `pieces` around them, to a stream."""
+    """Write the tensors, with the text of `pieces` around them, to a stream.
+
+    `forms` are given when some come from texts such as f-strings: "" for tensors that stand by themselves.
+    """
     return ()
 
 
 @print_texts.kernel
-def _(inputs: list[Any], pieces: tuple[str, ...], end: str, summarize: int, stream: str) -> tuple[()]:
+def _(
+    inputs: list[Any],
+    pieces: tuple[str, ...],
+    end: str,
+    summarize: int,
+    stream: str,
+    forms: tuple[str, ...] = (),
+) -> tuple[()]:
     quote = "" if len(inputs) == 1 and not np.ndim(inputs[0]) and not any(pieces) else '"'
-    shown = [show(value, summarize, quote) for value in inputs]
+    shown = [
+        written_as(value, form) if form else show(value, summarize, quote)
+        for value, form in itertools.zip_longest(inputs, forms, fillvalue="")
+    ]
     text = pieces[0] + "".join(value + piece for value, piece in zip(shown, pieces[1:], strict=True))
     emit(text + end, stream)
     return ()
@@ -78,6 +98,19 @@ def show_item(item: Any, quote: str = "") -> str:
         text = f"{item:.{short}g}"
         return text if item.dtype.type(text) == item or item != item else f"{item:.{long}g}"
     return str(item)
+
+
+def written_as(value: Any, form: str) -> str:
+    """A value as Python writes it in a text.
+
+    >>> written_as(np.int32(-3), ""), written_as(np.int32(-3), ":+05d"), written_as(b"a", "!r")
+    ('-3', '-0003', "'a'")
+    """
+    item = np.asarray(value)[()]
+    if isinstance(item, bytes):
+        text = item.decode("utf-8", "backslashreplace")
+        return repr(text) if form == "!r" else format(text, form[1:] if form.startswith(":") else "")
+    return format(item, form[1:]) if form.startswith(":") else str(item)
 
 
 _DIGITS = {"e": (3, 5), "f": (6, 9)}  # decimal digits that are always right, and that always suffice

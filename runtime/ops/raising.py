@@ -12,7 +12,7 @@ from .. import errors
 from ..tensor import EagerTensor
 from .attributes import READERS, Texts
 from .declare import Name, Tensors, op
-from .effects import GraphAssertionError
+from .effects import GraphAssertionError, written_as
 
 
 class Filled(NamedTuple):
@@ -83,19 +83,6 @@ def filled(pieces: Sequence[str], values: Sequence[Any], forms: Sequence[str]) -
     """
     written = [written_as(value, form) for value, form in zip(values, forms, strict=True)]
     return pieces[0] + "".join(text + piece for text, piece in zip(written, pieces[1:], strict=True))
-
-
-def written_as(value: Any, form: str) -> str:
-    """A value as Python writes it in a text.
-
-    >>> written_as(np.int32(-3), ""), written_as(np.int32(-3), ":+05d"), written_as(b"a", "!r")
-    ('-3', '-0003', "'a'")
-    """
-    item = np.asarray(value)[()]
-    if isinstance(item, bytes):
-        text = item.decode("utf-8", "backslashreplace")
-        return repr(text) if form == "!r" else format(text, form[1:])
-    return format(item, form[1:]) if form.startswith(":") else str(item)
 
 
 def is_known(kind: type[BaseException]) -> bool:

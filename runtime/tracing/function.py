@@ -39,6 +39,7 @@ class Function:
         autograph: bool,
         reduce_retracing: bool,
         executor: str,
+        features: Any = None,
     ) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
@@ -47,6 +48,7 @@ class Function:
         self._autograph = autograph
         self._reduce_retracing = reduce_retracing
         self._executor = executor
+        self._features = features
         self._parameters = Parameters(python_function)
         self._concrete: dict[Hashable, ConcreteFunction] = {}
         self._fast: dict[Hashable, ConcreteFunction] = {}
@@ -141,7 +143,7 @@ class Function:
             traced = trace(self.python_function, self._parameters.unbind, arguments, self.name, make)
         else:
             with api.in_sight(self.python_function, arguments):
-                code = api.convert(self.python_function)
+                code = api.convert(self.python_function, optional_features=self._features)
                 traced = trace(code, self._parameters.unbind, arguments, self.name, make)
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self._executor)
 
@@ -244,10 +246,11 @@ def function(
         reduce_retracing: trace with unknown dimensions when calls differ in shapes only (also spelled
             `experimental_relax_shapes`).
         jit_compile: None or False; there is no native compiler (also spelled `experimental_compile`).
+        experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
         experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect.
         experimental_executor: "plan" (the graph as straight-line Python) or "interpret" (step by step).
 
-    Raises ValueError for `jit_compile=True` and for autograph options, TypeError for a bad signature.
+    Raises ValueError for `jit_compile=True`, TypeError for a bad signature and for unknown options.
 
     >>> from agc.runtime import constant
     >>> @function
@@ -260,8 +263,7 @@ def function(
     """
     if jit_compile or experimental_compile:
         raise ValueError("jit_compile=True needs a native compiler, and none is available")
-    if experimental_autograph_options is not None:
-        raise ValueError("experimental_autograph_options are not supported: leave them out")
+    features = api.options_of(True, experimental_autograph_options).features
     if experimental_executor not in EXECUTORS:
         raise ValueError(
             f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {experimental_executor!r}"
@@ -279,6 +281,6 @@ def function(
         name = getattr(inner, "__name__", type(inner).__name__)
         name = name if name.isidentifier() else "lambda_"
         relaxed = bool(reduce_retracing or experimental_relax_shapes)
-        return Function(inner, name, input_signature, autograph, relaxed, experimental_executor)
+        return Function(inner, name, input_signature, autograph, relaxed, experimental_executor, features)
 
     return decorated if func is None else decorated(func)

@@ -40,7 +40,7 @@ def test_every_pass_has_cases() -> None:
 
 def test_unknown_pass_is_named_with_the_valid_ones() -> None:
     with pytest.raises(
-        ValueError, match="no pass 'lower_brake'; the passes are lower_match, reject, lower_return"
+        ValueError, match="no pass 'lower_brake'; the passes are stage_equality, check_options, lower_match"
     ):
         pipeline.run(gast.parse("x = 1"), Context(), after="lower_brake")
 

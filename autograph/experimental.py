@@ -1,0 +1,9 @@
+"""Names that TensorFlow keeps under `autograph.experimental`."""
+
+from __future__ import annotations
+
+from .features import Feature
+from .loop_options import set_loop_options
+from .policy import do_not_convert
+
+__all__ = ["Feature", "do_not_convert", "set_loop_options"]

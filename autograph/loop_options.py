@@ -1,0 +1,39 @@
+"""`set_loop_options`: what a user says about a loop, at the head of its body.
+
+    while n > 0:
+        set_loop_options(maximum_iterations=9)      ==>     ag__.while_loop(…, options=lambda n: {'maximum_iterations': 9})
+        n -= 1
+
+In plain Python it does nothing. A backend that stages the loop gets the options with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+UNSPECIFIED: Any = object()
+
+NAMES = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
+
+
+def set_loop_options(
+    parallel_iterations: Any = UNSPECIFIED,
+    swap_memory: Any = UNSPECIFIED,
+    maximum_iterations: Any = UNSPECIFIED,
+    shape_invariants: Any = UNSPECIFIED,
+) -> None:
+    """Options for the loop that this is the first statement of, for when the loop is staged.
+
+    Args:
+        parallel_iterations, swap_memory: hints for a backend, which may ignore them.
+        maximum_iterations: a staged loop ends after so many rounds at the latest.
+        shape_invariants: (variable, shape) pairs: the shape that a variable has in all rounds.
+
+    >>> def halved(n):
+    ...     while n > 1:
+    ...         set_loop_options(maximum_iterations=100)
+    ...         n //= 2
+    ...     return n
+    >>> halved(9)
+    1
+    """

@@ -1,0 +1,69 @@
+"""What only some conversions stage: `print`, `==` and `!=`; see features.py."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..staging import PYTHON, Backend, backends
+
+
+def print_(*values: Any, **options: Any) -> None:
+    """`print(*values)`, by the backend that has one of the values, or a text that mentions one.
+
+    >>> print_(1, [2], sep="-")
+    1-[2]
+    """
+    try:
+        backend = next((found for value in values for found in _owners(value)), None)
+        printing = print if backend is None else backend.builtins.get(print, print)
+        printing(*values, **options)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _owners(value: Any) -> Iterator[Backend]:
+    """The backend that stages on a value, on an item of it, or on what a text mentions."""
+    kind = type(value)
+    if kind in (list, tuple):
+        for item in value:
+            yield from _owners(item)
+    elif kind is dict:
+        yield from _owners([*value.items()])
+    elif kind is str:
+        yield from (b for b in set(backends.registered.values()) if _mentions(b, value))
+    else:
+        backend = backends[kind]
+        if backend is not PYTHON and backend.owns(value):
+            yield backend
+
+
+def _mentions(backend: Backend, text: str) -> bool:
+    answer = getattr(backend, "mentions", None)
+    return answer is not None and bool(answer(text))
+
+
+def eq(left: Any, right: Any) -> Any:
+    """`left == right`."""
+    return _compared(operator.eq, left, right)
+
+
+def ne(left: Any, right: Any) -> Any:
+    """`left != right`."""
+    return _compared(operator.ne, left, right)
+
+
+def _compared(compare: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    try:
+        for value in (left, right):
+            backend = backends[builtins.type(value)]
+            if backend is not PYTHON and backend.owns(value):
+                return backend.builtins.get(compare, compare)(left, right)
+        return compare(left, right)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise

@@ -1,0 +1,63 @@
+"""What AutoGraph says about its work, when it is asked to.
+
+    set_verbosity(1)                 agc.autograph: converted fit, at train.py:12
+    set_verbosity(3)                 and the code that it became
+    AUTOGRAPH_VERBOSITY=1            the same from the environment
+    trace("step", x)                 a `print` for traced code: it happens while tracing, whatever the features
+
+Messages go to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType
+from typing import Any
+
+CONVERSIONS, CODE, EVERYTHING = 1, 3, 10
+
+
+class _Verbosity:
+    def __init__(self) -> None:
+        self.level: int | None = None  # None: what the environment says
+        self.to_stdout = False
+
+
+_verbosity = _Verbosity()
+
+
+def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
+    """Say more (0 is nothing, 1 what is converted, 3 the code as well, 10 also what is left alone).
+
+    The environment variable AUTOGRAPH_VERBOSITY does the same until this is called.
+    """
+    _verbosity.level, _verbosity.to_stdout = level, alsologtostdout
+
+
+def verbosity() -> int:
+    """The level that is set."""
+    if _verbosity.level is not None:
+        return _verbosity.level
+    text = os.environ.get("AUTOGRAPH_VERBOSITY", "0")
+    return int(text) if text.strip().isdigit() else 0
+
+
+def trace(*args: Any) -> None:
+    """Print while a function is being traced.
+
+    >>> trace("step", 1)
+    step 1
+    """
+    print(*args)
+
+
+def log(level: int, message: str) -> None:
+    """Say something at this level."""
+    if verbosity() >= level:
+        for stream in (sys.stderr, sys.stdout)[: 1 + _verbosity.to_stdout]:
+            print(f"agc.autograph: {message}", file=stream)
+
+
+def place(code: CodeType) -> str:
+    return f"{code.co_qualname}, at {code.co_filename}:{code.co_firstlineno}"

@@ -1,0 +1,322 @@
+"""Optional features, options of loops, and what AutoGraph says of its work."""
+
+import operator
+
+import agc.runtime as tf
+import pytest
+from agc import autograph
+
+Feature = tf.autograph.experimental.Feature
+set_loop_options = tf.autograph.experimental.set_loop_options
+
+both_executors = pytest.mark.parametrize("executor", ["plan", "interpret"])
+
+
+def test_features_have_tensorflows_names():
+    assert [feature.name for feature in Feature] == [
+        "ALL", "AUTO_CONTROL_DEPS", "ASSERT_STATEMENTS", "BUILTIN_FUNCTIONS", "EQUALITY_OPERATORS", "LISTS", "NAME_SCOPES",
+    ]  # fmt: skip
+    assert Feature.all() == tuple(Feature)
+    assert set(Feature.all()) - set(Feature.all_but(Feature.LISTS)) == {Feature.ALL, Feature.LISTS}
+    assert autograph.experimental.Feature is Feature
+
+
+@pytest.mark.parametrize("wrong", ["LISTS", 3, [Feature.LISTS, 3]])
+def test_what_is_no_feature_is_refused(wrong):
+    for take in (
+        lambda: autograph.convert(double, optional_features=wrong),
+        lambda: tf.autograph.to_graph(double, True, wrong),
+        lambda: tf.autograph.to_code(double, True, wrong),
+        lambda: tf.function(double, experimental_autograph_options=wrong),
+    ):
+        with pytest.raises(TypeError, match="is no feature of AutoGraph: take members of Feature"):
+            take()
+
+
+def double(x):
+    return x + x
+
+
+# print
+
+
+def tell(x):
+    print("in tell", x)
+
+
+def telling(x, say=print):
+    print("x is", x, [x], f"{x:.2f} or {x}", sep="; ")
+    if x > 1:
+        print("big:", x, end="!\n")
+    tell(x)
+    say("said", x)
+    return x
+
+
+@both_executors
+def test_print_at_each_run(capsys, executor):
+    f = tf.function(
+        telling, experimental_autograph_options=Feature.BUILTIN_FUNCTIONS, experimental_executor=executor
+    )
+    f(tf.constant(1.5))
+    capsys.readouterr()
+    f(tf.constant(2.0))
+    f(tf.constant(0.25))
+    assert capsys.readouterr().out == (
+        "x is; 2; [2]; 2.00 or 2.0\nbig: 2!\nin tell 2\nsaid 2\nx is; 0.25; [0.25]; 0.25 or 0.25\nin tell 0.25\nsaid 0.25\n"
+    )
+
+
+def test_print_while_tracing_without_the_feature(capsys):
+    f = tf.function(telling)
+    f(tf.constant(2.0))
+    assert "x is; Tensor(" in capsys.readouterr().out
+    f(tf.constant(0.25))
+    assert capsys.readouterr().out == ""
+
+
+def test_print_stays_pythons_for_pythons_values(capsys):
+    autograph.convert(telling, optional_features=Feature.ALL)(2.0)
+    converted = capsys.readouterr().out
+    telling(2.0)
+    assert converted == capsys.readouterr().out
+
+
+def test_tf_print_of_texts_made_from_tensors(capsys):
+    @tf.function
+    def f(x):
+        text = f"<{x:4d}>" + "%s!" % x
+        tf.print(text, [text, x], output_stream="stdout")
+
+    f(tf.constant(7))
+    assert capsys.readouterr().out == "<   7>7! ['<   7>7!', 7]\n"
+
+
+# == and !=
+
+
+def is_training(mode):
+    if mode == "train":
+        return 1
+    if mode != "test":
+        return 2
+    return 3
+
+
+@both_executors
+def test_equality_of_texts(executor):
+    options = (Feature.EQUALITY_OPERATORS, Feature.LISTS)
+    f = tf.function(is_training, experimental_autograph_options=options, experimental_executor=executor)
+    assert [int(f(tf.constant(mode))) for mode in ("train", "eval", "test")] == [1, 2, 3]
+    assert autograph.convert(is_training, optional_features=options)("test") == 3
+    assert "ag__.eq(mode, 'train')" in tf.autograph.to_code(is_training, True, options)
+
+
+def test_equality_is_what_the_operator_module_says():
+    f = tf.function(lambda x, y: (operator.eq(x, y), operator.ne(x, y)))
+    assert [bool(part) for part in f(tf.constant(1), tf.constant(1))] == [True, False]
+
+
+# Whom the options are for
+
+
+def outer(x):
+    return inner(x)
+
+
+def inner(x):
+    print("inner", x)
+    if x > 0:
+        x = -x
+    return x
+
+
+def test_callees_have_their_callers_features(capsys):
+    printing = tf.function(outer, experimental_autograph_options=Feature.BUILTIN_FUNCTIONS)
+    tracing = tf.function(outer)
+    for x in (tf.constant(1), tf.constant(2)):
+        tracing(x)
+        printing(x)
+    assert capsys.readouterr().out == 'inner Tensor("x:0", shape=(), dtype=int32)\ninner 1\ninner 2\n'
+
+
+def test_callees_are_converted_unless_they_shall_not_be():
+    assert int(tf.function(autograph.to_graph(outer), autograph=False)(tf.constant(3))) == -3
+    alone = tf.function(autograph.to_graph(outer, recursive=False), autograph=False)
+    with pytest.raises(TypeError, match="not convert"):
+        alone(tf.constant(3))
+
+
+# Options of loops
+
+
+def counted(n):
+    rounds = 0
+    while n > 0:
+        set_loop_options(maximum_iterations=3, parallel_iterations=1, swap_memory=True)
+        n -= 1
+        if n == 7:
+            break
+        rounds += 1
+    return n, rounds
+
+
+def nested(n):
+    total = 0
+    for i in tf.range(n):
+        set_loop_options(maximum_iterations=tf.constant(4))
+        if i == 1:
+            continue
+        for _ in tf.range(i):
+            tf.autograph.experimental.set_loop_options(maximum_iterations=1)
+            total += 1
+        total += 10
+    return total
+
+
+@both_executors
+def test_a_staged_loop_ends_after_so_many_rounds(executor):
+    f = tf.function(counted, experimental_executor=executor)
+    assert [[int(part) for part in f(tf.constant(n))] for n in (2, 9, 20)] == [[0, 2], [7, 1], [17, 3]]
+    assert int(tf.function(nested, experimental_executor=executor)(tf.constant(9))) == 32
+
+
+def test_pythons_loops_know_no_options():
+    assert autograph.convert(counted)(20) == counted(20) == (7, 12)
+
+
+def test_a_limited_test_with_effects_is_made_as_often_as_in_python():
+    asked = tf.Variable(0)
+
+    def more(n):
+        asked.assign_add(1)
+        return n > 0
+
+    @tf.function
+    def f(n):
+        while more(n):
+            set_loop_options(maximum_iterations=9)
+            n -= 1
+        return n
+
+    assert int(f(tf.constant(3))) == 0
+    assert int(asked) == 4
+
+
+def test_shapes_that_stay():
+    @tf.function
+    def f(x):
+        i = tf.constant(0)
+        while i < 3:
+            set_loop_options(shape_invariants=[(x, tf.TensorShape([None]))])
+            x = tf.concat([x, x], 0)
+            i += 1
+        return x
+
+    assert f(tf.constant([1.0])).shape == (8,)
+    assert f.get_concrete_function(tf.constant([1.0])).structured_outputs.shape == [None]
+
+    @tf.function
+    def narrow(x):
+        while tf.size(x) < 9:
+            set_loop_options(shape_invariants=[(x, tf.TensorShape([1]))])
+            x = tf.concat([x, x], 0)
+        return x
+
+    with pytest.raises(ValueError, match="the loop changes the type of `x`"):
+        narrow(tf.constant([1.0]))
+
+
+def test_shapes_are_about_the_loops_own_variables():
+    @tf.function
+    def f(x):
+        other = tf.constant(1)
+        while x < 3:
+            set_loop_options(shape_invariants=[(other, tf.TensorShape([]))])
+            x += 1
+        return x
+
+    with pytest.raises(ValueError, match="about a tensor that the loop changes"):
+        f(tf.constant(1))
+
+
+def test_options_stand_at_the_head():
+    def late(n):
+        while n > 0:
+            n -= 1
+            set_loop_options(maximum_iterations=3)
+        return n
+
+    def outside(n):
+        set_loop_options(maximum_iterations=3)
+        return n
+
+    def hidden(n, options):
+        while n > 0:
+            set_loop_options(**options)
+            n -= 1
+
+    for f, said in ((late, "first statement"), (outside, "first statement"), (hidden, "spelled out")):
+        with pytest.raises(autograph.ConversionError, match=said) as caught:
+            autograph.convert(f)
+        assert caught.value.diagnostic.code == "AGC111"
+    assert late(5) == 0
+
+
+def test_a_function_that_is_only_called_so():
+    def own(n):
+        total = []
+
+        def set_loop_options(k):
+            total.append(k)
+
+        while n > 0:
+            set_loop_options(n)
+            n -= 1
+        return total
+
+    assert own(3) == [3, 2, 1]
+
+
+# What AutoGraph says
+
+
+def test_verbosity(capsys, monkeypatch):
+    def chatty(x):
+        return quiet(x) if x > 0 else x
+
+    def quiet(x):
+        return -x
+
+    try:
+        tf.autograph.set_verbosity(1)
+        autograph.convert(chatty)(1)
+        said = capsys.readouterr()
+        assert [line.partition(", at ")[0].rpartition(".")[2] for line in said.err.splitlines()] == [
+            "chatty",
+            "quiet",
+        ]
+        assert said.out == ""
+        tf.autograph.set_verbosity(3, alsologtostdout=True)
+        autograph.convert(lambda x: 1 if x else 2)
+        assert "ag__.if_exp(x, lambda: 1, lambda: 2)" in capsys.readouterr().out
+        tf.autograph.set_verbosity(0)
+        autograph.convert(lambda x: 3 if x else 4)
+        assert capsys.readouterr().err == ""
+    finally:
+        monkeypatch.setattr("agc.autograph.verbosity._verbosity.level", None)
+        monkeypatch.setattr("agc.autograph.verbosity._verbosity.to_stdout", False)
+    monkeypatch.setenv("AUTOGRAPH_VERBOSITY", "1")
+    autograph.convert(lambda x: 5 if x else 6)
+    assert "converted" in capsys.readouterr().err
+
+
+def test_trace_prints_while_tracing(capsys):
+    @tf.function(experimental_autograph_options=Feature.ALL)
+    def f(x):
+        tf.autograph.trace("tracing", 1)
+        return x
+
+    f(tf.constant(1))
+    f(tf.constant(2))
+    assert capsys.readouterr().out == "tracing 1\n"
