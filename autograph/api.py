@@ -31,6 +31,7 @@ from .loop_options import set_loop_options
 from .operators import converted, converter
 from .policy import do_not_convert
 from .verbosity import set_verbosity, trace
+from .sites import assigned_before, assigned_in, running
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -38,7 +39,8 @@ __all__ = [
     "install_import_hook",
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
-    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight",
+    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight", "unconverted",
+    "running", "assigned_before", "assigned_in",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,6 +81,14 @@ def in_sight(*roots: Any) -> AbstractContextManager[None]:
     to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
     """
     return converter.in_sight(*roots)
+
+
+def unconverted(label: str) -> Diagnostic | None:
+    """For a runtime that cannot give a value: the error that says why the running code was not converted.
+
+    None if it was. `label` says which value is asked for.
+    """
+    return converter.unconverted(label)
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:

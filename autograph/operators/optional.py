@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -60,9 +59,10 @@ def ne(left: Any, right: Any) -> Any:
 def _compared(compare: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     try:
         for value in (left, right):
-            backend = backends[builtins.type(value)]
+            backend = backends[type(value)]
             if backend is not PYTHON and backend.owns(value):
-                return backend.builtins.get(compare, compare)(left, right)
+                compare = backend.builtins.get(compare, compare)
+                break
         return compare(left, right)
     except BaseException as error:
         leave_no_trace(error)
