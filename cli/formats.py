@@ -81,7 +81,7 @@ def uri(file: str) -> str:
     from pathlib import Path
     from urllib.parse import quote
 
-    return Path(file).as_uri() if os.path.isabs(file) else quote(file.replace(os.sep, "/"))
+    return Path(file).as_uri() if os.path.isabs(file) else quote(os.fsencode(file.replace(os.sep, "/")))
 
 
 def github(found: Sequence[Diagnostic], colored: bool = False) -> str:

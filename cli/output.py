@@ -56,7 +56,8 @@ def emit(text: str) -> None:
             stream.write(text)
         else:
             stream.flush()
-            buffer.write(in_utf8(text).encode())
+            # A file's name may hold bytes that are not text: Python's stand-ins for them are written as \udcff.
+            buffer.write(in_utf8(text).encode(errors="backslashreplace"))
         stream.flush()
     except BrokenPipeError:
         abandon_stdout()

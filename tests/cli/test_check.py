@@ -153,6 +153,18 @@ def test_a_folder_by_its_absolute_name(inside, project):
     assert found(inside("check", folder / "p", "--json"))[0][0] == str(folder / "p" / "jump.py")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="file names are bytes on POSIX only")
+def test_a_file_whose_name_is_not_text(inside, project):
+    folder = project({"p/a.py": JUMP})
+    os.rename(folder / "p" / "a.py", os.fsencode(folder / "p") + b"/\xff.py")
+    assert "  --> p/\\udcff.py:6:13\n" in inside("check", "p").stdout
+    assert found(inside("check", "p", "--json"))[0] == ("p/\udcff.py", 6, "AGC110")
+    sarif = json.loads(inside("check", "p", "--format", "sarif").stdout)
+    place = sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "p/%FF.py"}
+    assert inside("check", "p", "--format", "github").stdout.startswith("::error file=p/\\udcff.py,line=6")
+
+
 def test_stdin(inside):
     assert found(inside("check", "-", "--json", stdin=JUMP))[0] == ("<stdin>", 6, "AGC110")
 
