@@ -28,6 +28,10 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite
 	$(BIN)/python -m pytest
 
+.PHONY: stdlib
+stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests of it
+	$(BIN)/python -m tests.stdlib --jobs 2
+
 .PHONY: lint
 lint: $(VENV)/installed-dev  ## ruff and mypy
 	$(BIN)/ruff check .
