@@ -158,7 +158,8 @@ def _handler_from(fields: Fields) -> None:
 
 
 def _definition_to(fields: Fields) -> None:
-    fields.setdefault("type_params", [])
+    # Python 3.12 has the field, but a definition made by hand may lack it.
+    fields["type_params"] = fields.get("type_params") or []
 
 
 def _type_parameter_to(fields: Fields) -> None:
