@@ -96,7 +96,7 @@ def zeros(spec: AnySpec) -> Any:
 
 def same_static(one: Any, other: Any) -> bool:
     """Whether two Python objects are the same for a graph."""
-    if one is other:
+    if one is other or type(one) is type(other) is Undefined:
         return True
     if type(one) is not type(other) or not isinstance(one, (str, bytes, frozenset, *NUMBERS)):
         return False

@@ -27,6 +27,8 @@ from .variable import Variable
 class GraphBackend:
     """Stages on the runtime's values while a graph is being built; see `agc.autograph.staging.Backend`."""
 
+    lasting = (Variable,)
+
     @property
     def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
         return BUILTINS

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ..errors import leave_no_trace
+from ..journal import staged
 from ..places import Carried
-from ..staging import PYTHON, State, backends
+from ..staging import PYTHON, Backend, State, backends
 from .held import Held, PlaceMaker
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
@@ -34,19 +35,37 @@ def cond(
         if backend is PYTHON or not backend.owns(test):
             return then(*state) if test else orelse(*state)
         gives = _names_of(then, orelse) if names is None else names
-        held = Held(places, state, gives if then is keep else parameters_of(then), gives)
-        carried = Carried(held.makers)
-        results = backend.cond(
+        takes = gives if then is keep else parameters_of(then)
+        return _staged(backend, test, then, orelse, state, takes, gives, places)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _staged(
+    backend: Backend,
+    test: Any,
+    then: Branch,
+    orelse: Branch,
+    state: State,
+    takes: Sequence[str],
+    gives: Sequence[str],
+    places: tuple[PlaceMaker, ...],
+) -> State:
+    """A choice that a backend makes; `takes` and `gives` are the variables of the state and of the results."""
+    held = Held(places, state, takes, gives)
+
+    def run(carried: Carried) -> State:
+        return backend.cond(
             test,
             carried.block(held.block(then)),
             carried.block(held.block(orelse)),
             held.state + carried.initial,
             held.names + carried.names,
         )
-        return held.leave(carried.leave(results))
-    except BaseException as error:
-        leave_no_trace(error)
-        raise
+
+    taken = [name for name in takes if name not in held.objects]
+    return held.leave(staged(held.makers, run, (then, orelse), held.state, taken))
 
 
 def _names_of(*branches: Branch) -> tuple[str, ...]:

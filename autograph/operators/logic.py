@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import leave_no_trace
-from ..staging import PYTHON, backends
+from ..journal import pure, staged
+from ..places import Carried
+from ..staging import PYTHON, State, backends
 
 
 def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
@@ -16,7 +19,13 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
     try:
         if backend is PYTHON or not backend.owns(test):
             return then() if test else orelse()
-        (value,) = backend.cond(test, lambda: (then(),), lambda: (orelse(),), (), ("value",))
+
+        def run(carried: Carried) -> State:
+            first = carried.block(lambda: (then(),), then)
+            other = carried.block(lambda: (orelse(),), orelse)
+            return backend.cond(test, first, other, carried.initial, ("value", *carried.names))
+
+        (value,) = staged((), run, (then, orelse))
         return value
     except BaseException as error:
         leave_no_trace(error)
@@ -33,7 +42,7 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
         for operand in rest:
             backend = backends[type(first)]
             if backend is not PYTHON and backend.owns(first):
-                return backend.logical("and", first, _chain(and_, *rest[rest.index(operand) :]))
+                return backend.logical("and", first, _later_operands("and", and_, rest, operand))
             if not first:
                 return first
             first = operand()
@@ -49,7 +58,7 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
         for operand in rest:
             backend = backends[type(first)]
             if backend is not PYTHON and backend.owns(first):
-                return backend.logical("or", first, _chain(or_, *rest[rest.index(operand) :]))
+                return backend.logical("or", first, _later_operands("or", or_, rest, operand))
             if first:
                 return first
             first = operand()
@@ -59,9 +68,18 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
         raise
 
 
-def _chain(op: Callable[..., Any], operand: Callable[[], Any], *rest: Callable[[], Any]) -> Callable[[], Any]:
-    """The operands that are left, as one."""
-    return (lambda: op(operand(), *rest)) if rest else operand
+def _later_operands(
+    word: str, op: Callable[..., Any], rest: Sequence[Callable[[], Any]], operand: Callable[[], Any]
+) -> Callable[[], Any]:
+    """The operands from `operand` on, as one."""
+    _, *later = left = rest[rest.index(operand) :]
+    return pure(
+        partial(_chain, op, operand, *later) if later else operand, f"an operand of this `{word}`", left
+    )
+
+
+def _chain(op: Callable[..., Any], operand: Callable[[], Any], *rest: Callable[[], Any]) -> Any:
+    return op(operand(), *rest)
 
 
 def not_(value: Any) -> Any:

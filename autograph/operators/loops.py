@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
+from ..journal import staged
 from ..places import Carried
-from ..staging import PYTHON, Backend, State, backend_of, backends
+from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .branches import Branch, cond, keep, parameters_of
 from .held import Held, PlaceMaker
 
@@ -66,15 +67,19 @@ def _staged_while(
 ) -> State:
     takes = parameters_of(body)
     held = Held(places, state, takes, takes)
-    carried = Carried(held.makers)
-    results = backend.while_loop(
-        carried.test(held.test(test)),
-        carried.block(held.block(body)),
-        held.state + carried.initial,
-        held.names + carried.names,
-        {**options(*state), "first": first},
-    )
-    return held.leave(carried.leave(results))
+    said = {**options(*state), "first": first}
+
+    def run(carried: Carried) -> State:
+        going, step, start, names = held.test(test), held.block(body), held.state, held.names
+        if carried.test_assigns:
+            going, step, start = rotated(going, step, start, first)
+            names = ("going", *names)
+        results = backend.while_loop(
+            carried.test(going), carried.block(step), start + carried.initial, names + carried.names, said
+        )
+        return results[1:] if carried.test_assigns else results
+
+    return held.leave(staged(held.makers, run, (body, test), held.state, held.names))
 
 
 def for_loop(
@@ -115,16 +120,15 @@ def _staged_for(
 ) -> State:
     takes = parameters_of(body)[1:]
     held = Held(places, state, takes, takes)
-    carried = Carried(held.makers)
-    results = backend.for_loop(
-        items,
-        carried.block(held.block(body, before=1)),
-        held.state + carried.initial,
-        held.names + carried.names,
-        until,
-        options(*state),
-    )
-    return held.leave(carried.leave(results))
+    said = options(*state)
+
+    def run(carried: Carried) -> State:
+        step = carried.block(held.block(body, before=1))
+        return backend.for_loop(
+            items, step, held.state + carried.initial, held.names + carried.names, until, said
+        )
+
+    return held.leave(staged(held.makers, run, (body,), held.state, held.names))
 
 
 def _python_for_until(

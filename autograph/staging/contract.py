@@ -26,6 +26,14 @@ class Backend(Protocol):
         """
         ...
 
+    @property
+    def lasting(self) -> tuple[type, ...]:
+        """The types of values that are made once and outlive every graph, such as variables.
+
+        An object that gets one while a block is traced has been built then: that is not undone.
+        """
+        ...
+
     def owns(self, value: Any) -> bool:
         """Whether to stage on this value of a registered type; perhaps only while a graph is being built."""
         ...
@@ -109,6 +117,7 @@ class PythonBackend:
     """Plain Python as a backend: the default, and the contract's meaning in a few lines."""
 
     builtins: Mapping[Callable[..., Any], Callable[..., Any]] = {}
+    lasting: tuple[type, ...] = ()
 
     def owns(self, value: Any) -> bool:
         return True

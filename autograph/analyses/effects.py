@@ -1,0 +1,204 @@
+"""What a piece of code may touch, read off its bytecode.
+
+    def bump(self):            names       {self, total, log, append}
+        self.total += 1   ==>  mentions    of `log`: one, and it only appends
+        self.log.append(1)
+
+It serves code of any origin, whether or not there is a source to it. The code of functions, lambdas and
+comprehensions inside is part of the code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..codes import CodeMap, nested
+
+if TYPE_CHECKING:
+    import dis
+
+# With these, code reaches attributes whose names it does not mention.
+REFLECTION = frozenset(
+    {
+        "getattr",
+        "setattr",
+        "delattr",
+        "hasattr",
+        "vars",
+        "eval",
+        "exec",
+        "__dict__",
+        "__getattribute__",
+        "__setattr__",
+    }
+    | {"__delattr__", "attrgetter", "methodcaller"}
+)
+# Methods that put something into a container and tell nothing about it.
+APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
+
+_READS = frozenset({"variable", "fast", "attribute"})
+_NOISE = frozenset(
+    {
+        "CACHE",
+        "PUSH_NULL",
+        "PRECALL",
+        "NOP",
+        "RESUME",
+        "EXTENDED_ARG",
+        "NOT_TAKEN",
+        "COPY_FREE_VARS",
+        "MAKE_CELL",
+    }
+)
+
+
+class Facts(NamedTuple):
+    """The names that some code reads, assigns or looks up."""
+
+    names: frozenset[str]  # of globals, attributes and imports
+    free: frozenset[str]  # of variables of the functions around it
+    globals_set: frozenset[str]
+    reflects: bool
+
+
+class Mention(NamedTuple):
+    """One place in the code that reads a variable or an attribute."""
+
+    line: int
+    offset: int
+    appends: bool  # all that happens is that something is put into the container
+    indexes: bool  # an item of it is read or assigned
+    assigns: bool  # an item of it is assigned
+    inner: bool  # stands in a function or comprehension inside of the code
+
+
+class _Step(NamedTuple):
+    kind: str  # variable, fast (a variable of its own), attribute, constant, subscript, item (assigned) or other
+    value: object
+    line: int
+    offset: int
+
+
+_facts: CodeMap[Facts] = CodeMap()
+_steps: CodeMap[list[_Step]] = CodeMap()
+
+
+def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
+    import dis  # programs that stage nothing do without it
+
+    return dis.get_instructions(code)
+
+
+def facts(code: CodeType) -> Facts:
+    """The facts of one piece of code, found out once.
+
+    >>> sorted(facts((lambda self: self.log.append(1)).__code__).names)
+    ['append', 'log']
+    """
+    known = _facts.get(code)
+    if known is None:
+        names: set[str] = set()
+        globals_set: set[str] = set()
+        for inner in nested(code):
+            names.update(inner.co_names)
+            for instruction in _instructions(inner):
+                if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                    globals_set.add(instruction.argval)
+        reflects = not REFLECTION.isdisjoint(names)
+        known = Facts(frozenset(names), frozenset(code.co_freevars), frozenset(globals_set), reflects)
+        _facts[code] = known
+    return known
+
+
+def mentions(code: CodeType, name: str) -> Iterator[Mention]:
+    """Where code reads the variable or attribute `name`, and what it does to it.
+
+    >>> [mention.appends for mention in mentions((lambda log: (log.append(1), len(log))).__code__, "log")]
+    [True, False]
+    """
+    for inner in nested(code):
+        steps = _steps_of(inner)
+        if _names_a_place(inner, steps):
+            continue
+        shared = name in inner.co_cellvars or name in inner.co_freevars
+        for at, step in enumerate(steps):
+            # A shared variable that is loaded as if it were a local one is handed on to an inner function,
+            # whose own mentions count.
+            if step.value == name and step.kind in _READS and not (step.kind == "fast" and shared):
+                item = _indexed(steps, at + 1)
+                rest = _appends(steps, at + 1), item != "", item == "item", inner is not code
+                yield Mention(step.line, step.offset, *rest)
+
+
+def _names_a_place(code: CodeType, steps: list[_Step]) -> bool:
+    """Whether this is a generated lambda that only tells a place: `ag__.item(lambda: log, lambda: 0)`."""
+    is_generated = code.co_qualname.endswith("<lambda>") and code.co_name != "<lambda>"
+    return is_generated and all(step.kind in _READS for step in steps[:-1])
+
+
+def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
+    """Whether a mention may run once the code has come to `position`: it stands behind, or a loop leads back."""
+    if mention.inner or mention.offset > position:
+        return True
+    return any(
+        back.offset > position and back.argval <= mention.offset
+        for back in _instructions(code)
+        if back.opname.startswith("JUMP_BACKWARD")
+    )
+
+
+def _appends(steps: list[_Step], at: int) -> bool:
+    """Whether what was read is only appended to: `log.append`, `logs['loss'].append`."""
+    while _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) == "subscript":
+        at += 2
+    return _kind(steps, at) == "attribute" and steps[at].value in APPENDERS
+
+
+def _indexed(steps: list[_Step], at: int) -> str:
+    """'subscript' or 'item' if what was read has an item read or assigned: `log[0]`."""
+    if _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) in ("subscript", "item"):
+        return steps[at + 1].kind
+    return ""
+
+
+def _kind(steps: list[_Step], at: int) -> str:
+    return steps[at].kind if at < len(steps) else "other"
+
+
+def _steps_of(code: CodeType) -> list[_Step]:
+    known = _steps.get(code)
+    if known is None:
+        known = _steps[code] = list(_read(code))
+    return known
+
+
+def _read(code: CodeType) -> Iterator[_Step]:
+    line = code.co_firstlineno
+    for instruction in _instructions(code):
+        name = instruction.opname
+        if name in _NOISE:
+            continue
+        if instruction.positions is not None and instruction.positions.lineno is not None:
+            line = instruction.positions.lineno
+        # Newer Pythons load two variables at once.
+        values = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        kind = _kind_of(name, instruction.argrepr)
+        if kind == "constant":
+            values = (instruction.argval,)
+        for value in values:
+            yield _Step(kind, value, line, instruction.offset)
+
+
+def _kind_of(opname: str, shown: str) -> str:
+    if opname in ("LOAD_ATTR", "LOAD_METHOD"):
+        return "attribute"
+    if opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        return "constant"
+    if opname.startswith("LOAD_FAST"):
+        return "fast"
+    if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
+        return "variable"
+    if opname == "STORE_SUBSCR":
+        return "item"
+    return "subscript" if opname == "BINARY_SUBSCR" or (opname == "BINARY_OP" and shown == "[]") else "other"

@@ -1,0 +1,85 @@
+"""Things whose changes can be noticed, but neither undone nor carried: iterators, generators.
+
+names = iter(["a", "b"])
+while n > 0:
+    use(next(names))        refused: the graph would see "a" in every round"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import operator
+import warnings
+from collections.abc import Iterator
+from types import GeneratorType
+from typing import Any
+
+from ..sameness import same
+from .records import Record, Reshaped, Trail
+
+
+class Progress(Record):
+    """An iterator, and how far it had come."""
+
+    def __init__(self, owner: Any, trail: Trail) -> None:
+        super().__init__(owner, trail)
+        self.kept = position(owner)
+
+    def has_changed(self) -> bool:
+        return not same(self.kept, position(self.owner))
+
+    def changes(self) -> Iterator[Reshaped]:
+        if self.has_changed():
+            yield Reshaped(self, False, "is consumed")
+
+    def restore(self) -> None:
+        """An iterator does not go back."""
+
+
+def position(iterator: Any, depth: int = 4) -> tuple[Any, ...]:
+    """How far an iterator has come, as far as Python tells.
+
+    >>> numbers = iter([1, 2, 3])
+    >>> before = position(zip(numbers, "abc"))
+    >>> next(numbers), before == position(zip(numbers, "abc"))
+    (1, False)
+    """
+    if not depth:
+        return ()
+    if isinstance(iterator, GeneratorType):
+        frame = iterator.gi_frame
+        if frame is None:
+            return ("finished",)
+        values = tuple((name, id(value)) for name, value in frame.f_locals.items())
+        inner = (part for part in gc.get_referents(iterator) if is_iterator(part))
+        return frame.f_lasti, values, *(position(part, depth - 1) for part in inner)
+    return operator.length_hint(iterator, -1), _of_state(_state(iterator), depth - 1)
+
+
+def _state(iterator: Any) -> Any:
+    """What Python would write down to copy the iterator."""
+    if isinstance(iterator, itertools.count):
+        return repr(iterator)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # itertools are about to lose this
+            return iterator.__reduce__()
+    except (TypeError, AttributeError):
+        return tuple(gc.get_referents(iterator))
+
+
+def _of_state(state: Any, depth: int) -> Any:
+    if isinstance(state, tuple):
+        return tuple(_of_state(part, depth) for part in state)
+    if is_iterator(state):
+        return position(state, depth)
+    if isinstance(state, (list, str)):
+        return len(state) if isinstance(state, list) else state
+    return state if isinstance(state, int) else None
+
+
+def is_iterator(value: Any) -> bool:
+    """Whether a value is one of Python's iterators."""
+    kind = type(value)
+    return kind is GeneratorType or (
+        kind.__module__ in ("builtins", "itertools", "collections") and hasattr(kind, "__next__")
+    )

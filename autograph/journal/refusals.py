@@ -1,0 +1,179 @@
+"""What cannot be carried, and how that is said.
+
+error[AGC260]: `self.log` changes from 0 to 1 items in a block that the graph runs
+  --> train.py:12, in fit
+ 12 |     while i < n:
+ 14 |         if len(self.log) < 3:       `log` is used here
+why: ...
+fix: ..."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import CodeType
+from typing import Any
+
+from ..analyses import effects
+from ..errors import Diagnostic, Note, StagingError, Where, user_line
+from ..places import Attribute, Item, Place
+from .records import Buffer, Reshaped, Spot
+
+_WHY = (
+    "a block of the graph is traced once: a change that is not carried as a tensor would happen once as well"
+)
+
+
+class Reach:
+    """The code that a block's changes are seen by: what the block calls, and the function around it."""
+
+    def __init__(self, around: Sequence[tuple[CodeType, int]]) -> None:
+        self.around = around
+        self.codes: list[CodeType] = []
+
+    def only_grows(self, change: Reshaped) -> bool:
+        """Whether a container has grown, and no code within reach does anything but put things into it."""
+        return change.has_grown and not any(True for _ in self.uses(change.record.labels))
+
+    def uses(self, labels: set[str]) -> Iterator[Where]:
+        """The lines that read a container, or change it other than by putting something into it."""
+        for label in sorted(labels):
+            for code in self.codes:
+                for mention in effects.mentions(code, label):
+                    if not mention.appends:
+                        yield Where(code.co_filename, mention.line, function=code.co_name)
+            for code, position in self.around:
+                for mention in effects.mentions(code, label):
+                    if not mention.appends and effects.comes_after(code, mention, position):
+                        yield Where(code.co_filename, mention.line, function=code.co_name)
+
+    def asks_for(self, place: Place) -> bool:
+        """Whether code may ask if a place has a value, other than by using it."""
+        if _has_defaults(place):
+            return True
+        if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
+            return any(effects.facts(code).reflects for code in self.codes)
+        label = _container(place)
+        return label != "" and any(
+            not mention.indexes for code in self.codes for mention in effects.mentions(code, label)
+        )
+
+    def uses_later(self, place: Place) -> bool:
+        """Whether the function goes on to use a place."""
+        if _has_defaults(place):
+            return True
+        is_attribute = isinstance(place, Attribute) or getattr(place, "kind", "") == "."
+        label = _attribute(place) if is_attribute else _container(place)
+        return any(
+            effects.comes_after(code, mention, position) or (is_attribute and effects.facts(code).reflects)
+            for code, position in self.around
+            for mention in effects.mentions(code, label)
+            if not mention.assigns
+        )
+
+
+def _container(place: Any) -> str:
+    """The name of the container that an item is in; empty if the place is none."""
+    return str(place.label) if isinstance(place, Item) or getattr(place, "kind", "") == "[" else ""
+
+
+def _has_defaults(place: Any) -> bool:
+    """Whether a place without a value reads as something else: in a defaultdict."""
+    container = getattr(place, "base", None) if isinstance(place, Item) else getattr(place, "owner", None)
+    return isinstance(container, dict) and hasattr(type(container), "__missing__")
+
+
+def _attribute(place: Any) -> str:
+    return str(place.key if isinstance(place, Attribute) else place.trail.key)
+
+
+def refused(change: Reshaped, reach: Reach) -> StagingError:
+    """A container that gets another structure, or an iterator that moves on."""
+    name = change.record.trail
+    places = list(dict.fromkeys(reach.uses(change.record.labels)))[:4]
+    label = change.record.trail.label
+    return StagingError(
+        Diagnostic(
+            "AGC260",
+            f"`{name}` {change.what} in a block that the graph runs",
+            user_line(),
+            notes=tuple(Note(where, f"`{label}` is used here") for where in places),
+            why=_WHY,
+            fix=_fix(change),
+        )
+    )
+
+
+def _fix(change: Reshaped) -> str:
+    if isinstance(change.record, Buffer):
+        return "use a tensor, and let the block assign it anew, or a tf.Variable"
+    if change.what == "is consumed":
+        return "take the items before the block, or loop over a tensor of them"
+    return (
+        "collect tensors in a tf.TensorArray that the block assigns, or in a list made in the function; "
+        "what is only appended to outside of it, and not read, is filled once while tracing"
+    )
+
+
+def hidden(spot: Spot, what: str) -> StagingError:
+    """An operand with an effect."""
+    return StagingError(
+        Diagnostic(
+            "AGC260",
+            f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
+            user_line(),
+            why="an operand in a graph gives a value and nothing else",
+            fix="write it as an `if` statement, or make the call before",
+        )
+    )
+
+
+def presence(place: Place) -> StagingError:
+    """A place that has its first value in a block, and code that asks whether it has one."""
+    return StagingError(
+        Diagnostic(
+            "AGC260",
+            f"`{place.name}` gets its first value in a block that the graph runs, and may have none",
+            user_line(),
+            why="whether it is there is known when the graph runs, but code asks for that while it is traced",
+            fix=f"give `{place.name}` a value before",
+        )
+    )
+
+
+def rebound(name: str) -> StagingError:
+    """A list or dict that is changed in place, while its variable gets another value."""
+    return StagingError(
+        Diagnostic(
+            "AGC260",
+            f"`{name}` is changed in place, and bound to something else, in a block that the graph runs",
+            user_line(),
+            why="a graph carries the items of a list or dict; it cannot tell which object a variable means",
+            fix=f"change a copy of `{name}`, or bind it to another object before the block",
+        )
+    )
+
+
+def only_once(spot: Spot) -> StagingError:
+    """A place that changes in the first trace, and then never again."""
+    return StagingError(
+        Diagnostic(
+            "AGC260",
+            f"`{spot.name}` changes when a block is traced the first time, and not again",
+            user_line(),
+            why="what a cache or a function with a graph of its own does once cannot be repeated by this graph",
+            fix=f"do what changes `{spot.name}` before the block",
+        )
+    )
+
+
+def unsettled(names: Sequence[str]) -> StagingError:
+    """A block that changes something else in each trace."""
+    return StagingError(
+        Diagnostic(
+            "AGC260",
+            f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
+            user_line(),
+            why=_WHY,
+            fix="let the block assign variables, and change objects after it",
+        )
+    )
