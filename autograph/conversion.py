@@ -21,6 +21,7 @@ from . import policy
 from .codes import CodeMap, nested
 from .errors import ConversionError, Diagnostic, leave_no_trace
 from .exchange import InPlace
+from .gathering import GATHERING, gathering
 from .features import USUAL, Feature, Options
 from .frames import STAND_INS, untraced
 from .staging import PYTHON, backends, overloaded
@@ -124,6 +125,8 @@ class Converter:
         return f if function is f.__func__ else MethodType(function, f.__self__)
 
     def builtin(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if self._in_place.depth and f in GATHERING:
+            return gathering(f)
         return overload(f) if f in overloaded and (f is not print or self.stages_print) else f
 
     def plain_class(self, f: type) -> Callable[..., Any]:

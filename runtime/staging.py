@@ -14,11 +14,11 @@ from typing import Any
 from agc.autograph import staging
 
 from . import branches, debugging, items, leaves, loop_options, loops, matching, raising, regions
-from .convert import convert_to_tensor
+from .builtins import BUILTINS
 from .ir.builder import current
-from .ops import arithmetic, casting, comparison, elementwise, extents, ordering, reductions
+from .ops import comparison
 from .ops.structure import COND
-from .rows import Rows, counted, rows_of
+from .rows import Rows, passing, rows_of
 from .tensor import SymbolicTensor, Tensor
 from .tensor_array import TensorArray
 from .variable import Variable
@@ -73,6 +73,7 @@ class GraphBackend:
         rows = rows_of(items)
         rounds = loop_options.at_most(rows.count, options)
         stop = None if until is None else names.index(until)
+        taken = passing(rows, body, names, self.cond)
 
         def going(index: Any, *now: Any) -> Any:
             more = comparison.less(index, rounds)
@@ -81,7 +82,7 @@ class GraphBackend:
             return comparison.logical_and(more, comparison.logical_not(now[stop]))
 
         def step(index: Any, *now: Any) -> tuple[Any, ...]:
-            return (index + 1, *(body(rows.get(index), *now) or ()))
+            return (index + 1, *(taken(rows.get(index), *now) or ()))
 
         shapes = loop_options.invariants((0, *state), options)
         loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes)

@@ -287,7 +287,9 @@ class SymbolicTensor(Tensor):
         self._refuse("int()", "Use tf.cast(x, tf.int32).")
 
     def __float__(self) -> NoReturn:
-        self._refuse("float()", "Use tf.cast(x, tf.float32).")
+        self._refuse(
+            "float()", "Use tf.cast(x, tf.float32); in place of a function of `math`, that of tf.math."
+        )
 
     def __index__(self) -> NoReturn:
         self._refuse("A Python index or `range`", "Use tf.gather or a TensorArray, or tf.range.")

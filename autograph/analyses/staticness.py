@@ -50,7 +50,7 @@ def static(node: gast.expr) -> bool:
         case gast.Compare(left=left, ops=[gast.Eq() | gast.NotEq()], comparators=[right]):
             return is_text(left) or is_text(right)  # a mode, a kind, a command: not a tensor of strings
         case gast.Compare(ops=ops):
-            return all(isinstance(op, IDENTITY) for op in ops)
+            return all(isinstance(op, IDENTITY) for op in ops) and not among_numbers(node)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
             return static(operand)
         case gast.BoolOp(values=values):
@@ -71,6 +71,23 @@ def is_text(node: gast.expr) -> bool:
     return isinstance(node, gast.JoinedStr) or (
         isinstance(node, gast.Constant) and isinstance(node.value, (str, bytes))
     )
+
+
+def among_numbers(node: gast.Compare) -> bool:
+    """Whether a comparison asks if something is in a range, or among values that are spelled out and no texts."""
+    return any(
+        isinstance(op, (gast.In, gast.NotIn)) and _holds_numbers(right)
+        for op, right in zip(node.ops, node.comparators, strict=True)
+    )
+
+
+def _holds_numbers(container: gast.expr) -> bool:
+    if isinstance(container, (gast.Tuple, gast.List, gast.Set)):
+        return any(
+            not is_text(part) and not (isinstance(part, gast.Constant) and part.value is None)
+            for part in container.elts
+        )
+    return isinstance(container, gast.Call) and getattr(container.func, "id", None) == "range"
 
 
 def decided_early(node: gast.BoolOp) -> bool:

@@ -4,6 +4,7 @@
     not a                  ==>     ag__.not_(a)
     lo < x <= hi           ==>     ag__.and_(lo < x, lambda: x <= hi)
     lo < f(x) <= hi        ==>     ag__.compare(lo, '<', lambda: f(x), '<=', lambda: hi)
+    x in (1, 2, 3)         ==>     ag__.in_(x, (1, 2, 3))          but `key in table` stays
     y if x > 0 else z      ==>     ag__.if_exp(x > 0, lambda: y, lambda: z)
 
 What Python alone decides (`x is None and …`) stays, and so does an operand that a lambda cannot hold
@@ -16,7 +17,7 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import IDENTITY, decided_early, static
+from ..analyses.staticness import IDENTITY, among_numbers, decided_early, static
 from ..syntax.template import Template
 from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside, is_call_of
 from .expressions import ExpressionPass
@@ -27,6 +28,8 @@ IF_EXP = Template("$ag.if_exp($test, $then, $orelse)")
 AND = Template("$ag.and_($first, $rest)")
 OR = Template("$ag.or_($first, $rest)")
 COMPARE = Template("$ag.compare($left, $links)")
+IN = Template("$ag.in_($item, $container)")
+NOT_IN = Template("$ag.not_in($item, $container)")
 LAMBDA = Template("lambda: $value")
 
 SYMBOLS: dict[type, str] = {
@@ -72,7 +75,9 @@ class StageLogic(ExpressionPass):
         return IF_EXP.expression(node, ag=self.context.ag, test=new.test, then=then, orelse=orelse)
 
     def visit_Compare(self, node: Any) -> Any:
-        new = self.children(node)
+        new = self.membership(self.children(node))
+        if not isinstance(new, gast.Compare):
+            return new
         bools = all(isinstance(op, IDENTITY) for op in node.ops[:-1])
         if not self.active or bools or not self.movable(node.comparators):
             return new
@@ -82,12 +87,20 @@ class StageLogic(ExpressionPass):
                 evolve(new, left=left, ops=[op], comparators=[right])
                 for left, op, right in zip(lefts, new.ops, new.comparators, strict=True)
             ]
+            pairs = [self.membership(pair) for pair in pairs]
             rest = [self.later(pair) for pair in pairs[1:]]
             return AND.expression(node, ag=self.context.ag, first=pairs[0], rest=rest)
         links: list[gast.expr] = []
         for op, right in zip(new.ops, new.comparators, strict=True):
             links += [at(gast.Constant(SYMBOLS[type(op)], None), node), self.later(right)]
         return COMPARE.expression(node, ag=self.context.ag, left=new.left, links=links)
+
+    def membership(self, node: Any) -> Any:
+        """`x in (1, 2)`, for a backend to decide."""
+        if not self.active or len(node.ops) != 1 or not among_numbers(node):
+            return node
+        shape = IN if isinstance(node.ops[0], gast.In) else NOT_IN
+        return shape.expression(node, ag=self.context.ag, item=node.left, container=node.comparators[0])
 
     def movable(self, operands: Sequence[gast.expr]) -> bool:
         """Whether all operands mean the same inside a lambda."""

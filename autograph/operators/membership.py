@@ -1,0 +1,46 @@
+"""`in` and `not in`, where the container is numbers or a range that is spelled out.
+
+x in (1, 2, 3)         ag__.in_(x, (1, 2, 3))
+i not in range(n)      ag__.not_in(i, range(n))
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..staging import PYTHON, Backend, backend_of
+from .logic import not_
+
+
+def in_(item: Any, container: Any) -> Any:
+    """`item in container`.
+
+    >>> in_(2, (1, 2, 3)), in_(7, range(3))
+    (True, False)
+    """
+    try:
+        backend = _owner(item, container)
+        if backend is PYTHON:
+            return item in container
+        return backend.builtins.get(operator.contains, operator.contains)(container, item)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def not_in(item: Any, container: Any) -> Any:
+    """`item not in container`."""
+    try:
+        return not_(in_(item, container))
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _owner(item: Any, container: Any) -> Backend:
+    """The backend of the item, of the container, or of an element that is spelled out."""
+    elements = container if isinstance(container, (tuple, list)) else ()
+    owners = map(backend_of, (item, container, *elements))
+    return next((owner for owner in owners if owner is not PYTHON), PYTHON)
