@@ -14,7 +14,8 @@ both_executors = pytest.mark.parametrize("executor", ["plan", "interpret"])
 
 def test_features_have_tensorflows_names():
     assert [feature.name for feature in Feature] == [
-        "ALL", "AUTO_CONTROL_DEPS", "ASSERT_STATEMENTS", "BUILTIN_FUNCTIONS", "EQUALITY_OPERATORS", "LISTS", "NAME_SCOPES",
+        "ALL", "AUTO_CONTROL_DEPS", "ASSERT_STATEMENTS", "BUILTIN_FUNCTIONS", "EQUALITY_OPERATORS", "LISTS",
+        "NAME_SCOPES",
     ]  # fmt: skip
     assert Feature.all() == tuple(Feature)
     assert set(Feature.all()) - set(Feature.all_but(Feature.LISTS)) == {Feature.ALL, Feature.LISTS}
@@ -63,7 +64,8 @@ def test_print_at_each_run(capsys, executor):
     f(tf.constant(2.0))
     f(tf.constant(0.25))
     assert capsys.readouterr().out == (
-        "x is; 2; [2]; 2.00 or 2.0\nbig: 2!\nin tell 2\nsaid 2\nx is; 0.25; [0.25]; 0.25 or 0.25\nin tell 0.25\nsaid 0.25\n"
+        "x is; 2; [2]; 2.00 or 2.0\nbig: 2!\nin tell 2\nsaid 2\n"
+        "x is; 0.25; [0.25]; 0.25 or 0.25\nin tell 0.25\nsaid 0.25\n"
     )
 
 
@@ -85,7 +87,7 @@ def test_print_stays_pythons_for_pythons_values(capsys):
 def test_tf_print_of_texts_made_from_tensors(capsys):
     @tf.function
     def f(x):
-        text = f"<{x:4d}>" + "%s!" % x
+        text = f"<{x:4d}>" + "%s!" % x  # noqa: UP031
         tf.print(text, [text, x], output_stream="stdout")
 
     f(tf.constant(7))
