@@ -10,6 +10,7 @@ from ..errors import leave_no_trace
 from ..journal import staged
 from ..places import Carried
 from ..staging import PYTHON, Backend, State, backends
+from .chains import AT_ONCE, arm_of, run_arm
 from .held import Held, PlaceMaker
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
@@ -92,6 +93,8 @@ def cases(
             if backend is not PYTHON and backend.owns(going):
                 if names is None:
                     names = _names_of(*(branch for _, branch in arms), orelse)
+                if len(arms) - place > AT_ONCE:
+                    return _long(going, arms[place:], orelse, state, names, places)
                 rest = partial(_later_cases, arms[place + 1 :], orelse, names, places)
                 return cond(going, then, rest, state, names, places)
             if going:
@@ -105,6 +108,32 @@ def cases(
 def _later_cases(arms: Any, orelse: Branch, names: tuple[str, ...], places: Any, *state: Any) -> Any:
     """The arms behind one that a backend decides about, as the other branch of that one."""
     return cases(*arms, orelse=orelse, state=state, names=names, places=places)
+
+
+def _long(
+    going: Any,
+    arms: Any,
+    orelse: Branch,
+    state: State,
+    names: tuple[str, ...],
+    places: tuple[PlaceMaker, ...],
+) -> State:
+    """A chain with so many arms that they must not stand inside one another."""
+    branches = [*(branch for _, branch in arms), orelse]
+    takes = next((parameters_of(branch) for branch in branches if branch is not keep), names)
+
+    def number(test: Any, then: Branch, other: Branch) -> Any:
+        (arm,) = cond(test, then, other, (), ("arm",))
+        return arm
+
+    def branch(test: Any, then: Branch, other: Branch, now: State) -> State:
+        backend = backends[type(test)]
+        if backend is PYTHON or not backend.owns(test):
+            chosen: State = then(*now) if test else other(*now)
+            return chosen
+        return _staged(backend, test, then, other, now, takes, names, places)
+
+    return run_arm(arm_of(going, [test for test, _ in arms], number), branches, state, branch)
 
 
 def keep(*state: Any) -> State:
