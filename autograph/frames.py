@@ -6,8 +6,8 @@
     f                             main
     main
 
-Code that looks at frames is given this stack wherever it is converted: `sys._getframe`, `warnings.warn` with its
-`stacklevel`, `frame.f_back`, and the functions it gives to `sys.settrace` and `sys.setprofile`.
+Code that looks at frames is given this stack wherever it is converted: `sys._getframe`, `frame.f_back`, the
+`stacklevel` of `warnings` and `logging`, and the functions it gives to `sys.settrace` and `sys.setprofile`.
 """
 
 from __future__ import annotations
@@ -99,6 +99,26 @@ def _warn(
     except BaseException as error:
         leave_no_trace(error)
         raise
+
+
+def leveled(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, or what is called in its place with `stacklevel=`, when it is a function of `logging`."""
+    return _Leveled(f) if getattr(f, "__module__", None) == "logging" else f
+
+
+class _Leveled:
+    """A function of `logging` that is told a `stacklevel` which counts the frames it must not count."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *arguments: Any, stacklevel: int, **options: Any) -> Any:
+        try:
+            level = 1 + stacklevel + _hidden(sys._getframe(1), stacklevel - 1)
+            return self.function(*arguments, stacklevel=level, **options)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
 
 
 def _hidden(frame: FrameType, steps: int, skipped: tuple[str, ...] = ()) -> int:

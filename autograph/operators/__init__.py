@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from ..conversion import Converter
-from ..frames import f_back
+from ..frames import f_back, leveled
 from ..staging import Pending, Undefined, ld
 from .branches import cases, cond, keep
 from .checks import check
@@ -24,7 +24,7 @@ from .optional import eq, ne, print_
 from .variables import attr, cell, item, items, ld_cell
 
 __all__ = [
-    "f_back",
+    "f_back", "leveled",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",

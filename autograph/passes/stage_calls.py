@@ -6,6 +6,7 @@
     np.dot(a, b)           stays: a library; so do other builtins, `super()` and decorators
     sys._getframe(1)       ==>     ag__.converted(sys._getframe)(1)     it looks at frames
     frame.f_back           ==>     ag__.f_back(frame)
+    log.info(m, stacklevel=2)      ==>     ag__.converted(ag__.leveled(log.info))(m, stacklevel=2)
 
 `converted` gives the callable itself when there is nothing to convert, so the call and its arguments stay
 as they are."""
@@ -42,6 +43,7 @@ LITERALS = (
 
 F_BACK = Template("$ag.f_back($frame)")
 CONVERTED = Template("$ag.converted($callee)")
+LEVELED = Template("$ag.leveled($callee)")
 PRINT = Template("$ag.print_")
 
 
@@ -67,9 +69,13 @@ class StageCalls(ExpressionPass):
             return new
         if self.prints and self.is_builtin(node.func, "print"):
             return evolve(new, func=PRINT.expression(new.func, ag=self.context.ag))
-        if self.is_left_alone(node.func):
-            return new
-        return evolve(new, func=CONVERTED.expression(new.func, ag=self.context.ag, callee=new.func))
+        callee = new.func
+        name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+        if name not in FRAME_LOOKERS and any(keyword.arg == "stacklevel" for keyword in node.keywords):
+            callee = LEVELED.expression(callee, ag=self.context.ag, callee=callee)
+        if not self.is_left_alone(node.func):
+            callee = CONVERTED.expression(callee, ag=self.context.ag, callee=callee)
+        return new if callee is new.func else evolve(new, func=callee)
 
     def is_builtin(self, callee: gast.expr, name: str) -> bool:
         """Whether a callee is the built-in function of this name, and no variable."""

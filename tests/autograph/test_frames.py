@@ -9,7 +9,7 @@ import pytest
 from agc import autograph
 
 SOURCE = """
-import sys, warnings
+import logging, sys, warnings
 from sys import _getframe
 
 def name(depth):
@@ -27,6 +27,9 @@ def caller_module():
 
 def warn(level):
     warnings.warn("something", UserWarning, level)
+
+def log(level):
+    logging.getLogger("users_own").warning("something", stacklevel=level)
 
 def in_blocks(n, ask):
     for i in range(n):
@@ -130,6 +133,31 @@ def test_a_warning_is_about_the_line_that_its_level_says(level, expected):
         assert filename == __file__
     else:
         assert (filename, number) == ("users_own.py", line_of(expected))
+
+
+@pytest.mark.parametrize("level, expected", [(1, "log"), (2, "<lambda>"), (3, "in_blocks"), (4, "around")])
+def test_a_log_record_is_about_the_function_that_its_level_says(level, expected, caplog):
+    def name(m):
+        caplog.clear()
+        m["around"](3, lambda: m["log"](level))
+        (record,) = caplog.records
+        return record.funcName, record.lineno
+
+    assert both(name)[0] == expected
+
+
+def test_a_level_is_passed_on_by_functions_of_the_users():
+    """Only what counts frames has to know of those that do not count."""
+    question = """
+def told(message, stacklevel):
+    return stacklevel
+
+def telling(n):
+    if n > 0:
+        return told("something", stacklevel=n)
+"""
+    m = module(autograph.compile_source(question, "users_own.py"))
+    assert m["telling"](3) == 3
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="skip_file_prefixes came with Python 3.12")
