@@ -119,7 +119,7 @@ class Survey:
             if _is_array(value):
                 self.records[number] = records.Buffer(value, trail)
                 return
-        if not isinstance(value, _PLAIN_KINDS):
+        if kind not in _BUILT_IN and not isinstance(value, _PLAIN_KINDS):
             self._object(value, kind, trail)
 
     # What has parts without names
@@ -130,14 +130,16 @@ class Survey:
 
     def _items(self, items: Iterable[Any], trail: Trail) -> None:
         for index, item in enumerate(items):
-            if type(item) not in _ATOMS:
+            kind = type(item)
+            if kind not in _ATOMS and not (kind is tuple and _ATOMS.issuperset(map(type, item))):
                 self._queue.append((item, Trail(trail, "[", index)))
 
     def _dict(self, mapping: Any, trail: Trail) -> None:
         record = self.records[id(mapping)] = records.Entries(mapping, trail, mapping, "[")
         for key, item in record.kept.items():
-            self.push(key, Trail(trail, "[", key))
-            self.push(item, Trail(trail, "[", key))
+            for part in (key, item):
+                if type(part) not in _ATOMS:
+                    self._queue.append((part, Trail(trail, "[", key)))
 
     def _set(self, members: Any, trail: Trail) -> None:
         self.records[id(members)] = records.Members(members, trail)
@@ -278,4 +280,5 @@ _FOLLOW: tuple[tuple[Any, Follow], ...] = (
     (_FUNCTION_CLASSES[1:], Survey._wrapper),
 )
 _CACHE = type(functools.lru_cache(len))
+_BUILT_IN = frozenset({list, dict, set, tuple, frozenset, deque})
 _PLAIN_KINDS = (FunctionType, MethodType, ModuleType, type)

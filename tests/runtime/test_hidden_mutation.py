@@ -1,0 +1,829 @@
+"""What functions change out of sight of a staged block: the answer is Python's, or there is an error."""
+
+import collections
+import dataclasses
+import functools
+import itertools
+import operator
+import types
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc import autograph
+from agc.autograph import StagingError
+
+ROUNDS = 0, 1, 2, 4
+
+
+def agrees(f, inputs=ROUNDS):
+    """Run `f` on Python's numbers, converted and not, on eager tensors and in graphs: all give the same."""
+    runs = autograph.convert(f), tf.function(f), tf.function(f, experimental_executor="interpret")
+    for n in inputs:
+        expected = f(n)
+        assert runs[0](n) == expected
+        for run in (f, *runs[1:]):
+            found = tf.nest.map_structure(lambda x: getattr(x, "numpy", lambda: x)(), run(tf.constant(n)))
+            assert tf.nest.flatten(found) == tf.nest.flatten(expected)
+
+
+def refused(f, *said):
+    with pytest.raises(StagingError) as caught:
+        tf.function(f)(tf.constant(3))
+    for text in said:
+        assert text in str(caught.value)
+
+
+class Counter:
+    first = True
+
+    def __init__(self):
+        self.n = 0
+        self.log = []
+        self.memo = {"a": 0}
+        self.other = None
+
+    def bump(self):
+        self.n += 1
+        return self.n
+
+    def twice(self):
+        self.bump()
+        return self.bump()
+
+    def down(self, depth):
+        if depth > 0:
+            self.n += 1
+            self.down(depth - 1)
+
+    def opening(self):
+        if self.first:
+            self.first = False
+            return 100
+        return 1
+
+
+class TestAttributes:
+    def test_a_method_changes_self(self):
+        def f(n):
+            c, i, total = Counter(), 0, 0
+            while i < n:
+                c.bump()
+                total += c.n
+                i += 1
+            return total, c.n
+
+        agrees(f)
+
+    def test_a_function_called_by_the_called_one(self):
+        def f(n):
+            c, total = Counter(), 0
+            for i in range(n):
+                total += c.twice() * i
+            return total, c.n
+
+        agrees(f)
+
+    def test_recursion(self):
+        def f(n):
+            c, i = Counter(), 0
+            while i < n:
+                c.down(3)
+                i += 1
+            return c.n
+
+        agrees(f)
+
+    def test_two_objects_of_one_class(self):
+        def f(n):
+            a, b, i = Counter(), Counter(), 0
+            while i < n:
+                a.bump()
+                if i % 2 == 0:
+                    b.bump()
+                i += 1
+            return a.n, b.n
+
+        agrees(f)
+
+    def test_loops_and_branches_inside_one_another(self):
+        def f(n):
+            c, i, total = Counter(), 0, 0
+            while i < n:
+                j = 0
+                while j < i:
+                    if (i + j) % 2 == 0:
+                        c.twice()
+                    else:
+                        c.down(1)
+                    total += c.n
+                    j += 1
+                i += 1
+            return total, c.n
+
+        agrees(f)
+
+    def test_branches(self):
+        def f(n):
+            c = Counter()
+            if n > 1:
+                c.bump()
+            else:
+                c.twice()
+            return c.n, (c.bump() if n > 2 else c.twice()), c.n
+
+        agrees(f)
+
+    def test_break_and_return(self):
+        def f(n):
+            c, total = Counter(), 0
+            for i in range(n + 3):
+                if c.bump() > 3:
+                    break
+                total += i
+            for _ in range(n):
+                if c.bump() > 6:
+                    return total, c.n * 100
+            return total, c.n
+
+        agrees(f)
+
+    def test_setattr_and_the_dictionary_of_an_object(self):
+        def f(n):
+            c, i = Counter(), 0
+
+            def change(name):
+                setattr(c, name, getattr(c, name) + 1)
+                vars(c)["n"] *= 2
+                c.__dict__.update(n=c.n + 1)
+
+            while i < n:
+                change("n")
+                i += 1
+            return c.n
+
+        agrees(f)
+
+    def test_an_attribute_that_only_the_class_has(self):
+        def f(n):
+            c, i, total = Counter(), 0, 0
+            while i < n:
+                total += c.opening()
+                i += 1
+            return total
+
+        agrees(f)
+
+    def test_slots_properties_and_dataclasses(self):
+        class Slots:
+            __slots__ = ("n",)
+
+        class Property:
+            def __init__(self):
+                self._n = [0]
+
+            @property
+            def n(self):
+                return self._n[0]
+
+            @n.setter
+            def n(self, value):
+                self._n = [value]
+
+        @dataclasses.dataclass
+        class Data:
+            n: int = 0
+
+        def add(thing, k):
+            thing.n += k
+
+        def f(n):
+            slots, prop, data, i = Slots(), Property(), Data(), 0
+            slots.n = 0
+            while i < n:
+                add(slots, 1)
+                add(prop, 2)
+                add(data, 3)
+                prop.n += 1
+                i += 1
+            return slots.n, prop.n, data.n
+
+        agrees(f)
+
+    def test_an_object_that_watches_its_attributes(self):
+        class Watching:
+            def __init__(self):
+                object.__setattr__(self, "writes", 0)
+
+            def __setattr__(self, name, value):
+                object.__setattr__(self, "writes", self.writes + 1)
+                object.__setattr__(self, name, value)
+
+            def put(self, i):
+                self.x = i
+
+        def f(n):
+            w, i = Watching(), 0
+            w.x = 5
+            while i < n:
+                w.put(i)
+                i += 1
+            return w.x, w.writes
+
+        agrees(f)
+
+    def test_classes_modules_and_functions_hold_values_as_well(self):
+        class Total:
+            total = 0
+
+            @classmethod
+            def add(cls):
+                cls.total += 1
+
+            @staticmethod
+            def add_more():
+                Total.total += 10
+
+        space = types.SimpleNamespace(n=0)
+
+        def step():
+            step.calls += 1
+            space.n += step.calls
+
+        def f(n):
+            Total.total = step.calls = space.n = 0
+            i = 0
+            while i < n:
+                Total.add()
+                Total.add_more()
+                step()
+                i += 1
+            result = Total.total, step.calls, space.n
+            Total.total = step.calls = space.n = 0
+            return result
+
+        agrees(f)
+
+    def test_operators_and_context_managers(self):
+        class Gauge:
+            def __init__(self):
+                self.v = 0
+
+            def __iadd__(self, other):
+                self.v += other
+                return self
+
+            def __enter__(self):
+                self.v += 1
+
+            def __exit__(self, *error):
+                self.v += 10
+
+            def __len__(self):
+                self.v += 100
+                return 1
+
+        def f(n):
+            gauge, i = Gauge(), 0
+            while i < n:
+                gauge += 2
+                with gauge:
+                    len(gauge)
+                i += 1
+            return gauge.v
+
+        agrees(f)
+
+    def test_layers_with_state(self):
+        class Layer:
+            def __init__(self):
+                self.state = 0
+
+            def __call__(self, x):
+                self.state = self.state * 2 + x
+                return self.state
+
+        class Model:
+            def __init__(self):
+                self.layers = [Layer(), Layer()]
+
+            def __call__(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+        def f(n):
+            model, total, i = Model(), 0, 0
+            while i < n:
+                total += model(i)
+                i += 1
+            return total, model.layers[0].state, model.layers[1].state
+
+        agrees(f)
+
+    def test_partials_bound_methods_and_keys_of_sorted(self):
+        def f(n):
+            c, i, total = Counter(), 0, 0
+            bound, partial = c.bump, functools.partial(Counter.bump, c)
+            while i < n:
+                total += bound() + partial()
+                sorted([2, 1], key=lambda k: (c.bump(), k)[1])
+                i += 1
+            return total, c.n
+
+        agrees(f)
+
+    def test_objects_made_in_the_block_are_nobody_elses(self):
+        def f(n):
+            total, i = 0, 0
+            while i < n:
+                c = Counter()
+                c.twice()
+                c.log.append(i)
+                total += c.n + len(c.log)
+                i += 1
+            return total
+
+        agrees(f)
+
+    def test_objects_that_the_graph_would_have_to_choose(self):
+        def f(n):
+            c = Counter()
+
+            def exchange():
+                c.other = Counter()
+
+            if n > 2:
+                exchange()
+            return c.other
+
+        refused(f, "AGC203", "c.other")
+
+
+class TestOtherNames:
+    def test_an_attribute(self):
+        def f(n):
+            c, i, total = Counter(), 0, 0
+            c.other = Counter()
+            while i < n:
+                inner = c.other
+                inner.n += 1
+                total += c.other.n
+                i += 1
+            return total, c.other.n
+
+        agrees(f)
+
+    def test_two_names_of_one_object(self):
+        def f(n):
+            a, i = Counter(), 0
+            b = a
+            while i < n:
+                a.n += 1
+                b.n += 2
+                i += 1
+            return a.n, b.n
+
+        agrees(f)
+
+    def test_a_variable_that_walks_along(self):
+        def f(n):
+            a, b, i = Counter(), Counter(), 0
+            a.other, b.other = b, a
+            while i < n:
+                here = a
+                for _ in range(3):
+                    here.n += 1
+                    here = here.other
+                i += 1
+            return a.n, b.n
+
+        agrees(f)
+
+    def test_a_list_or_dict_that_is_state_is_still_the_same_object(self):
+        def add(d):
+            d["n"] += 1
+            return d
+
+        def f(n):
+            first, numbers, seen, i = {"n": 0}, [0, [0]], 0, 0
+            d, xs = first, numbers
+            while i < n:
+                d = add(d)
+                xs[1][0] += 2
+                xs = numbers
+                seen += first["n"]
+                i += 1
+            return d["n"], first["n"], seen, numbers[1][0], d is first
+
+        agrees(f)
+
+    def test_a_dict_that_is_changed_and_then_another(self):
+        def f(n):
+            first = {"n": 0}
+            d, i = first, 0
+            while i < n:
+                d["n"] = d["n"] + 1
+                if i > 1:
+                    d = {"n": 0}
+                i += 1
+            return first["n"], d["n"]
+
+        refused(f, "AGC260", "`d` is changed in place, and bound to something else")
+
+
+class TestVariables:
+    def test_nonlocal(self):
+        def f(n):
+            k = 0
+
+            def inc():
+                nonlocal k
+                k += 1
+
+            i, total = 0, 0
+            while i < n:
+                inc()
+                i += 1
+                total += k
+            return k, total
+
+        agrees(f)
+
+    def test_counters_in_closures(self):
+        def counter():
+            k = 0
+
+            def inc():
+                nonlocal k
+                k += 1
+                return k
+
+            return inc
+
+        def f(n):
+            a, b = counter(), counter()
+            i, total = 0, 0
+            while i < n:
+                total += a() + a() * b()
+                i += 1
+            return total, a(), b()
+
+        agrees(f)
+
+    def test_globals(self):
+        def f(n):
+            global tally
+            tally = 0
+            i, total = 0, 0
+            while i < n:
+                total += count()
+                globals()["tally"] += 1
+                i += 1
+            result, tally = tally, 0
+            return total, result
+
+        agrees(f)
+
+    def test_default_arguments(self):
+        def f(n):
+            def keep(x, store=[0]):  # noqa: B006
+                store[0] += x
+                return store[0]
+
+            i, total = 0, 0
+            while i < n:
+                total += keep(i)
+                i += 1
+            return total
+
+        agrees(f)
+
+    def test_closures_made_in_a_loop(self):
+        def f(n):
+            late, early = [], []
+            for k in range(3):
+                late.append(lambda: k * n)  # noqa: B023
+                early.append(lambda k=k: k * n)
+            return [g() for g in late], [g() for g in early]
+
+        agrees(f)
+
+    def test_closures_made_in_a_staged_loop(self):
+        def f(n):
+            late, i = [], 0
+            while i < n:
+                late.append(lambda: i)  # noqa: B023
+                i += 1
+            return late[0]()
+
+        refused(f)
+
+    def test_the_test_of_a_loop(self):
+        def f(n):
+            c, total = Counter(), 0
+            while c.bump() < n:
+                c.n += 1
+                total += c.n
+            return total, c.n
+
+        agrees(f)
+
+    def test_an_operand(self):
+        def f(n):
+            c = Counter()
+            return n > 2 and c.bump() > 0, c.n
+
+        refused(f, "AGC260", "an operand of this `and` changes `c.n`")
+
+
+tally = 0
+
+
+def count():
+    global tally
+    tally += 1
+    return tally
+
+
+class TestContainers:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda d: d.update(a=d["a"] + 1),
+            lambda d: operator.setitem(d, "a", d["a"] + 1),
+            lambda d: d.__setitem__("a", d.pop("a") + 1),
+        ],
+    )
+    @pytest.mark.parametrize(
+        "kind", [dict, collections.OrderedDict, collections.UserDict, collections.Counter]
+    )
+    def test_values_of_a_dict(self, kind, change):
+        def f(n):
+            d, i = kind({"a": 1, "b": 7}), 0
+            while i < n:
+                change(d)
+                i += 1
+            return d["a"], d["b"], len(d)
+
+        agrees(f, [0, 3])
+
+    def test_values_of_a_dict_past_its_methods(self):
+        def f(n):
+            d, i = {"a": 1}, 0
+            while i < n:
+                dict.__setitem__(d, "a", d["a"] + 1)
+                d |= {"a": d["a"] * 2}
+                i += 1
+            return d["a"]
+
+        agrees(f)
+
+    def test_items_of_lists(self):
+        def f(n):
+            xs, nest, queue, i = [1, 2, 3], {"a": ([0], 5)}, collections.deque([1, 2, 3]), 0
+
+            def change():
+                xs[0:2] = [xs[1], xs[0] + 1]
+                xs.reverse()
+                nest["a"][0][0] += xs[0]
+                queue.append(queue.popleft() + 10)
+
+            while i < n:
+                change()
+                i += 1
+            return *xs, nest["a"][0][0], *queue
+
+        agrees(f)
+
+    def test_a_key_that_both_branches_bring_or_take(self):
+        def f(n):
+            d = {"old": 1}
+
+            def put(x):
+                d["new"] = x
+                d.pop("old")
+
+            if n > 2:
+                put(n)
+            else:
+                put(-n)
+            return d["new"], len(d)
+
+        agrees(f)
+
+    def test_a_key_that_may_be_there(self):
+        def f(n):
+            d, i = {}, 0
+            while i < n:
+                d["k"] = d.get("k", 0) + 1
+                i += 1
+            return d["k"]
+
+        def g(n):
+            d = {"a": 1}
+
+            def take():
+                d.pop("a", None)
+
+            if n > 2:
+                take()
+            return len(d)
+
+        def h(n):
+            counts, i = collections.defaultdict(int), 0
+            while i < n:
+                counts["x"] += 1
+                i += 1
+            return counts["x"]
+
+        refused(f, "AGC260", "`d['k']` gets its first value in a block")
+        refused(g, "AGC260", "`d['a']`")
+        refused(h, "AGC260", "`counts['x']`")
+
+    def test_an_attribute_that_may_be_there(self):
+        def f(n):
+            c, i = Counter(), 0
+            while i < n:
+                if not hasattr(c, "h"):
+                    c.h = 0
+                c.h += 1
+                i += 1
+            return c.h
+
+        refused(f, "AGC260", "`c.h`")
+
+    def test_a_list_that_grows_and_is_read(self):
+        def length(n):
+            c, i = Counter(), 0
+            while i < n:
+                c.log.append(i)
+                i += 1
+            return len(c.log)
+
+        def inside(n):
+            c, i, total = Counter(), 0, 0
+
+            def size():
+                return len(c.log)
+
+            while i < n:
+                c.log.append(1)
+                total += size()
+                i += 1
+            return total
+
+        def further_out(n):
+            c = Counter()
+
+            def run():
+                i = 0
+                while i < n:
+                    c.log.append(i)
+                    i += 1
+
+            run()
+            return len(c.log)
+
+        def members(n):
+            seen, i = set(), 0
+            while i < n:
+                seen.add(1)
+                i += 1
+            return len(seen)
+
+        for f in (length, inside, further_out):
+            refused(f, "AGC260", "`c.log` changes from 0 to 1 items", "`log` is used here", "tf.TensorArray")
+        refused(members, "AGC260", "`seen` changes from 0 to 1 members")
+
+    def test_a_list_that_only_grows_is_filled_once_for_each_trace(self):
+        log, names = [], set()
+
+        @tf.function
+        def f(n, x):
+            i, x = 0, x * 1
+            while i < n:
+                log.append(i)
+                names.add("loop")
+                i += 1
+                x = x + 0.5  # an int at first: the body is traced again
+            if n > 3:
+                log.append("then")
+            else:
+                log.append("else")
+            return x
+
+        assert f(tf.constant(4), 1).numpy() == 3.0
+        assert len(log) == 3
+        assert log[1:] == ["then", "else"]
+        assert names == {"loop"}
+
+    def test_arrays(self):
+        def f(n):
+            a, i = np.zeros(2), 0
+
+            def change():
+                a[0] += 1
+
+            while i < n:
+                change()
+                i += 1
+            return a[0]
+
+        refused(f, "AGC260", "`a` gets other items")
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda: iter([1, 2, 3]),
+            lambda: itertools.count(),
+            lambda: (k for k in [1, 2, 3]),
+            lambda: zip([1, 2, 3], [1, 2, 3], strict=True),
+            lambda: map(abs, [1, 2, 3]),
+        ],
+    )
+    def test_iterators(self, make):
+        def f(n):
+            it, i = make(), 0
+            while i < n:
+                next(it)
+                i += 1
+            return i
+
+        refused(f, "AGC260", "`it` is consumed")
+
+
+class TestTraces:
+    def test_a_failed_trace_leaves_objects_as_they_were(self):
+        c = Counter()
+
+        @tf.function
+        def f(n):
+            i = 0
+            while i < n:
+                c.twice()
+                c.log.append(i)
+                c.memo["a"] += 1
+                c.memo = [i]
+                i = tf.zeros([2]) + tf.zeros([3])
+            return i
+
+        with pytest.raises(ValueError):
+            f(tf.constant(3))
+        assert (c.n, c.log, c.memo) == (0, [], {"a": 0})
+
+    def test_an_object_that_makes_its_variables_when_it_is_first_used(self):
+        class Dense:
+            def __init__(self):
+                self.is_built = False
+
+            def __call__(self, x):
+                if not self.is_built:
+                    self.w = tf.Variable(2.0)
+                    self.is_built = True
+                return self.w * x
+
+        dense = Dense()
+
+        @tf.function
+        def f(n):
+            i, total = 0, 0.0
+            while i < n:
+                total += dense(3.0)
+                i += 1
+            return total
+
+        assert f(tf.constant(3)).numpy() == 18.0
+        assert dense.is_built is True
+
+    def test_what_happens_in_the_first_trace_only(self):
+        def f(n):
+            made = [0]
+
+            @functools.cache
+            def table(k):
+                made[0] += 1
+                return k * 2
+
+            i, total = 0, 0
+            while i < n:
+                total += table(3) + made[0]
+                i += 1
+            return total
+
+        refused(f, "AGC260", "`made[0]` changes when a block is traced the first time, and not again")
+
+    def test_a_remembered_property_is_asked_again(self):
+        class Table:
+            @functools.cached_property
+            def size(self):
+                return 7
+
+        def f(n):
+            table, i, total = Table(), 0, 0
+            while i < n:
+                total += table.size
+                i += 1
+            return total
+
+        agrees(f)
