@@ -6,14 +6,15 @@ import time
 import agc.runtime as tf
 import pytest
 from agc.autograph import StagingError
+from agc.autograph.staging import recursion
 
 
 def refused(f, *args, match):
-    start, limit = time.perf_counter(), sys.getrecursionlimit()
+    start, limit = time.process_time(), sys.getrecursionlimit()
     with pytest.raises(StagingError, match=match) as caught:
         tf.function(f)(*args)
     assert caught.value.diagnostic.code == "AGC280"
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 4
     assert sys.getrecursionlimit() == limit
     return caught.value.diagnostic
 
@@ -100,7 +101,9 @@ def test_a_traced_function_that_calls_itself():
         down(tf.constant(3))
 
 
-def test_a_number_that_grows_while_a_tensor_decides():
+def test_a_number_that_grows_while_a_tensor_decides(monkeypatch):
+    monkeypatch.setattr(recursion, "_MOST", 60)
+
     def f(n, depth):
         if n > 0:
             return f(n - 1, depth + 1)
