@@ -51,15 +51,19 @@ def f_back(frame: Any) -> Any:
 def untraced(work: Callable[..., Result], *arguments: Any) -> Result:
     """Do work that no debugger or profiler written in Python is told of, because it is none of the user's."""
     trace, profile = sys.gettrace(), sys.getprofile()
+    if not callable(profile):  # that of cProfile is written in C, and cannot be set again
+        profile = None
     if trace is None and profile is None:
         return work(*arguments)
-    sys.setprofile(None)
+    if profile is not None:
+        sys.setprofile(None)
     sys.settrace(None)
     try:
         return work(*arguments)
     finally:
         sys.settrace(trace)
-        sys.setprofile(profile)
+        if profile is not None:
+            sys.setprofile(profile)
 
 
 def _getframe(depth: int = 0, /) -> FrameType:

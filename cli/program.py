@@ -160,7 +160,16 @@ def _execute(code: types.CodeType, main: types.ModuleType, eager: bool) -> None:
     # A staged block is a function or two more on the stack; the program's recursion must go as deep as before.
     sys.setrecursionlimit(FRAMES_FOR_ONE * sys.getrecursionlimit())
     sys.modules["__main__"] = main
+    if not os.environ.get("PYTHONBREAKPOINT"):
+        sys.breakpointhook = breakpointhook
     exec(code, main.__dict__)
+
+
+def breakpointhook(*, header: str | None = None) -> None:
+    """What `breakpoint()` does in a program, unless PYTHONBREAKPOINT says otherwise."""
+    from agc.autograph.debugger import stop_in
+
+    stop_in(sys._getframe(1), header)
 
 
 def find_main(name: str) -> ModuleSpec:

@@ -16,7 +16,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 DOORS = {
     "autograph": {"agc.autograph"},
     "runtime": {"agc.runtime", "agc.autograph.api", "agc.autograph.staging"},
-    "cli": {"agc.cli", "agc.autograph", "agc.autograph.errors", "agc.runtime"},
+    "cli": {"agc.cli", "agc.autograph", "agc.autograph.errors", "agc.autograph.debugger", "agc.runtime"},
 }
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
 
@@ -58,6 +58,7 @@ INSIDE = {
     },
     "operators": {"conversion", "frames", "journal", "places", "staging", "errors"},
     "embedded": set(),
+    "debugger": {"errors"},
     "cache": set(),
     "modules": {"loader", "static", "embedded", "passes", "syntax"},
     "importing": {"cache", "modules", "embedded", "policy", "errors", "operators"},

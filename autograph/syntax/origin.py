@@ -151,9 +151,19 @@ def generated_lambdas(new: Iterable[ast.AST], ag: str) -> set[Extent]:
         operator = operator_of(node, ag)
         if operator is None:
             continue
-        arguments = node.args if operator in _ONLY_FUNCTIONS else node.args[1:]  # type: ignore[attr-defined]
-        found |= {extent_of(argument.body) for argument in arguments if isinstance(argument, ast.Lambda)}
+        found |= {
+            extent_of(part.body) for part in _functions_of(node, operator) if isinstance(part, ast.Lambda)
+        }
     return found
+
+
+def _functions_of(call: Any, operator: str) -> list[ast.expr]:
+    """The arguments that an operator calls; those of `cases` come in pairs, a test and a branch."""
+    if operator == "cases":
+        pairs = [part for argument in call.args if isinstance(argument, ast.Tuple) for part in argument.elts]
+        return pairs + [keyword.value for keyword in call.keywords if keyword.arg == "orelse"]
+    arguments: list[ast.expr] = call.args
+    return arguments if operator in _ONLY_FUNCTIONS else arguments[1:]
 
 
 def extent_of(node: Any) -> Extent:
