@@ -187,7 +187,8 @@ def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if isinstance(iterable, (list, tuple)):
         stacked = joining.stack([convert_to_tensor(item) for item in iterable])
         return joining.unstack(in_order(stacked, key=key, reverse=reverse), len(iterable))
-    tensor = _stacked(rows_of(iterable).counted("sorted")) if not is_tensor_like(iterable) else iterable
+    rows = rows_of(iterable).counted("sorted")
+    tensor = iterable if is_tensor_like(iterable) else _stacked(rows)
     tensor = convert_to_tensor(tensor)
     if not isinstance(reverse, (bool, int)):
         raise TypeError("sorted() decides `reverse` while the graph is made: it cannot be a tensor")
