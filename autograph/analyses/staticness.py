@@ -118,9 +118,7 @@ class Staging:
         self._suspends: set[int] = set()
         if not isinstance(function, gast.Lambda) and (plain or not reads_own_frame(function.body)):
             self._survey(function.body)
-            suspended = isinstance(function, gast.AsyncFunctionDef) or any(
-                id(statement) in self._suspends for statement in function.body
-            )
+            suspended = any(id(statement) in self._suspends for statement in function.body)
             self._decide(function.body, frozenset({"return"}) if suspended else frozenset())
             if self.staged:
                 self._cross(function.body, dict.fromkeys(_NAMES.values(), (False, None)))
