@@ -29,7 +29,7 @@ INSIDE = {
     "sameness": {"staging"},
     "aliases": {"sameness", "staging"},
     "places": {"aliases", "staging"},
-    "journal": {"places", "sameness", "staging", "analyses", "policy", "errors"},
+    "journal": {"places", "sameness", "sites", "staging", "analyses", "policy", "errors"},
     "unconverted": {"syntax", "policy", "codes", "errors"},
     "sites": {"errors"},
     "policy": {"codes", "errors"},

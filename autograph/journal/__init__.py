@@ -11,7 +11,7 @@ each run of the block's functions the records are compared (`records.py`):
 another value in a place     the place is carried: the block is traced once more with it as part of its state
 a container that has grown   it keeps what the last trace put in, as long as nothing reads it: an append to a list
                              happens once for each trace
-anything else                AGC260
+anything else                AGC291
 
 However a block ends, what was changed while tracing is put back: only what the backend gives remains."""
 
@@ -105,6 +105,8 @@ def _settled(
     except BaseException:
         journal.survey.restore()
         raise
+    finally:
+        journal.is_open = False
 
 
 class Journal:
@@ -112,6 +114,7 @@ class Journal:
 
     def __init__(self, roots: Sequence[tuple[str, Any]], reach: Reach) -> None:
         self.survey = Survey(roots)
+        self.is_open = True  # a backend that calls a block's functions later does so for good
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
@@ -131,11 +134,15 @@ class Journal:
 
     def undo(self) -> None:
         """A function of the block has failed."""
-        self.survey.restore()
+        if self.is_open:
+            self.survey.restore()
 
     def look(self, key: Any) -> None:
         """A function of the block has run, and all places have been put back: what else has changed?"""
-        changed = self.survey.changed()
+        changed = self.survey.changed() if self.is_open else []
+        if not changed:
+            self._gains.pop(key, None)
+            return
         changes = [change for record in changed for change in record.changes()]
         spots = [change for change in changes if isinstance(change, Spot)]
         reshaped = [change for change in changes if isinstance(change, Reshaped)]

@@ -1,6 +1,6 @@
 """What cannot be carried, and how that is said.
 
-error[AGC260]: `self.log` changes from 0 to 1 items in a block that the graph runs
+error[AGC291]: `self.log` changes from 0 to 1 items in a block that the graph runs
   --> train.py:12, in fit
  12 |     while i < n:
  14 |         if len(self.log) < 3:       `log` is used here
@@ -14,8 +14,9 @@ from types import CodeType
 from typing import Any
 
 from ..analyses import effects
-from ..errors import Diagnostic, Note, StagingError, Where, user_line
+from ..errors import Diagnostic, Note, StagingError, Where
 from ..places import Attribute, Item, Place
+from ..sites import running
 from .records import Buffer, Reshaped, Spot
 
 _WHY = (
@@ -93,9 +94,9 @@ def refused(change: Reshaped, reach: Reach) -> StagingError:
     label = change.record.trail.label
     return StagingError(
         Diagnostic(
-            "AGC260",
+            "AGC291",
             f"`{name}` {change.what} in a block that the graph runs",
-            user_line(),
+            running(),
             notes=tuple(Note(where, f"`{label}` is used here") for where in places),
             why=_WHY,
             fix=_fix(change),
@@ -118,9 +119,9 @@ def hidden(spot: Spot, what: str) -> StagingError:
     """An operand with an effect."""
     return StagingError(
         Diagnostic(
-            "AGC260",
+            "AGC291",
             f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
-            user_line(),
+            running(),
             why="an operand in a graph gives a value and nothing else",
             fix="write it as an `if` statement, or make the call before",
         )
@@ -131,9 +132,9 @@ def presence(place: Place) -> StagingError:
     """A place that has its first value in a block, and code that asks whether it has one."""
     return StagingError(
         Diagnostic(
-            "AGC260",
+            "AGC291",
             f"`{place.name}` gets its first value in a block that the graph runs, and may have none",
-            user_line(),
+            running(),
             why="whether it is there is known when the graph runs, but code asks for that while it is traced",
             fix=f"give `{place.name}` a value before",
         )
@@ -144,9 +145,9 @@ def rebound(name: str) -> StagingError:
     """A list or dict that is changed in place, while its variable gets another value."""
     return StagingError(
         Diagnostic(
-            "AGC260",
+            "AGC291",
             f"`{name}` is changed in place, and bound to something else, in a block that the graph runs",
-            user_line(),
+            running(),
             why="a graph carries the items of a list or dict; it cannot tell which object a variable means",
             fix=f"change a copy of `{name}`, or bind it to another object before the block",
         )
@@ -157,9 +158,9 @@ def only_once(spot: Spot) -> StagingError:
     """A place that changes in the first trace, and then never again."""
     return StagingError(
         Diagnostic(
-            "AGC260",
+            "AGC291",
             f"`{spot.name}` changes when a block is traced the first time, and not again",
-            user_line(),
+            running(),
             why="what a cache or a function with a graph of its own does once cannot be repeated by this graph",
             fix=f"do what changes `{spot.name}` before the block",
         )
@@ -170,9 +171,9 @@ def unsettled(names: Sequence[str]) -> StagingError:
     """A block that changes something else in each trace."""
     return StagingError(
         Diagnostic(
-            "AGC260",
+            "AGC291",
             f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
-            user_line(),
+            running(),
             why=_WHY,
             fix="let the block assign variables, and change objects after it",
         )

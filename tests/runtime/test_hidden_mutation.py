@@ -429,7 +429,7 @@ class TestOtherNames:
                 i += 1
             return first["n"], d["n"]
 
-        refused(f, "AGC260", "`d` is changed in place, and bound to something else")
+        refused(f, "AGC291", "`d` is changed in place, and bound to something else")
 
 
 class TestVariables:
@@ -534,7 +534,7 @@ class TestVariables:
             c = Counter()
             return n > 2 and c.bump() > 0, c.n
 
-        refused(f, "AGC260", "an operand of this `and` changes `c.n`")
+        refused(f, "AGC291", "an operand of this `and` changes `c.n`")
 
 
 tally = 0
@@ -637,9 +637,9 @@ class TestContainers:
                 i += 1
             return counts["x"]
 
-        refused(f, "AGC260", "`d['k']` gets its first value in a block")
-        refused(g, "AGC260", "`d['a']`")
-        refused(h, "AGC260", "`counts['x']`")
+        refused(f, "AGC291", "`d['k']` gets its first value in a block")
+        refused(g, "AGC291", "`d['a']`")
+        refused(h, "AGC291", "`counts['x']`")
 
     def test_an_attribute_that_may_be_there(self):
         def f(n):
@@ -651,7 +651,7 @@ class TestContainers:
                 i += 1
             return c.h
 
-        refused(f, "AGC260", "`c.h`")
+        refused(f, "AGC291", "`c.h`")
 
     def test_a_list_that_grows_and_is_read(self):
         def length(n):
@@ -693,8 +693,8 @@ class TestContainers:
             return len(seen)
 
         for f in (length, inside, further_out):
-            refused(f, "AGC260", "`c.log` changes from 0 to 1 items", "`log` is used here", "tf.TensorArray")
-        refused(members, "AGC260", "`seen` changes from 0 to 1 members")
+            refused(f, "AGC291", "`c.log` changes from 0 to 1 items", "`log` is used here", "tf.TensorArray")
+        refused(members, "AGC291", "`seen` changes from 0 to 1 members")
 
     def test_a_list_that_only_grows_is_filled_once_for_each_trace(self):
         log, names = [], set()
@@ -730,7 +730,7 @@ class TestContainers:
                 i += 1
             return a[0]
 
-        refused(f, "AGC260", "`a` gets other items")
+        refused(f, "AGC291", "`a` gets other items")
 
     @pytest.mark.parametrize(
         "make",
@@ -750,7 +750,7 @@ class TestContainers:
                 i += 1
             return i
 
-        refused(f, "AGC260", "`it` is consumed")
+        refused(f, "AGC291", "`it` is consumed")
 
 
 class TestTraces:
@@ -811,7 +811,7 @@ class TestTraces:
                 i += 1
             return total
 
-        refused(f, "AGC260", "`made[0]` changes when a block is traced the first time, and not again")
+        refused(f, "AGC291", "`made[0]` changes when a block is traced the first time, and not again")
 
     def test_a_remembered_property_is_asked_again(self):
         class Table:
