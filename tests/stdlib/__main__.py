@@ -87,13 +87,15 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="rows of the table (default: all)")
     parser.add_argument("-j", "--jobs", type=int, default=1, help="how many rows at a time (default: 1)")
     parser.add_argument("-v", "--verbose", action="store_true", help="show how each test failed that breaks")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds for each run (default: 300)")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for each run (default: 600)")
     return parser.parse_args(arguments)
 
 
 def judged(row: Target, timeout: float) -> Report:
     """Run the tests of a row both ways; once more if there is a difference, for there are unsteady tests."""
     report = Report(row, outcome(row, "plain", timeout), outcome(row, "converted", timeout), [])
+    if not report.passed:
+        raise NotJudgedError("none of its tests passes as it is")
     if not report.breaks:
         return report
     again = outcome(row, "converted", timeout)["outcomes"]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 NAMES = """
     abc argparse ast base64 bdb bisect calendar cmd code codecs codeop collections colorsys compileall
-    concurrent configparser contextlib copy copyreg csv dataclasses datetime decimal difflib dis doctest email
+    configparser contextlib copy copyreg csv dataclasses datetime decimal difflib dis doctest email
     enum filecmp fileinput fnmatch fractions ftplib functools genericpath getopt getpass gettext glob graphlib
     gzip heapq hmac html http imaplib inspect io ipaddress json keyword linecache locale logging lzma mailbox
     mimetypes modulefinder netrc ntpath numbers opcode operator optparse os pathlib pdb pickle pickletools
@@ -25,7 +25,6 @@ NAMES = """
 MODULES = {
     "bdb": ["bdb", "cmd"],
     "codecs": ["codecs", "encodings"],
-    "concurrent": ["concurrent.futures"],
     "datetime": ["datetime", "_pydatetime", "_strptime"],
     "decimal": ["decimal", "_pydecimal"],
     "gzip": ["gzip", "_compression"],
@@ -37,7 +36,6 @@ MODULES = {
 }
 
 TESTS = {
-    "concurrent": ["test.test_concurrent_futures"],
     "contextlib": ["test.test_contextlib", "test.test_contextlib_async"],
     "enum": ["test.test_enum"],
     "html": ["test.test_html", "test.test_htmlparser"],
