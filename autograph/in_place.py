@@ -31,9 +31,9 @@ def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
         finish(tree, ag)
         _mention(tree.body[0], wanted)
 
-    code, _ = loader.converted_code(f, finish)
+    code, _ = loader.converted_code(f, finish, halves=True)
     if code.co_freevars != wanted:  # a variable that only an annotation names, for instance
-        code, _ = loader.converted_code(f, finish_with_closure)
+        code, _ = loader.converted_code(f, finish_with_closure, halves=True)
     return with_operators(code, operators) if code.co_freevars == wanted else None
 
 

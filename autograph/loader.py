@@ -24,6 +24,7 @@ import gast
 
 from . import policy, static
 from .features import Feature
+from .halves import joined
 from .loop_options import set_loop_options
 from .passes import pipeline
 from .passes.base import NO_FEATURES, Context, looks_like_directive
@@ -82,10 +83,12 @@ def converted_code(
     f: FunctionType,
     finish: Callable[[ast.Module, str], None] = lambda tree, ag: None,
     features: frozenset[Feature] = NO_FEATURES,
+    halves: bool = False,
 ) -> tuple[CodeType, str]:
     """The converted code of `f`, and its name for the operators.
 
-    `finish` may change the tree before it is compiled, given that name.
+    `finish` may change the tree before it is compiled, given that name. With `halves` it is the user's own code as
+    long as nothing is staged.
     """
     definition = source.find(f)
     context = live_context(f, definition, features)
@@ -93,6 +96,8 @@ def converted_code(
         translation = Translation(ast.Module([bare(definition)], []))
         after = pipeline.run(translation.tree, context)
         generated = function_names(after) - function_names(translation.tree)
+        if halves:
+            after = joined(translation.tree, after, context.ag)
         tree = settled(translation, after, context, generated)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")

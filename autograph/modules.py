@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from . import static
 from .embedded import without_name
+from .halves import joined
 from .loader import Renaming, function_names, settled
 from .passes import pipeline
 from .syntax import source
@@ -38,7 +39,7 @@ def convert(text: str, filename: str) -> ModuleCode:
         translation = Translation(tree)
         after = pipeline.run(translation.tree, context)
         generated = function_names(after) - function_names(translation.tree)
-        new = settled(translation, after, context, generated)
+        new = settled(translation, joined(translation.tree, after, context.ag), context, generated)
         lambdas = generated_lambdas(translation.new, context.ag)
         without_name(translation.new, context.ag)
         code = _compiled(new, filename)

@@ -48,7 +48,9 @@ class GraphBackend:
     ) -> tuple[Any, ...]:
         going = regions.truth(test, "if")
         functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
-        results: tuple[Any, ...] = branches.choice(COND, going, functions, names)
+        results: tuple[Any, ...] = branches.choice(
+            COND, going, functions, names, blocks=(then, orelse)
+        )
         return results
 
     def while_loop(
@@ -84,6 +86,7 @@ class GraphBackend:
         def step(index: Any, *now: Any) -> tuple[Any, ...]:
             return (index + 1, *(taken(rows.get(index), *now) or ()))
 
+        step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
         shapes = loop_options.invariants((0, *state), options)
         loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes)
         return loop.record()[1:]
@@ -138,4 +141,4 @@ BUILTINS[operator.eq] = comparison.equal
 BUILTINS[operator.ne] = comparison.not_equal
 
 BACKEND = GraphBackend()
-staging.register(BACKEND, Tensor, Variable, TensorArray, Rows)
+staging.register(BACKEND, Tensor, Variable, TensorArray, Rows, always=False)

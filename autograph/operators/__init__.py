@@ -12,7 +12,7 @@ import sys
 
 from ..conversion import Converter
 from ..frames import f_back, leveled
-from ..staging import Pending, Undefined, ld
+from ..staging import Pending, Undefined, ld, show_liveness
 from .branches import cases, cond, keep
 from .checks import check
 from .items import at, put, put_updated, within
@@ -24,7 +24,7 @@ from .optional import eq, ne, print_
 from .variables import attr, cell, item, items, ld_cell
 
 __all__ = [
-    "f_back", "leveled",
+    "f_back", "leveled", "live",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
     "print_", "eq", "ne", "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
@@ -33,3 +33,6 @@ __all__ = [
 # `f` or what stands for it in converted code: see conversion.py.
 converter = Converter(sys.modules[__name__])
 converted = converter.converted
+
+live: int  # whether some backend owns values now
+show_liveness(sys.modules[__name__])

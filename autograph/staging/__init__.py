@@ -39,12 +39,12 @@ A backend for another library starts like this one, for symbolic texts, which wr
 from .contract import PYTHON, Backend, PythonBackend, State, rotated
 from .raising import Surroundings, raised_by_user, running, surroundings
 from .recursion import deciding
-from .registry import backend_of, backends, overloaded, register
+from .registry import backend_of, backends, live, overloaded, register, show_liveness
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 
 __all__ = [
     "Backend", "PythonBackend", "PYTHON", "State", "rotated",
-    "register", "backend_of", "backends", "overloaded",
+    "register", "live", "show_liveness", "backend_of", "backends", "overloaded",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "surroundings", "running", "deciding",
 ]  # fmt: skip

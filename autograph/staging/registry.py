@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from .contract import PYTHON, Backend
@@ -31,14 +34,61 @@ class _Backends(dict[type, Backend]):
 backends = _Backends()
 
 
-def register(backend: Backend, *types: type) -> None:
-    """Make `backend` the owner of the values of these types and of their subclasses."""
+def register(backend: Backend, *types: type, always: bool = True) -> None:
+    """Make `backend` the owner of the values of these types and of their subclasses.
+
+    With `always=False` it owns values only while it says so with `live`; at all other times, modules that were
+    converted on import run the user's own code.
+    """
     for kind in types:
         if not isinstance(kind, type):
             raise TypeError(f"register() takes a backend and then types, but got {kind!r}")
         backends.registered[kind] = backend
     backends.clear()
     overloaded.update(backend.builtins)
+    if always and types:
+        _liveness.change(+1)
+
+
+class Liveness:
+    """How many backends own values now. Converted code reads it as the attribute `live` of its operators."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+        self._readers: list[ModuleType] = []
+
+    def change(self, by: int) -> None:
+        with self._lock:
+            self.count += by
+            for reader in self._readers:
+                reader.live = self.count  # type: ignore[attr-defined]
+
+    def show(self, reader: ModuleType) -> None:
+        """Keep `reader.live` up to date."""
+        with self._lock:
+            self._readers.append(reader)
+            reader.live = self.count  # type: ignore[attr-defined]
+
+
+_liveness = Liveness()
+show_liveness = _liveness.show
+
+
+@contextmanager
+def live() -> Iterator[None]:
+    """While a backend owns values, such as while it builds a graph: converted modules run converted code.
+
+    >>> from agc.autograph import operators as ag__
+    >>> with live():
+    ...     bool(ag__.live)
+    True
+    """
+    _liveness.change(+1)
+    try:
+        yield
+    finally:
+        _liveness.change(-1)
 
 
 # The built-in functions that something stands in for, such as a backend's version.

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from agc.autograph import api
+from agc.autograph import api, staging
 
 from .. import config
 from ..execute import EXECUTORS
@@ -142,7 +142,7 @@ class Function:
         if not self._autograph:
             traced = trace(self.python_function, self._parameters.unbind, arguments, self.name, make)
         else:
-            with api.in_sight(self.python_function, arguments):
+            with staging.live(), api.in_sight(self.python_function, arguments):
                 code = api.convert(self.python_function, optional_features=self._features)
                 traced = trace(code, self._parameters.unbind, arguments, self.name, make)
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self._executor)

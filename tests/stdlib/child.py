@@ -30,6 +30,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from agc import autograph
+from agc.autograph import staging
 
 LIBRARY = sysconfig.get_path("stdlib")
 
@@ -57,7 +58,8 @@ def main(result: str, mode: str, modules: str, tests: str) -> None:
     loaded = exchange(done.codes)
     forget(names)
     outcomes = Outcomes()
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+    # A converted module runs its own code until a backend owns values: here it shall run what it was converted to.
+    with staging.live(), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         started = time.process_time()
         run(tests.split(), outcomes)
         seconds = time.process_time() - started

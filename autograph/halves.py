@@ -1,0 +1,120 @@
+"""Two halves of a function: the converted one while values are staged, the user's own at all other times.
+
+    def f(x):                          def f(x):
+        while x > 1:                       if ag__.live:
+            x = step(x)          ==>           (x,) = ag__.while_loop(…)      as `agc convert` shows it
+        return x                               return x
+                                           else:
+                                               while x > 1:                   the user's very own code
+                                                   x = step(x)
+                                               return x
+
+For code that is converted where it is: a module that is imported or run, a method that Python calls. It runs far
+more often with plain values than while a graph is built, and then it is as fast as before, as deep on the stack, and
+the same for every tool. This is how such code is compiled; what is printed is the conversion alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from .syntax.template import Template
+from .syntax.tree import (
+    DEFINITIONS,
+    Statements,
+    at,
+    blocks,
+    docstring_end,
+    evolve,
+    inside,
+    is_compound,
+    walk,
+    with_blocks,
+)
+
+Key = tuple[type, str, int, int]
+
+DECLARATIONS = (gast.Global, gast.Nonlocal)
+LIVE = Template("$ag.live")
+
+
+def joined(before: gast.Module, after: gast.Module, ag: str) -> gast.Module:
+    """The tree before a conversion, in which the functions that it changed have both halves."""
+    if before is after:
+        return before
+    converted = {_key(node): node for node in walk(after) if isinstance(node, (*DEFINITIONS, gast.Lambda))}
+    module: gast.Module = _Join(converted, ag).visit(before)
+    return module
+
+
+def _key(function: Any) -> Key:
+    """What a function keeps when it is converted."""
+    return type(function), getattr(function, "name", ""), function.lineno, function.col_offset
+
+
+class _Join:
+    """Goes over the user's own tree."""
+
+    def __init__(self, converted: dict[Key, Any], ag: str) -> None:
+        self.converted = converted
+        self.ag = ag
+
+    def visit(self, node: Any) -> Any:
+        new = self.children(node)
+        if isinstance(node, (*DEFINITIONS, gast.Lambda)):
+            other = self.converted.get(_key(node))
+            if other is not None and other is not node and other.body is not node.body:
+                return self.function(new, other)
+        return new
+
+    def children(self, node: Any) -> Any:
+        changes = {}
+        for field in node._fields:
+            value = node.__dict__.get(field)
+            if type(value) is list:
+                new: Any = [self.visit(part) if isinstance(part, gast.AST) else part for part in value]
+                if any(part is not old for part, old in zip(new, value, strict=True)):
+                    changes[field] = new
+            elif isinstance(value, gast.AST) and value._fields:
+                new = self.visit(value)
+                if new is not value:
+                    changes[field] = new
+        return evolve(node, **changes) if changes else node
+
+    def function(self, own: Any, converted: Any) -> Any:
+        """The function with both halves; `own` is the user's, with the functions inside it joined."""
+        if isinstance(own, gast.Lambda):
+            choice = gast.IfExp(self.test(own.body), converted.body, own.body)
+            return evolve(own, body=at(choice, own.body))
+        start = docstring_end(own.body)
+        head, rest = own.body[:start], own.body[start:]
+        if not rest:
+            return own
+        theirs = converted.body[docstring_end(converted.body) :]
+        first = (getattr(rest[0], "decorator_list", None) or rest)[0]
+        choice = gast.If(self.test(first), _undeclared(theirs), _undeclared(rest))
+        return evolve(own, body=[*head, *_declarations(rest), at(choice, first)])
+
+    def test(self, first: Any) -> Any:
+        """`ag__.live`, on the line where the function's own code starts, so that no tool sees a line more."""
+        start = evolve(first, end_lineno=first.lineno, end_col_offset=first.col_offset)
+        return LIVE.expression(start, ag=self.ag)
+
+
+def _declarations(body: Statements) -> Statements:
+    """The `global` and `nonlocal` statements, which hold for the whole function and may stand there once."""
+    return [node for node in inside(body) if isinstance(node, DECLARATIONS)]
+
+
+def _undeclared(body: Statements) -> Statements:
+    result: Statements = []
+    for statement in body:
+        if isinstance(statement, DECLARATIONS):
+            result.append(at(gast.Pass(), statement))
+        elif is_compound(statement):
+            result.append(with_blocks(statement, map(_undeclared, blocks(statement))))
+        else:
+            result.append(statement)
+    return result

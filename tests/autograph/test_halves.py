@@ -1,0 +1,150 @@
+"""Converted modules hold the user's own code beside the converted code, and run it while nothing is staged."""
+
+import sys
+import traceback
+
+import gast
+import pytest
+from agc.autograph import operators as ag__
+from agc.autograph import staging
+from agc.autograph.api import compile_source, strip_frames
+from agc.autograph.halves import joined
+from agc.autograph.passes import pipeline
+from agc.autograph.passes.base import Context
+from agc.autograph.syntax.unparse import unparse
+
+
+@pytest.fixture
+def at_rest(monkeypatch):
+    """No backend owns values, whichever ones other tests have registered."""
+    monkeypatch.setattr(ag__, "live", 0)
+
+
+def both_halves(text):
+    before = gast.parse(text)
+    tree = joined(before, pipeline.run(before, Context(source=text)), "ag__")
+    return unparse(tree)
+
+
+def module(text, name="halves"):
+    namespace = {"__name__": name}
+    exec(compile_source(text, f"{name}.py"), namespace)
+    return namespace
+
+
+PICTURE = """\
+def f(x):
+    if ag__.live:
+        def loop_body(x):
+            x = ag__.converted(step)(x)
+            return (x,)
+        (x,) = ag__.while_loop(lambda x: x > 1, loop_body, (x,))
+        return x
+    else:
+        while x > 1:
+            x = step(x)
+        return x
+"""
+
+
+def test_the_picture():
+    assert both_halves("def f(x):\n    while x > 1:\n        x = step(x)\n    return x") == PICTURE
+
+
+def test_the_docstring_stays_a_docstring():
+    assert module("def f(x):\n    'Doc.'\n    if x:\n        return x")["f"].__doc__ == "Doc."
+
+
+def test_a_function_that_conversion_leaves_alone_has_one_half():
+    text = "def f(x):\n    return x + 1"
+    assert both_halves(text).strip() == text
+
+
+def test_a_lambda():
+    text = "def f(x):\n    return lambda y: y or x"
+    assert "return lambda y: ag__.or_(y, lambda: x) if ag__.live else y or x" in both_halves(text)
+
+
+def test_declarations_stand_before_both_halves():
+    namespace = module("n = 0\ndef f(x):\n    if x > 1:\n        global n\n        n = x\n    return n")
+    assert namespace["f"](3) == namespace["n"] == 3
+    with staging.live():
+        assert namespace["f"](5) == namespace["n"] == 5
+
+
+INSIDE = """
+def f(x):
+    def g(y):
+        nonlocal x
+        if y > 1:
+            x = x * y
+        return x
+    return g
+"""
+
+
+def test_a_function_that_was_made_at_rest_is_converted_all_the_same(at_rest):
+    g = module(INSIDE)["f"](2)
+    names = []
+    hook = sys.getprofile()
+    sys.setprofile(lambda frame, event, _: names.append((event, frame.f_code.co_qualname)))
+    try:
+        assert g(3) == 6
+        ag__.live = 1
+        assert g(2) == 12
+    finally:
+        sys.setprofile(hook)
+    called = [name for event, name in names if event == "call"]
+    assert called.count("f.<locals>.g") == 2
+    assert [name for name in called if name.endswith("if_true")] == ["f.<locals>.g.<locals>.if_true"]
+
+
+DEPTH = """
+import sys
+def caller():
+    return sys._getframe(2).f_code.co_name
+def f(xs):
+    for x in xs:
+        if x:
+            return caller()
+"""
+
+
+def test_at_rest_nothing_stands_between_caller_and_callee(at_rest):
+    assert module(DEPTH)["f"]([1]) == "test_at_rest_nothing_stands_between_caller_and_callee"
+
+
+def test_tracebacks_are_the_same_in_both_halves(at_rest):
+    f = module("def f(x):\n    for y in x:\n        if y > 1:\n            y / 0")["f"]
+
+    def lines():
+        with pytest.raises(ZeroDivisionError) as caught:
+            f([1, 2])
+        error = strip_frames(caught.value)
+        return [(entry.name, entry.lineno) for entry in traceback.extract_tb(error.__traceback__)][1:]
+
+    own = lines()
+    ag__.live = 1
+    assert own == lines() == [("f", 4)]
+
+
+@pytest.mark.parametrize("live", [0, 1])
+def test_generators_classes_and_coroutines(at_rest, live):
+    ag__.live = live
+    namespace = module(
+        "def numbers(n):\n    for i in range(n):\n        if i > 1:\n            yield i\n"
+        "class A:\n    def __init__(self, x):\n        super().__init__()\n        self.x = x if x > 0 else -x\n"
+        "async def later(x):\n    if x > 1:\n        return x\n    return 0\n"
+    )
+    assert list(namespace["numbers"](4)) == [2, 3]
+    assert namespace["A"](-3).x == 3
+    with pytest.raises(StopIteration) as caught:
+        namespace["later"](2).send(None)
+    assert caught.value.value == 2
+
+
+def test_live_counts():
+    before = ag__.live
+    with staging.live(), staging.live():
+        assert ag__.live == before + 2
+    assert ag__.live == before
