@@ -9,6 +9,7 @@ from typing import Any
 
 from . import api, experimental, staging
 from .api import (
+    Conversion,
     ConversionError,
     Diagnostic,
     Note,
@@ -16,13 +17,16 @@ from .api import (
     Where,
     check_source,
     compile_source,
+    conversions,
     convert,
+    convert_packages,
     convert_source,
     converted_call,
     do_not_convert,
     install_import_hook,
     is_own_file,
     keeps_frames,
+    leave_packages,
     set_verbosity,
     strip_frames,
     to_code,
@@ -33,7 +37,7 @@ from .api import (
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
     "check_source",
-    "install_import_hook",
+    "install_import_hook", "convert_packages", "leave_packages", "conversions", "Conversion",
     "experimental", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "keeps_frames", "is_own_file", "staging",

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from types import CodeType
 from typing import Any, TypeVar
 
-from . import importing
+from . import importing, policy
 from .conversion import Converter
 from .errors import (
     ConversionError,
@@ -27,11 +27,12 @@ from .errors import (
 )
 from .features import USUAL, Feature, Features, options_of
 from .importing import install_import_hook
+from .listing import Conversion, conversions
 from .loop_options import set_loop_options
 from .operators import converted, converter
 from .policy import do_not_convert
-from .verbosity import set_verbosity, trace
 from .sites import assigned_before, assigned_in, running
+from .verbosity import set_verbosity, trace
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -40,6 +41,7 @@ __all__ = [
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight", "unconverted",
+    "convert_packages", "leave_packages", "conversions", "Conversion",
     "running", "assigned_before", "assigned_in",
 ]  # fmt: skip
 
@@ -89,6 +91,24 @@ def unconverted(label: str) -> Diagnostic | None:
     None if it was. `label` says which value is asked for.
     """
     return converter.unconverted(label)
+
+
+def convert_packages(*names: str) -> None:
+    """Convert these packages or modules, too, though they are installed; `AGC_CONVERT` does so from outside.
+
+    It goes for what is converted and traced from now on.
+    """
+    _switch(names, True)
+
+
+def leave_packages(*names: str) -> None:
+    """Leave these packages or modules as they are; `AGC_DO_NOT_CONVERT` does so from outside."""
+    _switch(names, False)
+
+
+def _switch(names: tuple[str, ...], converted: bool | None) -> None:
+    policy.switch(names, converted)
+    converter.forget()
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:

@@ -45,6 +45,13 @@ class CodeMap(Generic[Fact]):
     def __contains__(self, code: Subject) -> bool:
         return self.get(code) is not None
 
+    def clear(self) -> None:
+        self._entries.clear()
+
+    def facts(self) -> Iterator[Fact]:
+        """The facts about all code that is alive."""
+        return iter([fact for _, fact in self._entries.values()])
+
     def __len__(self) -> int:
         return len(self._entries)
 

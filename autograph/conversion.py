@@ -21,9 +21,10 @@ from . import policy
 from .codes import CodeMap, nested
 from .errors import ConversionError, Diagnostic, leave_no_trace
 from .exchange import InPlace
-from .gathering import GATHERING, gathering
 from .features import USUAL, Feature, Options
 from .frames import STAND_INS, untraced
+from .gathering import GATHERING, gathering
+from .listing import LISTING
 from .staging import PYTHON, backends, overloaded
 from .verbosity import CONVERSIONS, EVERYTHING, log, place
 
@@ -99,6 +100,11 @@ class Converter:
 
         return unconverted(label, self._made.__contains__, self._in_place.refused)
 
+    def forget(self) -> None:
+        """Decide anew about every function: other packages are converted now."""
+        for known in (self._loaded, self._verdicts, self._permanent):
+            known.clear()
+
     # The handlers, by type of callable.
 
     def function(self, f: FunctionType) -> FunctionType:
@@ -151,6 +157,8 @@ class Converter:
     def _verdict(self, f: FunctionType) -> Handler:
         if not self.options.recursive or self.is_exempt(f) or not policy.is_user_code(f):
             log(EVERYTHING, f"left alone {place(f.__code__)}")
+            if f.__code__ not in self._made and not policy.is_own(f):
+                LISTING.note(f.__code__, "left alone", self._why_left(f))
             return itself
         from .syntax import source
 
@@ -161,6 +169,11 @@ class Converter:
         return (
             functools.partial(guarded, source.missing(f)) if source.has_control_flow(f.__code__) else itself
         )
+
+    def _why_left(self, f: FunctionType) -> str:
+        if policy.is_excluded(f.__code__):
+            return "do_not_convert"
+        return "recursive=False" if not self.options.recursive else "a library's"
 
     def is_exempt(self, f: FunctionType) -> bool:
         """Whether `f` stays as it is, whoever's it is: it is converted already, or it shall not be."""
@@ -182,6 +195,7 @@ class Converter:
 
                     loaded = loader.load(f, self._operators, self.options.features)
                     log(CONVERSIONS, f"converted {place(code)}")
+                    LISTING.note(code, "converted")
                     self.adopt(loaded.code)
                     self._loaded[code] = loaded
         return loaded

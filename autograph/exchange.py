@@ -18,7 +18,7 @@ from typing import Any
 from . import policy
 from .codes import CodeMap
 from .errors import ConversionError
-
+from .listing import LISTING
 
 FRAMES_FOR_ONE = 8  # of the stack, for one of the user's: while a staged block is traced
 _DEEP = 8_000  # Python's own frames take no C stack, but those of the libraries in between may
@@ -86,6 +86,7 @@ class InPlace:
                 self._stays[code] = True
                 return
             self._codes[code] = self._adopt(new)
+            LISTING.note(new, "converted in place")
         f.__code__ = new
 
     def _converted(self, f: FunctionType) -> CodeType | None:
@@ -97,6 +98,7 @@ class InPlace:
         try:
             return in_place.code_in_place(f, self._operators)
         except ConversionError as error:
+            LISTING.note(f.__code__, "left alone", error.diagnostic.title)
             self.refused[f.__code__] = error  # Python runs it as it is; for a traced tensor this will be said
             return None
 
