@@ -37,6 +37,9 @@ class Symbol:
     def __repr__(self) -> str:
         return self.text
 
+    def __format__(self, spec: str) -> str:
+        return f"{{{self.text}:{spec}}}" if spec else self.text
+
     def __neg__(self) -> Symbol:
         return Symbol(f"(-{self})")
 
@@ -79,9 +82,10 @@ class Recorder:
         results = []
         for head, branch in ((f"if {test}:", then), ("else:", orelse)):
             with self.block(head):
-                results.append(branch(*state))
-                self.assign(variables, results[-1])
-        return maybe(variables, names, *results)
+                results.append(self.given(branch, *state))
+                if results[-1] is not None:
+                    self.assign(variables, results[-1])
+        return maybe(variables, names, *(result for result in results if result is not None))
 
     def while_loop(self, test: Any, body: Any, state: Any, names: Any, options: Any) -> Any:
         self.options.append(options)
@@ -90,7 +94,7 @@ class Recorder:
         with self.block("while True:"):
             now = maybe(variables, names, state)
             self.write(f"if not {test(*now)}: break")
-            results = body(*now)
+            results = self.given(body, *now) or now
             self.assign(variables, results)
         return maybe(variables, names, state, results)
 
@@ -101,7 +105,8 @@ class Recorder:
         with self.block(f"for {item} in {items}:"):
             if until is not None:
                 self.write(f"if {variables[names.index(until)]}: break")
-            results = body(item, *maybe(variables, names, state))
+            now = maybe(variables, names, state)
+            results = self.given(body, item, *now) or now
             self.assign(variables, results)
         return maybe(variables, names, state, results)
 
@@ -124,6 +129,17 @@ class Recorder:
     def set_item(self, target: Any, key: Any, value: Any) -> Any:
         self.write(f"{target}[{key!r}] = {text_of(value)}")
         return target
+
+    def given(self, block: Any, *state: Any) -> Any:
+        """What a block gives; None when it raises, which is written down."""
+        try:
+            return block(*state)
+        except Exception as error:
+            if not staging.raised_by_user(error):
+                raise
+            args = (f"f{arg!r}" if isinstance(arg, str) else repr(arg) for arg in error.args)
+            self.write(f"raise {type(error).__name__}({', '.join(args)})")
+            return None
 
     # Writing.
 

@@ -16,6 +16,12 @@ class Backend(Protocol):
     times or never. Entries of the state and of the results are the backend's own values, any other Python
     values, and `Undefined` objects, which stand for variables that have no value yet. `names` are the user's
     names, for messages and for printing.
+
+    A function may raise what the user's `raise` or `assert` says (`raised_by_user`): then the block never comes to
+    its end, and what it was to give is not needed; running the block must raise the exception.
+
+    A backend may have a method `mentions(text)`: whether a text was made from its values, so that a staged `print`
+    of the text is its business.
     """
 
     @property
