@@ -8,55 +8,62 @@ A block that changes such an object, and binds the variable to something else, c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .sameness import same
 from .staging import State
 
 _MUTABLE = list, dict
+Path = tuple[int, ...]
 
 
 class Aliases:
-    """The containers at the top of a block's state."""
+    """The containers in a block's state: at the top of it, or in tuples there."""
 
     def __init__(self, initial: State) -> None:
-        self.containers = {at: value for at, value in enumerate(initial) if type(value) in _MUTABLE}
-        self._results: list[dict[int, Any]] = []  # of each run: which result is which container
+        self.containers = dict(_containers(initial))
+        self._results: list[dict[Path, Any]] = []  # of each run: where in the results which container is
 
-    def enter(self, state: State) -> tuple[State, dict[int, Any]]:
+    def enter(self, state: State) -> tuple[State, dict[Path, Any]]:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
-        values = list(state)
         held = {}
-        for at, container in self.containers.items():
-            before = drawn(container)
-            if values[at] is not container and fits(container, values[at]):
-                held[at] = before
-                pour(container, values[at])
-                values[at] = container
-        return tuple(values), held
+        for path, container in self.containers.items():
+            before, value = drawn(container), _at(state, path)
+            if value is not container and fits(container, value):
+                held[path] = before
+                pour(container, value)
+        return _with(state, {path: self.containers[path] for path in held}), held
 
-    def changed(self, state: State, held: dict[int, Any]) -> list[int]:
-        """The numbers of the containers that do not hold any more what came in."""
-        return [at for at in held if not equal(self.containers[at], state[at])]
+    def changed(self, state: State, held: dict[Path, Any]) -> list[Path]:
+        """Where the containers are that do not hold any more what came in."""
+        return [path for path in held if not equal(self.containers[path], _at(state, path))]
 
-    def leave(self, results: Sequence[Any], changed: Sequence[int]) -> tuple[State, int | None]:
-        """The results as the backend may have them; and the number of a changed container that is none of them."""
-        own = {id(container): container for container in self.containers.values()}
-        found = {
-            number - len(results): own[id(result)]
-            for number, result in enumerate(results)
-            if id(result) in own
-        }
+    def leave(
+        self, results: Sequence[Any], changed: Sequence[Path], names: Sequence[str], gives: Sequence[str]
+    ) -> tuple[State, Path | None]:
+        """The results as the backend may have them; and where a changed container is that got lost, if any.
+
+        `names` and `gives` name the state and the results: a variable that was given another one's container has
+        lost its own.
+        """
+        own = {id(container): path for path, container in self.containers.items()}
+        found = {}
+        given = set()
+        extra = len(results) - len(gives)  # such as the value of an expression
+        for (number, *rest), result in _containers(results[extra:]):
+            path = own.get(id(result))
+            if path is not None and (names[path[0]], *path[1:]) == (gives[number], *rest):
+                found[(number, *rest)] = result
+                given.add(id(result))
         self._results.append(found)
-        given = {id(container) for container in found.values()}
-        lost = next((at for at in changed if id(self.containers[at]) not in given), None)
+        lost = next((path for path in changed if id(self.containers[path]) not in given), None)
         return tuple(map(drawn, results)), lost
 
-    def put_back(self, held: dict[int, Any]) -> None:
+    def put_back(self, held: dict[Path, Any]) -> None:
         """Fill the containers with what they held before."""
-        for at, before in held.items():
-            container = self.containers[at]
+        for path, before in held.items():
+            container = self.containers[path]
             if fits(container, before):
                 pour(container, before)
             elif isinstance(container, dict):
@@ -67,14 +74,41 @@ class Aliases:
 
     def settle(self, results: State) -> State:
         """The results after the block: a container that was never exchanged has them as its items."""
-        values = list(results)
-        for number in range(-len(values), 0):
-            found = [run.get(number) for run in self._results]
-            one = found[0] if found else None
-            if one is not None and all(other is one for other in found) and fits(one, values[number]):
-                pour(one, values[number])
-                values[number] = one
-        return tuple(values)
+        kept: dict[Path, Any] = {}
+        for path, container in self._results[0].items() if self._results else ():
+            value = _at(results, path)
+            if all(run.get(path) is container for run in self._results) and fits(container, value):
+                pour(container, value)
+                kept[path] = container
+        return _with(results, kept)
+
+
+def _containers(values: Sequence[Any], around: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The lists and dicts among values and in tuples there, each with its way: the numbers that lead to it."""
+    for number, value in enumerate(values):
+        path = (*around, number)
+        if type(value) in _MUTABLE:
+            yield path, value
+        elif isinstance(value, tuple):
+            yield from _containers(value, path)
+
+
+def _at(values: Any, path: Path) -> Any:
+    for number in path:
+        if not isinstance(values, tuple) or number >= len(values):
+            return None
+        values = values[number]
+    return values
+
+
+def _with(values: Any, others: dict[Path, Any], around: Path = ()) -> Any:
+    """Values of which some, and some in tuples there, are others."""
+    if around in others:
+        return others[around]
+    if not isinstance(values, tuple) or not any(path[: len(around)] == around for path in others):
+        return values
+    parts = [_with(value, others, (*around, number)) for number, value in enumerate(values)]
+    return type(values)(*parts) if hasattr(values, "_fields") else tuple(parts)
 
 
 def fits(container: Any, value: Any) -> bool:
@@ -100,6 +134,8 @@ def pour(container: Any, value: Any) -> None:
 
 def drawn(value: Any) -> Any:
     """A copy of a nest: other containers, the same items."""
+    if isinstance(value, tuple) and any(True for _ in _containers(value)):
+        return _with(value, {path: drawn(container) for path, container in _containers(value)})
     if type(value) is dict:
         return {key: drawn(item) for key, item in value.items()}
     if type(value) is list:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Protocol
 
-from .aliases import Aliases
+from .aliases import Aliases, Path
 from .staging import Maybe, State, Undefined
 
 
@@ -132,10 +132,12 @@ class Carried:
         watch: Watch,
         own: State = (),
         own_names: Sequence[str] = (),
+        gives: Sequence[str] | None = None,
     ) -> None:
         self.places: list[Place] = []
         self.watch = watch
         self.own, self.own_names = own, own_names  # the block's variables before it
+        self.gives = own_names if gives is None else gives  # the names of its results
         self.test_assigns = False  # then the test of the loop must be part of its body
         self.extend([make() for make in makers])
 
@@ -169,9 +171,11 @@ class Carried:
                 # A block that only assigns places needs no return statement.
                 results = (*(function(*run.own) or ()), *run.places_now())
                 self.touched.update(run.assigned())
-                results, lost = self.aliases.leave(results, run.changed())
+                results, lost = self.aliases.leave(
+                    results, run.changed(), (*self.own_names, *self.names), (*self.gives, *self.names)
+                )
             if lost is not None:
-                raise self.watch.lost((*self.own_names, *self.names)[lost])
+                raise self.watch.lost((*self.own_names, *self.names)[lost[0]])
             return results
 
         return carrying
@@ -213,7 +217,7 @@ class _Run:
             state[cut:],
         )  # such as the item of a `for`, and the block's state
         self.outer = carried.read()
-        self.held: dict[int, Any] = {}
+        self.held: dict[Path, Any] = {}
 
     def __enter__(self) -> _Run:
         try:
@@ -254,8 +258,8 @@ class _Run:
             if old is not new and not (isinstance(old, Undefined) and isinstance(new, Undefined))
         ]
 
-    def changed(self) -> list[int]:
-        """The numbers of the containers that do not hold any more what came in."""
+    def changed(self) -> list[Path]:
+        """Where the containers are that do not hold any more what came in."""
         return self.carried.aliases.changed(self.state, self.held)
 
 

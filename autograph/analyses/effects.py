@@ -56,7 +56,7 @@ _NOISE = frozenset(
 class Facts(NamedTuple):
     """The names that some code reads, assigns or looks up."""
 
-    names: frozenset[str]  # of globals, attributes and imports
+    names: frozenset[str]  # of globals, attributes and imports, also as texts
     free: frozenset[str]  # of variables of the functions around it
     globals_set: frozenset[str]
     reflects: bool
@@ -102,6 +102,8 @@ def facts(code: CodeType) -> Facts:
         globals_set: set[str] = set()
         for inner in nested(code):
             names.update(inner.co_names)
+            # Attributes are also named by texts: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
+            names.update(text for text in inner.co_consts if isinstance(text, str) and text.isidentifier())
             for instruction in _instructions(inner):
                 if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                     globals_set.add(instruction.argval)

@@ -58,17 +58,18 @@ def staged(
     blocks: Sequence[Callable[..., Any]],
     state: State = (),
     names: Sequence[str] = (),
+    gives: Sequence[str] | None = None,
 ) -> State:
     """What `run` gives: a backend's operation on `blocks`, with all places that they change.
 
-    `state` and `names` are the variables that all blocks take.
+    `state` and `names` are the variables that all blocks take; `gives` names their results, where these are others.
     """
     reach = Reach(_enclosing(sys._getframe(1)))
     _memory.depth += 1
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
         roots += zip(names, state, strict=True)
-        return _settled(lambda journal: Carried(makers, journal, state, names), run, roots, reach)
+        return _settled(lambda journal: Carried(makers, journal, state, names, gives), run, roots, reach)
     finally:
         _memory.depth -= 1
         if not _memory.depth:
