@@ -13,14 +13,16 @@ import copy
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from . import operators, policy
+from .codes import nested
 from .embedded import with_operators
-from .errors import ConversionError, is_own_file
+from .errors import ConversionError, is_block, is_own_file
 from .operators import converter
 
 _converting = threading.RLock()
@@ -134,7 +136,7 @@ def imported_code(text: str, filename: str, plain: Callable[[], CodeType | None]
     """
     known = _on_disk(text, filename)
     if known is not None:
-        return _finished(known)
+        return _finished(known, text, filename)
     otherwise = plain()
     try:
         return module_code(text, filename, is_cached=True)
@@ -152,11 +154,24 @@ def module_code(text: str, filename: str, is_cached: bool) -> CodeType:
             code, imports = modules.convert(text, filename)
         if is_cached:
             _keep(code, text, filename, imports)
-    return _finished(code)
+    return _finished(code, text, filename)
 
 
-def _finished(code: CodeType) -> CodeType:
-    return converter.adopt(with_operators(code, operators))
+def _finished(code: CodeType, text: str, filename: str) -> CodeType:
+    """The code with its operators. `do_not_convert` can still give a function its own code back."""
+    finished = converter.adopt(with_operators(code, operators))
+
+    def original(converted: CodeType) -> CodeType | None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = compile(text, filename, "exec", dont_inherit=True)
+        place = converted.co_qualname, converted.co_firstlineno
+        return next((c for c in nested(module) if (c.co_qualname, c.co_firstlineno) == place), None)
+
+    for inner in nested(finished):
+        if not is_block(inner):
+            policy.remember_original(inner, original)
+    return finished
 
 
 def _on_disk(text: str, filename: str) -> CodeType | None:

@@ -25,6 +25,7 @@ from .errors import is_own_file
 F = TypeVar("F", bound=Callable[..., Any])
 
 _excluded: CodeMap[bool] = CodeMap()
+_originals: CodeMap[Callable[[CodeType], CodeType | None]] = CodeMap()
 
 _OWN_PACKAGES = ("agc.autograph", "agc.runtime", "agc.cli")
 
@@ -215,24 +216,39 @@ def do_not_convert(f: F | None = None) -> F | Callable[[F], F]:
     """
     if f is None:
         return do_not_convert
-    for code in _codes_of(f):
-        _excluded[code] = True
+    for function in _functions_of(f):
+        _restore(function)
+        for code in nested(function.__code__):  # what a function defines inside itself is part of it
+            _excluded[code] = True
     return f
 
 
-def _codes_of(f: Any) -> list[CodeType]:
-    """The code that runs when `f` is called; for a class, that of all its methods."""
+def remember_original(code: CodeType, original: Callable[[CodeType], CodeType | None]) -> None:
+    """Say how to find what `code`, which is converted already, would be without the conversion."""
+    _originals[code] = original
+
+
+def _restore(f: FunctionType) -> None:
+    """Give back its own code to a function of a module that was converted as a whole."""
+    original = _originals.get(f.__code__)
+    code = original(f.__code__) if original is not None else None
+    if code is not None and code.co_freevars == f.__code__.co_freevars:
+        f.__code__ = code
+
+
+def _functions_of(f: Any) -> list[FunctionType]:
+    """The functions that run when `f` is called; for a class, all its methods."""
     if isinstance(f, type):
         return [
-            code for member in vars(f).values() if not isinstance(member, type) for code in _codes_of(member)
+            function
+            for member in vars(f).values()
+            if not isinstance(member, type)
+            for function in _functions_of(member)
         ]
     if isinstance(f, (staticmethod, classmethod, MethodType)):
-        return _codes_of(f.__func__)
+        return _functions_of(f.__func__)
     if isinstance(f, property):
-        return [code for part in (f.fget, f.fset, f.fdel) for code in _codes_of(part)]
+        return [function for part in (f.fget, f.fset, f.fdel) for function in _functions_of(part)]
     if isinstance(f, functools.partial):
-        return _codes_of(f.func)
-    if isinstance(f, FunctionType):
-        # What a function defines inside itself is part of it.
-        return list(nested(f.__code__))
-    return []
+        return _functions_of(f.func)
+    return [f] if isinstance(f, FunctionType) else []

@@ -222,6 +222,25 @@ def test_what_is_refused_does_not_stop_the_import():
         ag__.converted(strange.refused)
 
 
+def test_do_not_convert_holds_however_it_is_said(site):
+    (site / "other.py").write_text(
+        "from agc.autograph import do_not_convert\n"
+        "skip = do_not_convert\n\n\n"
+        "@skip\nclass Model:\n    def call(self, x):\n        return super().__init__() or (1 if x else 2)\n\n\n"
+        "@do_not_convert()\ndef f(x):\n    return 1 if x else 2\n\n\n"
+        "def g(x):\n    return 1 if x else 2\n\n\n"
+        "def h(x):\n    def inner(y):\n        return x if y else 2\n    return do_not_convert(inner)\n"
+    )
+    for _ in range(2):
+        other = imports("other")
+        assert other.do_not_convert(other.g) is other.g
+        for function in (other.Model.call, other.f, other.g, other.h(1)):
+            assert not is_converted(function)
+            assert ag__.converted(function) is function
+        assert (other.Model().call(0), other.f(1), other.g(0), other.h(1)(1)) == (2, 1, 2, 1)
+        assert is_converted(other.h)
+
+
 # The cache
 
 
