@@ -74,7 +74,9 @@ def options_of(recursive: bool, features: Features) -> Options:
 def _each(features: Feature | Iterable[Feature]) -> list[Feature]:
     if isinstance(features, Feature):
         return [features]
-    several = list(features) if isinstance(features, Iterable) and not isinstance(features, str) else [features]
+    several = (
+        list(features) if isinstance(features, Iterable) and not isinstance(features, str) else [features]
+    )
     for feature in several:
         if not isinstance(feature, Feature):
             names = ", ".join(feature.name for feature in Feature)

@@ -1,7 +1,7 @@
 """`set_loop_options`: what a user says about a loop, at the head of its body.
 
-    while n > 0:
-        set_loop_options(maximum_iterations=9)      ==>     ag__.while_loop(…, options=lambda n: {'maximum_iterations': 9})
+    while n > 0:                                        ag__.while_loop(
+        set_loop_options(maximum_iterations=9)   ==>        …, options=lambda n: {'maximum_iterations': 9})
         n -= 1
 
 In plain Python it does nothing. A backend that stages the loop gets the options with it.

@@ -88,5 +88,7 @@ def _matched(variable: Any, shape: Any) -> list[tuple[Any, Any]]:
         return [(variable, shape)]
     parts = nest.flatten(variable)
     if isinstance(shape, TensorShape) or len(shape) != len(parts):
-        raise ValueError(f"shape_invariants: {len(parts)} shapes are needed for {variable!r}, in its structure")
+        raise ValueError(
+            f"shape_invariants: {len(parts)} shapes are needed for {variable!r}, in its structure"
+        )
     return list(zip(parts, shape, strict=True))
