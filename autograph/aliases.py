@@ -8,7 +8,7 @@ A block that changes such an object, and binds the variable to something else, c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .sameness import same
@@ -82,6 +82,13 @@ class Aliases:
                 kept[path] = container
         return _with(results, kept)
 
+    def split(self) -> Iterator[tuple[int, Any]]:
+        """The containers that some runs gave back, and others exchanged; and which result that is."""
+        for run in self._results:
+            for path, container in run.items():
+                if len(path) == 1 and not all(other.get(path) is container for other in self._results):
+                    yield path[0], container
+
 
 def _containers(values: Sequence[Any], around: Path = ()) -> Iterator[tuple[Path, Any]]:
     """The lists and dicts among values and in tuples there, each with its way: the numbers that lead to it."""
@@ -154,3 +161,22 @@ def equal(one: Any, other: Any) -> bool:
     if not fits(one, other):
         return False
     return all(equal(one[key], other[key]) for key in (one if type(one) is dict else range(len(one))))
+
+
+def holds(variables: Mapping[str, Any], name: str, container: Any) -> bool:
+    """Whether a variable other than `name`, or what one holds, is or contains the container.
+
+    >>> d = {}
+    >>> holds({"d": d}, "d", d), holds({"d": d, "all": [d]}, "d", d)
+    (False, True)
+    """
+    for other, value in variables.items():
+        inner = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
+        attributes = getattr(value, "__dict__", {}) if not isinstance(value, type) else {}
+        if other != name and value is container:
+            return True
+        if any(part is container for part in inner):
+            return True
+        if any(part is container and f"{other}.{key}" != name for key, part in list(attributes.items())):
+            return True
+    return False

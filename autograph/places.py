@@ -114,6 +114,10 @@ class Watch(Protocol):
         """What to raise when a block changes a list or dict, and gives its variable another value."""
         ...
 
+    def split(self, name: str, container: Any) -> None:
+        """A variable is a container of before the block, or another one: the graph decides."""
+        ...
+
     def maybe(self, place: Place) -> None:
         """A place is without a value while a block is traced, although it may have one when the graph runs."""
         ...
@@ -199,6 +203,8 @@ class Carried:
         """Set the places to what the backend gave; return the other results."""
         cut = len(results) - len(self.places)
         results = self.aliases.settle(results)
+        for number, container in self.aliases.split():
+            self.watch.split((*self.gives, *self.names)[number], container)
         for place, value in zip(self.places, results[cut:], strict=True):
             if isinstance(value, Maybe):
                 self.watch.left(place)

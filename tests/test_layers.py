@@ -30,7 +30,7 @@ INSIDE = {
     "sameness": {"staging"},
     "aliases": {"sameness", "staging"},
     "places": {"aliases", "staging"},
-    "journal": {"places", "sameness", "sites", "staging", "analyses", "policy", "errors"},
+    "journal": {"aliases", "places", "sameness", "sites", "staging", "analyses", "policy", "errors"},
     "policy": {"codes", "errors"},
     "sight": {"syntax", "policy", "codes", "errors", "staging"},
     "in_place": {"embedded", "loader"},

@@ -201,6 +201,6 @@ def _kind_of(opname: str, shown: str) -> str:
         return "fast"
     if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
         return "variable"
-    if opname == "STORE_SUBSCR":
+    if opname == "STORE_SUBSCR" or opname == "COPY":  # `x[i] += 1` needs `x` and `i` twice
         return "item"
     return "subscript" if opname == "BINARY_SUBSCR" or (opname == "BINARY_OP" and shown == "[]") else "other"

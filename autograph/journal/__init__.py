@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from ..aliases import holds
 from ..errors import is_own_file
 from ..places import Carried, Place
 from ..staging import PYTHON, Maybe, State, backends
@@ -64,7 +65,7 @@ def staged(
 
     `state` and `names` are the variables that all blocks take; `gives` names their results, where these are others.
     """
-    reach = Reach(_enclosing(sys._getframe(1)))
+    reach = Reach([(frame.f_code, frame.f_lasti) for frame in _frames(sys._getframe(1))])
     _memory.depth += 1
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
@@ -176,6 +177,12 @@ class Journal:
         """What to raise when a list or dict is changed, and then its variable is something else."""
         return rebound(name)
 
+    def split(self, name: str, container: Any) -> None:
+        """One of two objects is in a variable: it must not be changed while another name leads to the first."""
+        variables = [frame.f_locals for frame in _frames(sys._getframe(1))]
+        if self.reach.changes_later(name) and any(holds(names, name, container) for names in variables):
+            raise rebound(name)
+
     def maybe(self, place: Place) -> None:
         """A place that may have no value is about to be written: nobody may ask whether it has."""
         if self.reach.asks_for(place):
@@ -201,7 +208,7 @@ class Journal:
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
     """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
-    reach = Reach(_enclosing(sys._getframe(1)))
+    reach = Reach([(frame.f_code, frame.f_lasti) for frame in _frames(sys._getframe(1))])
     journal = Journal([("operand", block) for block in blocks], reach)
 
     def looked_after() -> Any:
@@ -232,26 +239,24 @@ def _is_settling(value: Any) -> bool:
     return not is_number and backends[type(value)] is PYTHON and not isinstance(value, Maybe)
 
 
-def _enclosing(frame: FrameType | None) -> list[tuple[CodeType, int]]:
-    """The user's functions in which the block stands, outwards, and how far each has come.
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    """The user's functions in which the block stands, outwards.
 
     Where a backend, or code that is not converted, calls the user's code, is the end: what is behind that is no part
     of the graph. (What a backend calls as part of a block, it calls through this package.)
     """
-    found: list[tuple[CodeType, int]] = []
-    calls_user = False
+    has_found = calls_user = False
     while frame is not None:
-        code = frame.f_code
-        is_users = not is_own_file(code.co_filename)
+        is_users = not is_own_file(frame.f_code.co_filename)
         if is_users:
-            if found and not _is_converted(code):
+            if has_found and not _is_converted(frame.f_code):
                 break
-            found.append((code, frame.f_lasti))
+            has_found = True
+            yield frame
         elif calls_user and not str(frame.f_globals.get("__name__")).startswith("agc.autograph."):
             break
         calls_user = is_users
         frame = frame.f_back
-    return found
 
 
 def _is_converted(code: CodeType) -> bool:

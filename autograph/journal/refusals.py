@@ -58,6 +58,14 @@ class Reach:
             not mention.indexes for code in self.codes for mention in effects.mentions(code, label)
         )
 
+    def changes_later(self, name: str) -> bool:
+        """Whether the function goes on to assign items of what a variable or attribute holds."""
+        return any(
+            mention.assigns and effects.comes_after(code, mention, position)
+            for code, position in self.around
+            for mention in effects.mentions(code, name.rpartition(".")[2])
+        )
+
     def uses_later(self, place: Place) -> bool:
         """Whether the function goes on to use a place."""
         if _has_defaults(place):

@@ -418,6 +418,67 @@ class TestOtherNames:
 
         agrees(f)
 
+    def test_containers_in_a_tuple(self):
+        def step(x, state):
+            state[0]["h"] += x
+            state[1][0] += 1
+            return state
+
+        def f(n):
+            d = {"h": 0}
+            state, i = (d, [1]), 0
+            while i < n:
+                state = step(i, state)
+                i += 1
+            return state[0]["h"], state[1][0], d["h"]
+
+        agrees(f)
+
+    def test_a_list_that_only_one_function_knows(self):
+        def f(n):
+            c, i = Counter(), 0
+            c.other = [0]
+            kept = c.other
+
+            def add():
+                c.other[0] += 10
+
+            while i < n:
+                add()
+                i += 1
+            return c.other[0], kept[0], kept is c.other
+
+        agrees(f)
+
+    def test_variables_that_change_places(self):
+        def f(n):
+            p, q = [0], [10]
+            a, b, i = p, q, 0
+            while i < n:
+                a, b = b, a
+                a[0] += 1
+                i += 1
+            return p[0], q[0]
+
+        refused(f, "AGC291", "is changed in place, and bound to something else")
+
+    def test_one_of_two_dicts(self):
+        def read(n):
+            d = first = {"k": 0}
+            if n > 2:
+                d = {"k": 5}
+            return d["k"], first["k"]
+
+        def write(n):
+            d = first = {"k": 0}
+            if n > 2:
+                d = {"k": 5}
+            d["k"] += 1
+            return d["k"], first["k"]
+
+        agrees(read)
+        refused(write, "AGC291", "`d` is changed in place")
+
     def test_a_dict_that_is_changed_and_then_another(self):
         def f(n):
             first = {"n": 0}
