@@ -21,6 +21,7 @@ from .diagnostics import assigned, staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec
+from .list_staging import lists_agree
 from .ops.casting import cast
 from .ops.declare import Op
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
@@ -62,7 +63,8 @@ def _recorded(
         _record_branches(op, selector, builders, [[] for _ in builders], ())
         raise raising.Ended
     for i, name in enumerate(names):
-        column = _agreed(name, [result[i] for result in results])
+        column = lists_agree(name, builders, [result[i] for result in results])
+        column = _agreed(name, column)
         if is_logic:
             column = _numbers(builders, column)
         for result, value in zip(results, column, strict=True):

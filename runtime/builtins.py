@@ -36,6 +36,7 @@ from .ops import (
 )
 from .rows import Range, Rows, backwards, counted, enumerated, filtered, mapped, rows_of, zipped
 from .tensor_array import TensorArray
+from .tensor_list import TensorList
 
 Binary = Callable[[Any, Any], Any]
 _NOTHING: Any = object()
@@ -44,7 +45,7 @@ _NOTHING: Any = object()
 def length(obj: Any, /) -> Any:
     if isinstance(obj, Rows):
         return obj.counted("len").count
-    if isinstance(obj, TensorArray):
+    if isinstance(obj, (TensorArray, TensorList)):
         return obj.size()
     if hasattr(obj, "__rows__"):
         return rows_of(obj).counted("len").count

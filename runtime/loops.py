@@ -17,9 +17,11 @@ from .diagnostics import assigned, assigned_outside, staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand
 from .ir.specs import AnySpec, ArraySpec, Spec
+from .list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
 from .ops.structure import WHILE
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
 from .tensor import SymbolicTensor, WeakDtypeError
+from .tensor_list import from_elements
 
 MAX_ATTEMPTS = 12
 
@@ -86,6 +88,8 @@ class Loop:
                     break
             except WeakDtypeError as error:
                 self._start_with(error, body)
+            except NeedsTensorList as error:
+                self._hold_in_graph(error)
         else:
             raise staging_error(
                 "AGC206",
@@ -94,8 +98,12 @@ class Loop:
                 fix="give the state its final dtypes and shapes before the loop",
             )
         test = Builder("test", active())
-        with test:
-            going = truth(self.test(*self._arguments(test)), "while")
+        try:
+            with test:
+                going = truth(self.test(*self._arguments(test)), "while")
+        except NeedsTensorList as error:
+            self._hold_in_graph(error)
+            return self.record()
         if self.first is not None:
             if any(operation.stateful for operation in test.operations):
                 return self._rotated()
@@ -107,7 +115,7 @@ class Loop:
         with deciding(), body:
             arguments = self._arguments(body)
             try:
-                return [*self.body(*arguments)]
+                return fitted(self.names, self.state, self.body(*arguments))
             except BaseException as error:
                 raising.end(error)
                 return [*arguments]
@@ -123,7 +131,15 @@ class Loop:
 
     def _arguments(self, builder: Builder) -> tuple[Any, ...]:
         flat = [slot.initial if slot.spec is None else self._argument(slot, builder) for slot in self.slots]
-        return repacked(self.state, flat)
+        return indexable(repacked(self.state, flat), self)
+
+    def _hold_in_graph(self, error: NeedsTensorList) -> None:
+        """A Python list of the state is indexed by a tensor: the graph has to hold its elements."""
+        if error.loop is not self:
+            raise error
+        at = error.position
+        self.state[at] = from_elements(self.names[at], self.state[at])
+        self.slots = self._slots()
 
     def _argument(self, slot: _Slot, builder: Builder) -> Any:
         assert slot.spec is not None
@@ -158,6 +174,9 @@ class Loop:
                 changed = True
             elif type(before) is Undefined and type(after) is not Undefined:
                 self.state[i] = as_maybe(name, before, after)
+                changed = True
+            elif lengths_differ(before, after):
+                self.state[i] = held(name, before, after)
                 changed = True
         if changed:
             self.slots = self._slots()

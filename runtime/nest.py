@@ -22,7 +22,11 @@ def is_nested(value: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _is_nest(kind: type) -> bool:
-    return issubclass(kind, (tuple, list, Mapping)) or hasattr(kind, "__dataclass_fields__")
+    return (
+        issubclass(kind, (tuple, list, Mapping))
+        or hasattr(kind, "__dataclass_fields__")
+        or hasattr(kind, "__nest__")
+    )
 
 
 def _is_dataclass(value: Any) -> bool:
@@ -35,6 +39,9 @@ def children(value: Any) -> list[tuple[Any, Any]]:
         return list(enumerate(value))
     if isinstance(value, Mapping):
         return [(key, value[key]) for key in _sorted_keys(value)]
+    if hasattr(value, "__nest__"):
+        pairs: list[tuple[Any, Any]] = value.__nest__()
+        return pairs
     return [(name, getattr(value, name)) for name in _field_names(value)]
 
 
@@ -53,6 +60,8 @@ def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:
 
 def rebuilt(like: Any, parts: list[Any]) -> Any:
     """A nest of `like`'s type with these children, in `children` order."""
+    if hasattr(like, "__rebuilt__"):
+        return like.__rebuilt__(parts)
     if isinstance(like, tuple) and hasattr(like, "_fields"):
         return type(like)(*parts)
     if isinstance(like, (tuple, list)):

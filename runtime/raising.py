@@ -45,7 +45,8 @@ def end(error: BaseException) -> None:
     """
     if isinstance(error, Ended):
         return
-    if not isinstance(error, UnboundLocalError) and not staging.raised_by_user(error):
+    is_pythons = isinstance(error, UnboundLocalError) or hasattr(error, "fails_in_graph")
+    if not is_pythons and not staging.raised_by_user(error):
         _explain(error)
         raise error
     fail(error)

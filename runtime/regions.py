@@ -20,6 +20,7 @@ from .ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from .ops.comparison import not_equal
 from .ops.shaping import reshape
 from .tensor_array import TensorArray
+from .tensor_list import TensorList
 
 
 def active() -> Builder:
@@ -95,6 +96,8 @@ def hint(path: str) -> str:
 
 def truth(value: Any, where: str) -> Any:
     """A condition as a scalar bool tensor; numbers are true when they are not zero, as in Python."""
+    if isinstance(value, TensorList):
+        value = value.size()
     decides = leaves.is_carried(value) or is_tensor_like(value)
     tensor = leaves.carried(value if decides else bool(value))
     if tensor.shape.rank not in (0, None):

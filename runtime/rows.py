@@ -28,6 +28,7 @@ from .ops import arithmetic, casting, comparison, elementwise, extents, selectin
 from .ops.declare import wrap
 from .tensor import EagerTensor, SymbolicTensor
 from .tensor_array import TensorArray
+from .tensor_list import TensorList
 
 
 class Rows:
@@ -201,6 +202,8 @@ def rows_of(items: Any) -> Rows:
         return items
     if isinstance(items, TensorArray):
         return Rows(items.size(), items.read)
+    if isinstance(items, TensorList):
+        return Rows(items.size(), items.copy().__getitem__)
     tensor = convert_to_tensor(items)
     if tensor.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor: it has no rows")

@@ -21,6 +21,7 @@ from .ops.structure import COND
 from .rows import Rows, passing, rows_of
 from .tensor import SymbolicTensor, Tensor
 from .tensor_array import TensorArray
+from .tensor_list import TensorList
 from .variable import Variable
 
 
@@ -34,7 +35,7 @@ class GraphBackend:
         return BUILTINS
 
     def owns(self, value: Any) -> bool:
-        if isinstance(value, TensorArray):
+        if isinstance(value, (TensorArray, TensorList)):
             return current() is not None
         return isinstance(value, SymbolicTensor) or current() is not None
 
@@ -48,9 +49,7 @@ class GraphBackend:
     ) -> tuple[Any, ...]:
         going = regions.truth(test, "if")
         functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
-        results: tuple[Any, ...] = branches.choice(
-            COND, going, functions, names, blocks=(then, orelse)
-        )
+        results: tuple[Any, ...] = branches.choice(COND, going, functions, names, blocks=(then, orelse))
         return results
 
     def while_loop(
@@ -141,4 +140,4 @@ BUILTINS[operator.eq] = comparison.equal
 BUILTINS[operator.ne] = comparison.not_equal
 
 BACKEND = GraphBackend()
-staging.register(BACKEND, Tensor, Variable, TensorArray, Rows, always=False)
+staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, Rows, always=False)

@@ -24,7 +24,7 @@ LIST_DISPLAYS = (gast.List, gast.ListComp)
 DISPLAYS = (gast.Dict, gast.Set, gast.Tuple, gast.DictComp, gast.SetComp, *LIST_DISPLAYS)
 
 # A variable, and the expression that it is bound to, if it is just that.
-Binding = tuple[str, gast.expr | None]
+Binding = tuple[str, gast.AST | None]
 
 
 class Containers:
@@ -32,7 +32,7 @@ class Containers:
 
     def __init__(self, function: Any, is_builtin: Callable[[str], bool]) -> None:
         self._is_builtin = is_builtin
-        self.bindings: dict[str, list[gast.expr | None]] = {}
+        self.bindings: dict[str, list[gast.AST | None]] = {}
         declared: set[str] = set()
         found = Found()
         for statement in function.body:
@@ -46,17 +46,17 @@ class Containers:
         self.local = self.bindings.keys() - declared - found.rebound
         self.python = {name for name in self.local if all(map(self.is_container, self.bindings[name]))}
 
-    def is_container(self, value: gast.expr | None) -> bool:
+    def is_container(self, value: gast.AST | None) -> bool:
         """Whether an expression gives a container of Python's in any case."""
         if isinstance(value, gast.Call) and _called(value) in COLLECTIONS:
             return True
         return isinstance(value, DISPLAYS) or self._calls_builtin(value, MAKERS)
 
-    def is_list(self, value: gast.expr | None) -> bool:
+    def is_list(self, value: gast.AST | None) -> bool:
         """Whether an expression gives a new list in any case."""
         return isinstance(value, LIST_DISPLAYS) or self._calls_builtin(value, LISTS)
 
-    def _calls_builtin(self, value: gast.expr | None, names: frozenset[str]) -> bool:
+    def _calls_builtin(self, value: gast.AST | None, names: frozenset[str]) -> bool:
         return (
             isinstance(value, gast.Call)
             and isinstance(value.func, gast.Name)
@@ -74,19 +74,36 @@ def _parameters(function: Any) -> Iterator[Binding]:
     return ((name.id, None) for name in parameters(function))
 
 
+def _paired(node: Any) -> Iterator[tuple[gast.Name, gast.AST | None]]:
+    """The names that an assignment binds, with what each is bound to: also of `xs, ys = [], []`."""
+    single = len(node.targets) == 1
+    for target in node.targets:
+        if isinstance(target, gast.Name):
+            yield target, node.value if single else None
+        elif single and isinstance(target, (gast.Tuple, gast.List)) and isinstance(node.value, type(target)):
+            parts = [*target.elts, *node.value.elts]
+            if len(target.elts) == len(node.value.elts) and not any(
+                isinstance(part, gast.Starred) for part in parts
+            ):
+                pairs = zip(target.elts, node.value.elts, strict=True)
+                yield from ((name, value) for name, value in pairs if isinstance(name, gast.Name))
+
+
 def _bindings(body: list[gast.stmt]) -> Iterator[Binding]:
     """Every binding of a name by the statements of a function, and by what stands in them."""
     plain: set[int] = set()
     for node in inside(body):
         if isinstance(node, gast.Assign):
-            for target in node.targets:
-                if isinstance(target, gast.Name):
-                    plain.add(id(target))
-                    yield target.id, node.value if len(node.targets) == 1 else None
+            for target, value in _paired(node):
+                plain.add(id(target))
+                yield target.id, value
         elif isinstance(node, gast.AnnAssign) and isinstance(node.target, gast.Name):
             plain.add(id(node.target))
             if node.value is not None:
                 yield node.target.id, node.value
+        elif isinstance(node, gast.AugAssign) and isinstance(node.target, gast.Name):
+            plain.add(id(node.target))
+            yield node.target.id, node  # of a list: the same list
         elif isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)):
             yield node.name, None
         elif isinstance(node, gast.alias):

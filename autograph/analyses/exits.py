@@ -10,7 +10,7 @@ A `finally` block stands in the graph twice: once for the normal way, once for e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,8 +46,8 @@ class Frame:
 class Exits(StraightLine):
     """Adds what leaves the normal way, and what is passed then."""
 
-    def __init__(self, ag: str) -> None:
-        super().__init__(ag)
+    def __init__(self, ag: str, changing: Container[int] = ()) -> None:
+        super().__init__(ag, changing)
         self._frames: list[Frame] = []
 
     @contextmanager

@@ -11,7 +11,7 @@ In order of meaning: a graph (`graph.py`), straight-line code in it (`straight.p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,8 +26,8 @@ from .scopes import Found, scan
 class Flow(Exits):
     """The graph of a function from its `entry` to its `exit`."""
 
-    def __init__(self, function: Any, ag: str) -> None:
-        super().__init__(ag)
+    def __init__(self, function: Any, ag: str, changing: Container[int] = ()) -> None:
+        super().__init__(ag, changing)
         for name in parameters(function):
             self._bit(name.id)
         self.parameters = (1 << len(self.index)) - 1

@@ -25,6 +25,7 @@ from ..syntax.tree import dotted
 from .definedness import definedness
 from .flow import Flow
 from .graph import Block
+from .lists import Lists
 from .liveness import live
 from .staticness import Staging
 
@@ -38,6 +39,7 @@ class Plan:
     cells: list[str]
     places: list[gast.expr]
     undefined: list[str]  # to be set just before the block
+    lists: list[str]  # parameters that hold lists of the function's own
 
 
 @dataclass
@@ -56,14 +58,21 @@ class FunctionPlan:
     hoisted: list[gast.stmt] = field(default_factory=list)  # declarations that stand in a block
 
 
-def plan(function: Any, staging: Staging, generated: set[str], ag: str) -> FunctionPlan:
-    """The plan of one function."""
-    return _Planner(Flow(function, ag), staging, generated).plan()
+def plan(
+    function: Any, staging: Staging, generated: set[str], ag: str, lists: Lists | None = None
+) -> FunctionPlan:
+    """The plan of one function; `lists` are those that it may copy."""
+    if lists is None:
+        return _Planner(Flow(function, ag), staging, generated).plan()
+    return _Planner(Flow(function, ag, lists.changing), staging, generated, lists.own).plan()
 
 
 class _Planner:
-    def __init__(self, flow: Flow, staging: Staging, generated: set[str]) -> None:
+    def __init__(
+        self, flow: Flow, staging: Staging, generated: set[str], lists: frozenset[str] = frozenset()
+    ) -> None:
         self.flow = flow
+        self.lists = lists
         self.live = live(flow)
         self.defined = definedness(flow)
         self.staged = {key: block for key, block in flow.blocks.items() if block.statement in staging}
@@ -110,6 +119,7 @@ class _Planner:
                 members(self.cells[key]),
                 self.places(block),
                 members(before),
+                [name for name in members(self.parameters[key]) if name in self.lists],
             )
         self.find_unproven(guarded, result.unproven)
         return result
@@ -179,7 +189,7 @@ class _Planner:
         whole = {base.id for base in result}
         for name, target in names.items():
             variable = variable_of(target)
-            if not name or not _is_fixed(target, assigned, rebound) or variable in whole:
+            if not name or not _is_fixed(target, assigned, rebound) or variable in {*whole, *self.lists}:
                 continue
             base = dotted(target.value) or ""
             if not any(base == other or base.startswith((f"{other}.", f"{other}[")) for other in own):
@@ -191,6 +201,8 @@ class _Planner:
         variables = {}
         for target in block.puts:
             base = variable_of(target)
+            if base in self.lists:
+                continue
             if base not in rebound and not (dotted(target) and _is_fixed(target, assigned, rebound)):
                 variables[base] = load(base)
         return [*variables.values()]

@@ -8,6 +8,7 @@ Only a walrus makes the order inside an expression matter; all others are one no
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import gast
@@ -20,9 +21,10 @@ from .scopes import Found, Reading, scan
 class StraightLine(Graph):
     """Adds what is evaluated without a choice of statements. A statement that needs more has a method."""
 
-    def __init__(self, ag: str) -> None:
+    def __init__(self, ag: str, changing: Container[int] = ()) -> None:
         super().__init__()
         self.ag = ag
+        self.changing = changing  # ids of the names whose lists are changed there: that counts as assignment
         self.captured: set[str] = set()  # by nested functions
         self.rebound: set[str] = set()  # and assigned there
         self.declared: dict[str, str] = {}  # name → 'global' or 'nonlocal'
@@ -56,6 +58,8 @@ class StraightLine(Graph):
         node = len(self.use)
         for reading in found.reads:
             use |= self._bit(reading.node.id)
+            if id(reading.node) in self.changing:
+                bind |= self._bit(reading.node.id)
             self.readings.append((node, reading, self._block))
         for deleted in found.deleted:
             bit = self._bit(deleted.id)

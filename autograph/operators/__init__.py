@@ -21,13 +21,13 @@ from .loops import for_loop, until, while_loop
 from .matching import has_length, is_
 from .membership import in_, not_in
 from .optional import eq, ne, print_
-from .variables import attr, cell, item, items, ld_cell
+from .variables import attr, cell, item, items, ld_cell, own_list
 
 __all__ = [
     "f_back", "leveled", "live",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
-    "print_", "eq", "ne", "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
+    "print_", "eq", "ne", "own_list", "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
 ]  # fmt: skip
 
 # `f` or what stands for it in converted code: see conversion.py.

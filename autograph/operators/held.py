@@ -7,6 +7,8 @@
 If `x` is a backend's value, assigning an item gives `x` another value: `x` is state, and there is no place. If it
 is Python's, a list say, then it is one object for all who know it: it is *held* out of the state, and the item is
 the place.
+
+Of a list that is the function's own (`ag__.own_list`) a block gets a copy, so that it may change it and stay pure.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..places import Cell, Item, Place
-from ..staging import PYTHON, Maybe, State, backends
+from ..staging import PYTHON, Maybe, OwnList, State, backends
 from .contents import Contents
 
 PlaceMaker = Callable[[], Place]
@@ -38,19 +40,35 @@ class ItemMaker:
         return self.owner.variable if isinstance(self.owner, ItemMaker) else variable_of(self.base)
 
 
+class ListMaker:
+    """Says that a variable of the state holds a list of the function's own: no place, but something to copy."""
+
+    def __init__(self, read: Callable[[], Any]) -> None:
+        self.read = read
+
+    def __call__(self) -> Place:
+        raise AssertionError("a list of the function's own is no place")
+
+
 class Held:
     """What is left of a staged block's state and places when Python objects are held back."""
 
     def __init__(
         self, makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
     ) -> None:
-        self.makers, variables = _settled(makers)
+        lists = {variable_of(maker.read) for maker in makers if isinstance(maker, ListMaker)}
+        self.makers, variables = _settled([maker for maker in makers if not isinstance(maker, ListMaker)])
         self.objects = {
             name: value for name, value in zip(takes, state, strict=True) if name in variables
         }  # the variables that are held, and their values
         self.takes = [name in self.objects for name in takes]
         self.gives = [name in self.objects for name in gives]
-        self.state = _without(state, self.takes)
+        self._copied = [name in lists for name in takes]
+        marked = [
+            OwnList(value) if is_own and type(value) is list else value
+            for value, is_own in zip(state, self._copied, strict=True)
+        ]
+        self.state = _without(marked, self.takes)
         self.names = _without(gives, self.gives)
         self._results = [name for name in gives if name in self.objects]
 
@@ -61,18 +79,26 @@ class Held:
             results = function(*values[:before], *self._whole(values[before:])) or ()
             return _without(results, self.gives)
 
-        return without_held if self.objects else function
+        return without_held if self.objects or any(self._copied) else function
 
     def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The test of a loop as the backend calls it."""
         return (lambda *values: function(*self._whole(values))) if self.objects else function
 
     def _whole(self, values: State) -> State:
-        return _with(values, list(self.objects.values()), self.takes)
+        whole = _with(values, list(self.objects.values()), self.takes)
+        pairs = zip(whole, self._copied, strict=True)
+        return tuple(_copy(value) if is_copied else value for value, is_copied in pairs)
 
     def leave(self, results: State) -> State:
         """All results: the backend's, and what is held."""
-        return _with(results, [self.objects[name] for name in self._results], self.gives)
+        plain = [list(value) if type(value) is OwnList else value for value in results]
+        return _with(plain, [self.objects[name] for name in self._results], self.gives)
+
+
+def _copy(value: Any) -> Any:
+    """A list to work on; a backend's value that is no list, and has no copies, never changes."""
+    return value.copy() if hasattr(type(value), "copy") else value
 
 
 def _without(values: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import leave_no_trace
 from ..places import Attribute, Cell
 from ..staging import Undefined, ld
-from .held import ItemMaker, PlaceMaker
+from .held import ItemMaker, ListMaker, PlaceMaker
 
 
 def ld_cell(read: Callable[[], Any], name: str) -> Any:
@@ -38,6 +38,11 @@ def attr(base: Callable[[], Any], key: str) -> PlaceMaker:
 def item(base: Callable[[], Any], key: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:
     """`base()[key()]`, as a place of a block; `of` is the place of `base()`, for a base that never changes."""
     return ItemMaker(base, key, of)
+
+
+def own_list(read: Callable[[], Any]) -> PlaceMaker:
+    """Among the places of a block: the variable that `read` reads holds a list which nobody else knows."""
+    return ListMaker(read)
 
 
 def items(base: Callable[[], Any], of: PlaceMaker | None = None) -> PlaceMaker:

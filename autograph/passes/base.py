@@ -57,6 +57,7 @@ class Names:
         self._kinds = function, kinds
         self.used = _names_in(function, self.bound, kinds)
         self.generated: set[str] = set()
+        self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
         self._last: dict[str, int] = {}  # the number that a base got last
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))

@@ -4,6 +4,7 @@
     d[k] = x            ag__.item(lambda: d, lambda: k)
     self.w[i] = x       ag__.item(lambda: self.w, lambda: i, of=ag__.attr(lambda: self, 'w'))
     d[f(x)] = x         ag__.items(lambda: d)              all items, as the block chooses the key itself
+    out.append(x)       ag__.own_list(lambda: out)         no place: `out` is state, and a list of the function's
     total = x           ag__.cell(lambda: total, set_total)      if a closure looks at `total` as well
 
                         def set_total(value):                    stands at the start of the function,
@@ -71,6 +72,7 @@ class Places:
     def of(self, found: Plan, before: Statements, origin: Any) -> gast.Tuple | None:
         """`places=` of a block's call, if it has any; setters that only it needs go to `before`."""
         places = [self.cell(name) for name in found.cells]
+        places += [self.call("own_list", lambda_of([], load(name))) for name in found.lists]
         places += [self.place(target, before, origin) for target in found.places]
         return group(places) if places else None
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import gast
 
+from ..analyses.lists import Lists
 from ..analyses.scopes import mentions_choice
 from ..analyses.state import FunctionPlan, Plan, plan
 from ..syntax.nodes import group, lambda_of, load, store, text
@@ -38,8 +39,8 @@ from ..syntax.tree import (
     with_blocks,
 )
 from .base import FunctionPass
-from .check_options import directive, options_of
 from .block_functions import BlockFunctions, only_gives
+from .check_options import directive, options_of
 from .guards import Guard
 from .places import Places
 
@@ -55,7 +56,10 @@ class StageBlocks(FunctionPass):
         staging = self.staging(node)
         if not staging.staged and not mentions_choice(node):
             return node
-        found = plan(node, staging, self.names.generated, self.context.ag)
+        context, generated = self.context, self.names.generated
+        lists = Lists(node, context.ag, generated, context.is_builtin, context.is_library)
+        self.names.lists.update((id(name), name) for name in lists.reads)
+        found = plan(node, staging, generated, context.ag, lists)
         if not found.blocks and not found.unproven:
             return node
         return _Writer(self, node, found).function()

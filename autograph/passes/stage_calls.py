@@ -83,7 +83,9 @@ class StageCalls(ExpressionPass):
         return is_it and name not in self.names.bound and name not in self.assigned
 
     def is_left_alone(self, callee: gast.expr) -> bool:
-        if isinstance(callee, gast.Attribute) and isinstance(callee.value, LITERALS):
+        if isinstance(callee, gast.Attribute) and (
+            isinstance(callee.value, LITERALS) or id(callee.value) in self.names.lists
+        ):
             return True
         if isinstance(callee, gast.Attribute) and callee.attr in FRAME_LOOKERS:
             return False

@@ -36,14 +36,14 @@ A backend for another library starts like this one, for symbolic texts, which wr
 (|x|, 3)
 """
 
-from .contract import PYTHON, Backend, PythonBackend, State, rotated
+from .contract import PYTHON, Backend, OwnList, PythonBackend, State, rotated
 from .raising import Surroundings, raised_by_user, running, surroundings
 from .recursion import deciding
 from .registry import backend_of, backends, live, overloaded, register, show_liveness
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 
 __all__ = [
-    "Backend", "PythonBackend", "PYTHON", "State", "rotated",
+    "Backend", "OwnList", "PythonBackend", "PYTHON", "State", "rotated",
     "register", "live", "show_liveness", "backend_of", "backends", "overloaded",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "surroundings", "running", "deciding",

@@ -8,6 +8,10 @@ from typing import Any, Protocol
 State = tuple[Any, ...]
 
 
+class OwnList(list[Any]):
+    """A list in the state of a block that nobody else knows: the block may change it, also in length."""
+
+
 class Backend(Protocol):
     """What a library implements so that converted code stages its values.
 

@@ -220,6 +220,10 @@ class Op:
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}") from None
 
     def _tensor_list(self, values: Any, position: int) -> list[Tensor]:
+        if hasattr(type(values), "concatenated"):
+            raise TypeError(
+                f"{self.name} cannot take a list whose length the graph decides: use tf.stack on it first"
+            )
         items = list(values) if isinstance(values, (list, tuple)) else [values]
         hint = _common_dtype(items)
         tensors: list[Tensor] = []

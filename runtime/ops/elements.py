@@ -7,6 +7,8 @@ list, an older one knows how it differs (Baker, "Shallow binding makes functiona
 >>> new = old.written(0, 7)
 >>> new.items(), old.items()
 ([7, 2], [1, 2])
+>>> new.popped().items(), new.items()
+([7], [7, 2])
 """
 
 from __future__ import annotations
@@ -53,6 +55,14 @@ class Elements:
         self._items, self._newer, self._index = None, new, index
         return new
 
+    def popped(self) -> Elements:
+        """The version without the last element."""
+        items = self.items()
+        self._old, self._index = items.pop(), len(items)
+        new = Elements(items)
+        self._items, self._newer = None, new
+        return new
+
     def _split_off(self) -> None:
         """Give this old version a list of its own."""
         chain = [self]
@@ -66,6 +76,8 @@ class Elements:
         for version in reversed(chain):
             if version._old is _GONE:
                 items.pop()
+            elif version._index == len(items):
+                items.append(version._old)
             else:
                 items[version._index] = version._old
         self._items, self._newer, self._old = items, None, None

@@ -31,11 +31,22 @@ from .static import as_tuple, integers, known_elements, listed, with_axis
 Array = Any
 
 
-@op
-def concat(values: Inputs, axis: Axis, name: Name = None) -> Spec:
+def concat(values: Any, axis: Any, name: str | None = None) -> Any:
     """Tensors joined along an axis that they have.
 
     >>> concat([[1, 2], [3]], axis=0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
+    """
+    if hasattr(type(values), "concatenated"):  # a list whose length the graph decides, see tensor_list.py
+        return values.concatenated(axis)
+    return join(values, axis, name=name)
+
+
+@op(name="concat")
+def join(values: Inputs, axis: Axis, name: Name = None) -> Spec:
+    """Tensors joined along an axis that they have.
+
+    >>> join([[1, 2], [3]], axis=0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
     """
     known = [value.shape for value in values if value.shape is not None]
@@ -73,7 +84,7 @@ def _concat_axis(known: Sequence[Any], axis: int, rank: int) -> int:
     return axis % rank
 
 
-@concat.elements
+@join.elements
 def _(values: list[Array], axis: int) -> shapes.Dims:
     return _joined_elements(values)
 
@@ -85,7 +96,7 @@ def _joined_elements(values: list[Array]) -> shapes.Dims:
     return tuple(element for part in parts if part is not None for element in part)
 
 
-@concat.kernel
+@join.kernel
 def _(values: list[Array], axis: int) -> Array:
     return np.concatenate(values, axis)
 

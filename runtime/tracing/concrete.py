@@ -17,6 +17,7 @@ from ..ops.declare import wrap
 from ..ops.structure import CALL
 from ..raising import Ended
 from ..tensor import EagerArray, EagerTensor, Reference, Tensor
+from ..tensor_list import as_python
 from ..tensor_spec import TensorSpec
 from ..variable import Variable
 from .printing import call_text, signature_text
@@ -167,7 +168,8 @@ class ConcreteFunction:
         if self._single:
             result = results[0]
             return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
-        return self._filled([_eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)])
+        given = [_eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)]
+        return as_python(self._filled(given))
 
     def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
         operands = [leaves.operand_in(builder, leaves.carried(leaf)) for leaf in inputs]

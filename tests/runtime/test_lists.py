@@ -1,0 +1,320 @@
+"""Python lists in staged code: what they do there, and what comes back, is what Python does."""
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc import autograph
+
+
+def plainly(value: Any) -> Any:
+    return tf.nest.map_structure(lambda leaf: np.asarray(leaf).tolist(), value)
+
+
+def agrees(f: Any, *inputs: Any) -> None:
+    """Run `f` on Python values, and converted on those, on tensors, and in graphs."""
+    for args in inputs:
+        args = args if isinstance(args, tuple) else (args,)
+        expected = f(*args)
+        converted = autograph.convert(f)
+        assert converted(*args) == expected
+        for run in (converted, tf.function(f), tf.function(f, experimental_executor="interpret")):
+            assert plainly(run(*map(tf.constant, args))) == plainly(expected)
+
+
+def test_collecting_in_a_loop_under_a_condition() -> None:
+    def f(xs, limit):
+        out = []
+        for x in xs:
+            if x > limit:
+                out.append(x * 2)
+        return out
+
+    agrees(f, ([1, 5, 3, 7], 2), ([1, 2], 5))
+
+
+def test_a_python_loop_with_a_staged_condition() -> None:
+    def f(x):
+        out = []
+        for i in range(5):
+            if x > i:
+                out.append(i * x)
+        return out, len(out)
+
+    agrees(f, 3, 0)
+
+
+def test_a_list_as_a_stack() -> None:
+    def f(n):
+        stack, total = [n], 0
+        while stack:
+            node = stack.pop()
+            total += node
+            if node > 3:
+                stack.append(node - 1)
+                stack.append(node - 2)
+        return total
+
+    agrees(f, 7, 1)
+
+
+def test_a_list_as_a_queue() -> None:
+    def f(n):
+        queue, seen = [n], 0
+        while len(queue) > 0:
+            x = queue.pop(0)
+            seen += 1
+            if x > 1:
+                queue.append(x // 2)
+                queue.append(x // 3)
+            if seen > 50:
+                break
+        return seen, queue
+
+    agrees(f, 10, 100)
+
+
+def test_indices_slices_and_questions() -> None:
+    def f(n):
+        xs = [0, 1]
+        for i in range(n):
+            xs.append(xs[-1] + xs[i])
+        total = 0
+        for k, x in enumerate(reversed(xs)):
+            total += k * x
+        return xs[n], xs[1:], xs[::-1], xs[:-1], xs[n:], len(xs), sum(xs), max(xs), total, xs + xs[:1]
+
+    agrees(f, 5, 0)
+
+
+def test_items_by_a_traced_index() -> None:
+    def f(n, k):
+        xs = [0, 0, 0]
+        for i in range(n):
+            xs[i % 3] += i
+        xs[k] = 100
+        return xs
+
+    agrees(f, (5, 1), (0, 1))
+
+
+def test_everything_else_that_changes_a_list() -> None:
+    def f(n):
+        xs = [1, 2]
+        xs += [n]
+        if n > 2:
+            xs.extend([n, n + 1])
+            xs.insert(0, 9)
+            del xs[1]
+        else:
+            xs.reverse()
+        ys = [n]
+        for i in range(n):
+            if i == 2:
+                ys.clear()
+            ys.extend(xs)
+        return xs, ys
+
+    agrees(f, 3, 1, 0)
+
+
+def test_elements_are_nests() -> None:
+    def f(xs):
+        out, total = [], 0
+        for i, x in enumerate(xs):
+            if x % 2 == 0:
+                out.append((i, {"x": x}))
+        for i, d in out:
+            total += i * d["x"]
+        return out, total
+
+    agrees(f, ([2, 3, 4],))
+
+
+def test_a_list_for_each_round() -> None:
+    def f(n):
+        rows, sums = [], []
+        for i in range(3):
+            row = []
+            for j in range(n):
+                row.append(i * j)
+            sums.append(sum(row))
+            rows.append(row)
+        return rows, sums
+
+    agrees(f, 3, 0)
+
+
+def test_a_new_list_in_the_loop() -> None:
+    def f(n):
+        out = []
+        for i in range(n):
+            if i % 3 == 0:
+                out = []
+            out.append(i)
+        return out
+
+    agrees(f, 5, 0, 4)
+
+
+def test_returned_from_the_middle_of_a_loop() -> None:
+    def f(n):
+        out = []
+        for i in range(n):
+            if i * i > 10:
+                return out
+            out.append(i)
+        return out
+
+    agrees(f, 3, 8)
+
+
+def test_elements_of_different_shapes() -> None:
+    @tf.function
+    def f(n):
+        out = []
+        for i in range(n):
+            out.append(tf.range(i))
+        return out, tf.concat(out, 0)
+
+    parts, joined = f(tf.constant(4))
+    assert [part.numpy().tolist() for part in parts] == [[], [0], [0, 1], [0, 1, 2]]
+    assert joined.numpy().tolist() == [0, 0, 1, 0, 1, 2]
+
+
+def test_stacked_in_the_graph_and_given_to_another_function() -> None:
+    @tf.function
+    def squares(n):
+        out = []
+        for i in range(n):
+            out.append(i * i)
+        return out
+
+    @tf.function
+    def f(n):
+        found = squares(n)
+        found.append(tf.constant(-1))
+        return tf.stack(found), tf.reduce_sum(found), found
+
+    stacked, total, found = f(tf.constant(4))
+    assert stacked.numpy().tolist() == [0, 1, 4, 9, -1]
+    assert int(total) == 13
+    assert type(found) is list and len(found) == 5
+    assert type(squares(tf.constant(0))) is list
+
+
+def test_python_numbers_take_the_dtype_of_tensors() -> None:
+    @tf.function
+    def f(n):
+        out = [1]
+        for i in range(n):
+            out.append(tf.cast(i, tf.float32) / 2)
+        return out
+
+    assert [x.numpy() for x in f(tf.constant(2))] == [1.0, 0.0, 0.5]
+
+
+def test_pop_from_an_empty_list_fails_when_the_graph_comes_there() -> None:
+    def f(n):
+        xs = [1]
+        while n > 0:
+            xs.pop()
+            n -= 1
+        return xs
+
+    agrees(f, 1, 0)
+    with pytest.raises(IndexError, match="pop from empty list"):
+        tf.function(f)(tf.constant(2))
+
+    def g(n):
+        xs = []
+        for i in range(n):
+            if i > 1:
+                xs.pop()
+            else:
+                xs.append(i)
+        return xs
+
+    agrees(g, 3, 0)
+    with pytest.raises(IndexError, match="pop from empty list"):
+        tf.function(g)(tf.constant(5))
+
+
+def refuses(f: Any, code: str, *said: str) -> None:
+    with pytest.raises(autograph.StagingError) as caught:
+        tf.function(f)(tf.constant(3))
+    text = str(caught.value)
+    assert f"error[{code}]" in text
+    for part in said:
+        assert part in text
+
+
+def test_elements_of_different_types_are_refused() -> None:
+    def mixed(n):
+        xs = []
+        for i in range(n):
+            xs.append(i)
+            xs.append(0.5)
+        return xs
+
+    def objects(n):
+        xs = []
+        for _ in range(n):
+            xs.append(object())
+        return len(xs)
+
+    def pairs(n):
+        xs = [(1, 2)]
+        for i in range(n):
+            xs.append(i)
+        return xs
+
+    refuses(mixed, "AGC274", "the list `xs`", "different dtypes")
+    refuses(objects, "AGC273", "the list `xs`", "object (Python)")
+    refuses(pairs, "AGC273", "the list `xs`")
+
+
+def test_what_needs_the_elements_is_refused() -> None:
+    def contains(n):
+        xs = [1]
+        for i in range(n):
+            xs.append(i)
+        return 2 in xs
+
+    def parts(n):
+        xs = [1]
+        for i in range(n):
+            xs.append(i)
+        xs[1:] = [2]
+        return xs
+
+    refuses(contains, "AGC275", "tf.reduce_any(tf.equal(tf.stack(xs), value))")
+    refuses(parts, "AGC275", "assigning a slice")
+
+
+def test_lists_that_do_not_change_their_length_stay_nests() -> None:
+    def f(n):
+        window = [1, 2, 3]
+        while n > 0:
+            window.append(n)
+            window.pop(0)
+            n -= 1
+        return window
+
+    agrees(f, 5, 0)
+    graph = str(tf.function(f).get_concrete_function(tf.constant(5)).graph)
+    assert "list_" not in graph
+
+
+def test_a_list_of_the_outside_is_filled_while_tracing() -> None:
+    log = []
+
+    @tf.function
+    def f(n):
+        for _ in range(n):
+            log.append("traced")
+        return n
+
+    f(tf.constant(3))
+    assert set(log) == {"traced"}
