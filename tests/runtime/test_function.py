@@ -351,7 +351,7 @@ class TestErrors:
 
     @pytest.mark.parametrize(
         "options",
-        [{"jit_compile": True}, {"experimental_executor": "gpu"}, {"experimental_autograph_options": ()}],
+        [{"jit_compile": True}, {"experimental_executor": "gpu"}],
     )
     def test_what_is_not_supported_is_refused(self, options):
         with pytest.raises(ValueError):
