@@ -16,6 +16,7 @@ the same for every tool. This is how such code is compiled; what is printed is t
 
 from __future__ import annotations
 
+from operator import is_not
 from typing import Any
 
 import gast
@@ -23,6 +24,7 @@ import gast
 from .syntax.template import Template
 from .syntax.tree import (
     DEFINITIONS,
+    INNER,
     Statements,
     at,
     blocks,
@@ -71,13 +73,13 @@ class _Join:
 
     def children(self, node: Any) -> Any:
         changes = {}
-        for field in node._fields:
+        for field in INNER[type(node)]:
             value = node.__dict__.get(field)
             if type(value) is list:
-                new: Any = [self.visit(part) if isinstance(part, gast.AST) else part for part in value]
-                if any(part is not old for part, old in zip(new, value, strict=True)):
+                new: Any = [part and self.visit(part) for part in value]
+                if any(map(is_not, new, value)):
                     changes[field] = new
-            elif isinstance(value, gast.AST) and value._fields:
+            elif value is not None:
                 new = self.visit(value)
                 if new is not value:
                     changes[field] = new

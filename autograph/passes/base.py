@@ -21,7 +21,17 @@ from ..analyses.staticness import FRAME_ATTRIBUTES, FRAME_READERS, Staging
 from ..errors import ConversionError, Diagnostic
 from ..features import Feature
 from ..syntax.origin import where_of
-from ..syntax.tree import ASYNC, BLOCK_FIELDS, DEFINITIONS, SUSPENSIONS, Statements, children, evolve, walk
+from ..syntax.tree import (
+    ASYNC,
+    BLOCK_FIELDS,
+    DEFINITIONS,
+    INNER,
+    SUSPENSIONS,
+    Statements,
+    children,
+    evolve,
+    walk,
+)
 
 BUILTINS = frozenset(vars(builtins))
 NO_FEATURES: frozenset[Feature] = frozenset()
@@ -153,14 +163,14 @@ class Pass:
         """The node with its children visited."""
         changes: dict[str, Any] | None = None
         values = node.__dict__
-        for field in node._fields:
+        for field in INNER[type(node)]:
             value = values.get(field)
-            if isinstance(value, gast.AST):
-                new = self.visit(value)
-            elif type(value) is list and value:
-                new = self.visit_all(value)
-            else:
+            if type(value) is list:
+                new = self.visit_all(value) if value else value
+            elif value is None:
                 continue
+            else:
+                new = self.visit(value)
             if new is not value:
                 if changes is None:
                     changes = {}

@@ -20,6 +20,7 @@ Statements = list[gast.stmt]
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
 DEFINITIONS = (gast.FunctionDef, gast.AsyncFunctionDef)
+_SCOPES = frozenset({*FUNCTIONS, gast.ClassDef})
 LOOPS = (gast.While, gast.For, gast.AsyncFor)
 TRIES = (gast.Try, gast.TryStar)
 WITHS = (gast.With, gast.AsyncWith)
@@ -37,6 +38,22 @@ BLOCK_FIELDS: dict[type, tuple[str, ...]] = {
     gast.ExceptHandler: ("body",),
     **dict.fromkeys((*DEFINITIONS, gast.ClassDef, gast.Module), ("body",)),
 }
+
+
+class _Inner(dict[type, tuple[str, ...]]):
+    """kind → its fields that hold nodes which say something: no texts and numbers, no `Load` and its like."""
+
+    other = (str, int, bool, object, str | None, int | None, list[str])
+    signs = (gast.expr_context, gast.operator, gast.boolop, gast.unaryop, list[gast.cmpop])
+
+    def __missing__(self, kind: Any) -> tuple[str, ...]:
+        types = getattr(kind, "_field_types", {})
+        skipped = (*self.other, *self.signs)
+        self[kind] = tuple(name for name in kind._fields if types.get(name) not in skipped)
+        return self[kind]
+
+
+INNER = _Inner()
 
 POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 DEEP = 100_000  # frames; a sum of some thousand terms is a tree that deep
@@ -88,25 +105,29 @@ def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below a node that say something; not `Load` and its like."""
     values = node.__dict__
     below: list[gast.AST] = []
-    for name in node._fields:
+    for name in INNER[type(node)]:
         value = values.get(name)
         if type(value) is list:
-            below += [part for part in value if isinstance(part, gast.AST)]
-        elif isinstance(value, gast.AST) and value._fields:
+            below += value
+        elif value is not None:
             below.append(value)
-    return below
+    return [part for part in below if part is not None] if None in below else below
 
 
 def walk(tree: gast.AST) -> Iterator[gast.AST]:
     """A node and all below it, in no order."""
-    pending = [tree]
+    pending: list[gast.AST | None] = [tree]
     while pending:
         node = pending.pop()
+        if node is None:  # `**d` in a dict, a parameter without a default
+            continue
         yield node
-        for value in node.__dict__.values():
+        values = node.__dict__
+        for name in INNER[type(node)]:
+            value = values.get(name)
             if type(value) is list:
-                pending += [part for part in value if isinstance(part, gast.AST)]
-            elif isinstance(value, gast.AST) and value._fields:
+                pending += value
+            else:
                 pending.append(value)
 
 
@@ -116,7 +137,7 @@ def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, (*FUNCTIONS, gast.ClassDef)):
+        if type(node) not in _SCOPES:
             pending.extend(children(node))
 
 
