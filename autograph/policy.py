@@ -124,18 +124,28 @@ def _is_library_module_name(name: Any) -> bool:
     return isinstance(name, str) and name.startswith("namedtuple_")
 
 
+def attributes_of(value: Any) -> dict[str, Any]:
+    """The attributes of a module or object, read past what it does when it is asked: a lazy module loads itself."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:  # it has slots only
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def is_library_module(module: ModuleType) -> bool:
     """Whether a module's functions are left alone; asked for a name that refers to a module."""
-    file = getattr(module, "__file__", None)
-    switched = _switched_to(module.__name__)
+    names = attributes_of(module)
+    file, name = names.get("__file__"), names.get("__name__")
+    switched = _switched_to(name)
     if switched is not None:
         return not switched or (file is not None and is_own_file(file))
     if file is not None:
         return is_own_file(file) or _is_installed(file)
-    if module.__name__ == "__main__":
+    if name == "__main__":
         return False
     # Without a file: built in, frozen, or a namespace package.
-    return _top(module.__name__) in sys.stdlib_module_names
+    return _top(name) in sys.stdlib_module_names
 
 
 def is_library_name(name: str, folder: str = "") -> bool:

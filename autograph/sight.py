@@ -13,11 +13,11 @@ library's wrapper holds, what is passed on as a value.
 from __future__ import annotations
 
 import ast
-import contextlib
 import functools
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -91,8 +91,7 @@ class Sight:
         return self.uncalled
 
     def _see(self, value: Any, held: bool = False) -> None:
-        kind = type(value)
-        if kind in _ATOMS or backends[kind] is not PYTHON:
+        if not _is_open(type(value)):
             return
         if held:
             value = self._hold(value)
@@ -102,32 +101,32 @@ class Sight:
 
     def _hold(self, value: Any) -> Any:
         """Note a function that somebody else calls."""
-        if isinstance(value, (staticmethod, classmethod)):
+        if _is(value, (staticmethod, classmethod)):
             value = value.__func__
-        function = value.__func__ if isinstance(value, MethodType) else value
-        if isinstance(function, functools.partial):
+        function = value.__func__ if _is(value, MethodType) else value
+        if _is(function, functools.partial):
             self._see(function.func, held=True)
-        elif isinstance(function, FunctionType) and policy.is_user_code(function):
+        elif _is(function, FunctionType) and policy.is_user_code(function):
             self.uncalled[function] = None
         return value
 
     def _follow(self, value: Any) -> None:
-        if isinstance(value, FunctionType):
+        if _is(value, FunctionType):
             self._function(value)
-        elif isinstance(value, MethodType):
+        elif _is(value, MethodType):
             self._see(value.__func__)
             self._see(value.__self__)
-        elif isinstance(value, type):
+        elif _is(value, type):
             self._class(value)
-        elif isinstance(value, (dict, MappingProxyType)):
+        elif _is(value, (dict, MappingProxyType)):
             self._some(value.values())
-        elif isinstance(value, _CONTAINERS):
+        elif _is(value, _CONTAINERS):
             self._some(value)
-        if not isinstance(value, (type, FunctionType, MethodType, ModuleType)):
+        if not _is(value, (type, FunctionType, MethodType, ModuleType)):
             self._object(value)
 
     def _some(self, values: Iterable[Any]) -> None:
-        for _, value in zip(range(_ENOUGH_IN_ONE), list(values), strict=False):
+        for value in list(islice(values, _ENOUGH_IN_ONE)):
             self._see(value)
 
     def _function(self, f: FunctionType) -> None:
@@ -137,7 +136,7 @@ class Sight:
         if not policy.is_user_code(f):
             # A library's wrapper calls what it holds.
             for value in (*_contents(cells), *vars(f).values()):
-                if isinstance(value, (*_WRAPPERS, MappingProxyType)):
+                if _is(value, (*_WRAPPERS, MappingProxyType)):
                     self._held_in(value)
             return
         if policy.is_excluded(f.__code__):
@@ -151,8 +150,8 @@ class Sight:
         self._some(vars(f).values())
 
     def _held_in(self, value: Any) -> None:
-        for part in value.values() if isinstance(value, (dict, MappingProxyType)) else (value,):
-            if isinstance(part, _WRAPPERS):
+        for part in value.values() if _is(value, (dict, MappingProxyType)) else (value,):
+            if _is(part, _WRAPPERS):
                 self._see(part, held=True)
 
     def _class(self, cls: type) -> None:
@@ -166,8 +165,8 @@ class Sight:
                 special = name.startswith("__") and name.endswith("__")
                 if special and name in _PLAIN:
                     continue
-                is_method = isinstance(member, (FunctionType, staticmethod, classmethod))
-                function = member if isinstance(member, FunctionType) else getattr(member, "__func__", member)
+                is_method = _is(member, (FunctionType, staticmethod, classmethod))
+                function = member if _is(member, FunctionType) else getattr(member, "__func__", member)
                 if is_method:
                     self._by_name.setdefault(name, []).append(function)
                 self._see(function, held=special or name in libraries or not is_method)
@@ -177,7 +176,7 @@ class Sight:
         if policy.is_user_class(cls):
             self._see(cls)
             for name, part in _attributes(value):
-                if isinstance(part, (FunctionType, MethodType, functools.partial)):
+                if _is(part, (FunctionType, MethodType, functools.partial)):
                     self._by_name.setdefault(name, []).append(part)
                 self._see(part)
             return
@@ -185,13 +184,26 @@ class Sight:
         python_function = getattr(value, "python_function", None) if policy.is_own_class(cls) else None
         if python_function is not None:
             self._see(python_function)
-        elif isinstance(value, functools.partial):
+        elif _is(value, functools.partial):
             self._see(value.func)
             self._some(value.args)
             self._some(value.keywords.values())
         elif callable(value) or hasattr(cls, "__get__"):
             for name in _HELD:
                 self._held_in(getattr(value, name, None))
+
+
+def _is(value: Any, kinds: type | tuple[type, ...]) -> bool:
+    """`isinstance` by what a value is, not by what its `__class__` says: that may be the user's code."""
+    return issubclass(type(value), kinds)
+
+
+def _is_open(kind: type) -> bool:
+    """Whether there may be anything to see in a value of this type."""
+    try:
+        return kind not in _ATOMS and backends[kind] is PYTHON
+    except TypeError:  # a class that its metaclass has made unhashable
+        return True
 
 
 def _contents(cells: Iterable[tuple[str, Any]]) -> Iterator[Any]:
@@ -211,20 +223,20 @@ def _globals(f: FunctionType, names: frozenset[str]) -> Iterator[tuple[str, Any]
     space = f.__globals__
     package = space.get("__package__")
     for name in names:
-        value = space.get(name)
+        value: Any = space.get(name)
         if value is None:  # imported by the function itself, perhaps
             value = sys.modules.get(name) or sys.modules.get(f"{package}.{name}")
-        if isinstance(value, ModuleType):
+        if _is(value, ModuleType):
             if not policy.is_library_module(value):
-                yield from ((key, vars(value)[key]) for key in names if key in vars(value))
+                known = policy.attributes_of(value)
+                yield from ((key, known[key]) for key in names if key in known)
         elif value is not None:
             yield name, value
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
     """The state of an object, read past properties and `__getattr__`."""
-    with contextlib.suppress(AttributeError):  # it has slots only
-        yield from list(object.__getattribute__(value, "__dict__").items())
+    yield from list(policy.attributes_of(value).items())
     for base in policy.bases_of(type(value)):
         for name, member in vars(base).items():
             if type(member) is MemberDescriptorType:

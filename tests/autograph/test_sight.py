@@ -1,0 +1,162 @@
+"""What is in sight of a function, and functions that are converted where they are."""
+
+import functools
+import types
+
+import pytest
+from agc.autograph import operators
+from agc.autograph.in_place import code_in_place
+from agc.autograph.sight import Sight, names_of
+
+
+def seen(*roots):
+    return {f.__qualname__.rpartition("<locals>.")[2] for f in Sight().look(roots)}
+
+
+def key(x):
+    return x if x > 0 else -x
+
+
+def other(x):
+    return key(x)
+
+
+class Base:
+    def __init__(self, x):
+        self.x = x
+
+    def plain(self):
+        return self.x
+
+    def __repr__(self):
+        return "Base"
+
+
+class Special(Base):
+    @property
+    def size(self):
+        return abs(self)
+
+    @functools.cached_property
+    def once(self):
+        return 1
+
+    def __abs__(self):
+        return 1 if self.x else 0
+
+
+def test_what_is_called_is_not_listed_and_what_is_passed_on_is():
+    assert seen(lambda xs: [key(x) for x in xs]) == set()
+    assert seen(lambda xs: sorted(xs, key=key)) == {"key"}
+    assert seen(lambda xs: [*map(other, xs)]) == {"other"}
+    assert seen(lambda xs: [*map(functools.partial(other), xs)]) == {"other"}
+
+
+def test_special_methods_and_what_descriptors_hold():
+    expected = {"Base.__init__", "Special.__abs__", "Special.size", "Special.once"}
+    assert seen(lambda x: Special(x).plain()) == expected
+    assert seen([{"deep": (Special(1),)}]) == expected
+    assert seen(lambda special: sorted([], key=special.plain), Special(1)) == {*expected, "Base.plain"}
+
+
+def test_wrappers_of_libraries():
+    @functools.lru_cache
+    def cached(x):
+        return x
+
+    @functools.singledispatch
+    def dispatched(x):
+        return x
+
+    @dispatched.register
+    def on_text(x: str):
+        return x
+
+    assert seen(lambda x: cached(x)) == {"cached"}
+    assert seen(lambda x: dispatched(x)) == {"dispatched", "on_text"}
+
+
+def test_nothing_of_the_user_s_runs():
+    asked = []
+
+    class Secretive:
+        def __getattribute__(self, name):
+            asked.append(name)
+            raise RuntimeError(name)
+
+        @property
+        def value(self):
+            asked.append("value")
+
+    module = types.ModuleType("lazy")
+    module.__getattr__ = lambda name: asked.append(name)
+    secretive = Secretive()
+    assert seen(lambda: (module, secretive)) == {"Secretive.__getattribute__", "Secretive.value"}
+    assert asked == []
+
+
+def test_classes_that_cannot_be_compared_and_circles():
+    class Meta(type):
+        __hash__ = None
+
+        def __eq__(cls, other):
+            raise RuntimeError
+
+    class Odd(metaclass=Meta):
+        def __init__(self):
+            self.me = self
+
+    assert seen(Odd()) == {"Odd.__init__", "Meta.__eq__"}
+
+
+def test_names():
+    def f(x, y, h, k):
+        return [g(h.i) for g in x] + y.j(k)
+
+    names = names_of(f)
+    assert names.passed_on >= {"i", "k", "x"}
+    assert "j" not in names.passed_on
+    assert names.all >= {"i", "j"}
+
+
+def test_the_code_of_a_function_is_exchanged():
+    n = 3
+
+    def f(x, *, by=2):
+        """What it does."""
+        if x > n:
+            x = x - by
+        return x
+
+    old = f.__code__
+    f.__code__ = code_in_place(f, operators)
+    assert f.__code__ is not old
+    assert [f(3), f(4), f(4, by=1)] == [3, 2, 3]
+    assert (f.__doc__, f.__code__.co_firstlineno) == ("What it does.", old.co_firstlineno)
+    assert f.__code__.co_freevars == old.co_freevars
+    n = 100
+    assert f(50) == 50
+
+
+def test_a_closure_that_only_an_annotation_needs():
+    kind = int
+
+    def f(x):
+        """Documented."""
+        y: kind = x
+        return y if y > 0 else 0
+
+    assert f.__code__.co_freevars == ("kind",)
+    f.__code__ = code_in_place(f, operators)
+    assert [f(2), f(-2), f.__doc__] == [2, 0, "Documented."]
+
+
+@pytest.mark.parametrize("x", [2, -2])
+def test_generators(x):
+    def f(x):
+        for i in range(3):
+            yield i if x > 0 else -i
+
+    expected = list(f(x))
+    f.__code__ = code_in_place(f, operators)
+    assert list(f(x)) == expected
