@@ -1,7 +1,7 @@
 """The text of code that is in no file: the command of `python -c`, what was typed at the prompt.
 
     python -c 'def f(x): …'        sys.orig_argv     ==>     'def f(x): …'
-    >>> def f(x): …                history           ==>     'def f(x):\\n    …'
+    def f(x): …   (at the prompt)  its history       ==>     'def f(x): …'
 
 Python 3.13 keeps such texts for its tracebacks, older ones do not. A text is taken for that of a function only
 if Python compiles it to the very same code.
