@@ -80,7 +80,7 @@ class Aliases:
             if all(run.get(path) is container for run in self._results) and fits(container, value):
                 pour(container, value)
                 kept[path] = container
-        return _with(results, kept)
+        return tuple(_with(results, kept))
 
     def split(self) -> Iterator[tuple[int, Any]]:
         """The containers that some runs gave back, and others exchanged; and which result that is."""
