@@ -4,11 +4,12 @@
     if c: d = dict(a=1)
     xs = f()                   `xs` may hold anything, as does every parameter
 
-`local` are the variables that nobody but the function binds."""
+Most functions have no such variable, so what takes a look at the whole function waits until it is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import gast
@@ -28,23 +29,40 @@ Binding = tuple[str, gast.AST | None]
 
 
 class Containers:
-    """The variables of one function. `python` are those of the `local` ones that hold containers only."""
+    """The variables of one function."""
 
     def __init__(self, function: Any, is_builtin: Callable[[str], bool]) -> None:
+        self._body: list[gast.stmt] = function.body
         self._is_builtin = is_builtin
         self.bindings: dict[str, list[gast.AST | None]] = {}
-        declared: set[str] = set()
-        found = Found()
-        for statement in function.body:
-            scan(statement, found)
-        for node in inside(function.body):
-            if isinstance(node, (gast.Global, gast.Nonlocal)):
-                declared.update(node.names)
         for name, value in (*_parameters(function), *_bindings(function.body)):
             self.bindings.setdefault(name, []).append(value)
-        self.captured = found.captured
-        self.local = self.bindings.keys() - declared - found.rebound
-        self.python = {name for name in self.local if all(map(self.is_container, self.bindings[name]))}
+
+    @cached_property
+    def _found(self) -> Found:
+        found = Found()
+        for statement in self._body:
+            scan(statement, found)
+        return found
+
+    @property
+    def captured(self) -> set[str]:
+        """The variables that functions inside this one look at."""
+        return self._found.captured
+
+    @cached_property
+    def local(self) -> set[str]:
+        """The variables that nobody but the function binds."""
+        declared: set[str] = set()
+        for node in inside(self._body):
+            if isinstance(node, (gast.Global, gast.Nonlocal)):
+                declared.update(node.names)
+        return self.bindings.keys() - declared - self._found.rebound
+
+    @cached_property
+    def python(self) -> set[str]:
+        """Those of the `local` ones that hold containers only."""
+        return {name for name in self.local if all(map(self.is_container, self.bindings[name]))}
 
     def is_container(self, value: gast.AST | None) -> bool:
         """Whether an expression gives a container of Python's in any case."""
@@ -93,7 +111,12 @@ def _bindings(body: list[gast.stmt]) -> Iterator[Binding]:
     """Every binding of a name by the statements of a function, and by what stands in them."""
     plain: set[int] = set()
     for node in inside(body):
-        if isinstance(node, gast.Assign):
+        if type(node) not in _BINDING:
+            continue
+        if isinstance(node, gast.Name):
+            if isinstance(node.ctx, gast.Store) and id(node) not in plain:
+                yield node.id, None
+        elif isinstance(node, gast.Assign):
             for target, value in _paired(node):
                 plain.add(id(target))
                 yield target.id, value
@@ -112,5 +135,9 @@ def _bindings(body: list[gast.stmt]) -> Iterator[Binding]:
             yield node.name, None
         elif isinstance(node, gast.MatchMapping) and node.rest:
             yield node.rest, None
-        elif isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store) and id(node) not in plain:
-            yield node.id, None
+
+
+_BINDING = frozenset(
+    {gast.Name, gast.Assign, gast.AnnAssign, gast.AugAssign, gast.FunctionDef, gast.AsyncFunctionDef}
+    | {gast.ClassDef, gast.alias, gast.MatchAs, gast.MatchStar, gast.MatchMapping}
+)

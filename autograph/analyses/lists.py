@@ -74,9 +74,11 @@ class Lists:
         containers = Containers(function, is_builtin)
         self._names = {
             name
-            for name in containers.local - containers.captured
-            if all(self._is_list(value, name, containers) for value in containers.bindings[name])
+            for name, values in containers.bindings.items()
+            if all(self._is_list(value, name, containers) for value in values)
         }
+        if self._names:
+            self._names &= containers.local - containers.captured
         self._changes: dict[str, list[_Use]] = {}
         self._gifts: dict[str, list[_Use]] = {}
         self._made: dict[str, list[_Use]] = {}  # directly in the body of a loop

@@ -116,29 +116,31 @@ def children(node: gast.AST) -> list[gast.AST]:
 
 def walk(tree: gast.AST) -> Iterator[gast.AST]:
     """A node and all below it, in no order."""
-    pending: list[gast.AST | None] = [tree]
+    return _below([tree], frozenset())
+
+
+def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
+    """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
+    return _below([nodes] if isinstance(nodes, gast.AST) else [*nodes], _SCOPES)
+
+
+def _below(pending: list[Any], closed: frozenset[type]) -> Iterator[gast.AST]:
+    """The nodes and all below them; nodes of the `closed` kinds are not looked into."""
     while pending:
         node = pending.pop()
         if node is None:  # `**d` in a dict, a parameter without a default
             continue
         yield node
+        kind = type(node)
+        if kind in closed:
+            continue
         values = node.__dict__
-        for name in INNER[type(node)]:
+        for name in INNER[kind]:
             value = values.get(name)
             if type(value) is list:
                 pending += value
             else:
                 pending.append(value)
-
-
-def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
-    """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
-    pending = [nodes] if isinstance(nodes, gast.AST) else list(nodes)
-    while pending:
-        node = pending.pop()
-        yield node
-        if type(node) not in _SCOPES:
-            pending.extend(children(node))
 
 
 def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...]) -> bool:
