@@ -237,7 +237,9 @@ def _bounds(key: slice) -> tuple[Any, Any, Any]:
 
 def fits(like: Any, element: Any) -> bool:
     """Whether an element has this structure, with leaves that a graph carries."""
-    return nest.same_structure(like, element) and all(map(leaves.can_be_carried, nest.flatten(element)))
+    return nest.same_structure(like, element) and all(
+        leaves.can_be_carried(leaf) and not isinstance(leaf, TensorArray) for leaf in nest.flatten(element)
+    )
 
 
 def _differ(name: str, one: str, other: Any) -> Exception:

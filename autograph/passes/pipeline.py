@@ -1,7 +1,7 @@
 """The passes, in the order in which they run: jumps become structure, then blocks become functions.
 
     stage_equality → check_options → lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
-           → stage_items → stage_blocks → stage_within → stage_asserts → stage_logic → stage_calls
+           → stage_items → stage_blocks → stage_within → stage_comprehensions → stage_asserts → stage_logic → stage_calls
 
 Every tree on the way is runnable Python with the same meaning.
 """
@@ -22,6 +22,7 @@ from .reject import Reject
 from .stage_asserts import StageAsserts
 from .stage_blocks import StageBlocks
 from .stage_calls import StageCalls
+from .stage_comprehensions import StageComprehensions
 from .stage_equality import StageEquality
 from .stage_items import StageItems
 from .stage_logic import StageLogic
@@ -39,6 +40,7 @@ PIPELINE: tuple[type[Pass], ...] = (
     StageItems,
     StageBlocks,
     StageWithin,
+    StageComprehensions,
     StageAsserts,
     StageLogic,
     StageCalls,

@@ -83,6 +83,8 @@ class StageCalls(ExpressionPass):
         return is_it and name not in self.names.bound and name not in self.assigned
 
     def is_left_alone(self, callee: gast.expr) -> bool:
+        if is_call_of(callee, self.context.ag, "listed"):
+            return True
         if isinstance(callee, gast.Attribute) and (
             isinstance(callee.value, LITERALS) or id(callee.value) in self.names.lists
         ):
