@@ -1,7 +1,8 @@
 """The passes, in the order in which they run: jumps become structure, then blocks become functions.
 
     stage_equality → check_options → lower_match → reject → lower_return → lower_break → lower_continue → lower_walrus
-           → stage_items → stage_blocks → stage_within → stage_comprehensions → stage_asserts → stage_logic → stage_calls
+           → stage_items → stage_blocks → stage_within → stage_comprehensions
+           → stage_asserts → stage_logic → stage_calls
 
 Every tree on the way is runnable Python with the same meaning.
 """
