@@ -16,23 +16,23 @@ the same for every tool. This is how such code is compiled; what is printed is t
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from operator import is_not
 from typing import Any
 
 import gast
 
 from .syntax.template import Template
+from .syntax.translate import Translation
 from .syntax.tree import (
-    DEFINITIONS,
+    FUNCTIONS,
     INNER,
     Statements,
     at,
     blocks,
     docstring_end,
     evolve,
-    inside,
     is_compound,
-    walk,
     with_blocks,
 )
 
@@ -42,13 +42,11 @@ DECLARATIONS = (gast.Global, gast.Nonlocal)
 LIVE = Template("$ag.live")
 
 
-def joined(before: gast.Module, after: gast.Module, ag: str) -> gast.Module:
+def joined(translation: Translation, after: gast.Module, ag: str) -> gast.Module:
     """The tree before a conversion, in which the functions that it changed have both halves."""
-    if before is after:
-        return before
-    converted = {_key(node): node for node in walk(after) if isinstance(node, (*DEFINITIONS, gast.Lambda))}
-    module: gast.Module = _Join(converted, ag).visit(before)
-    return module
+    before: gast.Module = translation.tree
+    changed = {_key(node): node for node in translation.made(after) if isinstance(node, FUNCTIONS)}
+    return _Join(changed, ag).visit(before) if changed else before  # type: ignore[no-any-return]
 
 
 def _key(function: Any) -> Key:
@@ -57,19 +55,30 @@ def _key(function: Any) -> Key:
 
 
 class _Join:
-    """Goes over the user's own tree."""
+    """Goes over the user's own tree, to where the functions that were changed begin."""
 
     def __init__(self, converted: dict[Key, Any], ag: str) -> None:
         self.converted = converted
+        self.starts = sorted({line for _, _, line, _ in converted})
         self.ag = ag
 
     def visit(self, node: Any) -> Any:
+        if not self.reaches(node):
+            return node
         new = self.children(node)
-        if isinstance(node, (*DEFINITIONS, gast.Lambda)):
+        if isinstance(node, FUNCTIONS):
             other = self.converted.get(_key(node))
-            if other is not None and other is not node and other.body is not node.body:
+            if other is not None and other.body is not node.body:
                 return self.function(new, other)
         return new
+
+    def reaches(self, node: Any) -> bool:
+        """Whether a function that was changed begins on one of the lines of a node."""
+        first = node.__dict__.get("lineno")
+        if first is None:  # such as the signature of a function
+            return True
+        next_one = bisect_left(self.starts, first)
+        return next_one < len(self.starts) and self.starts[next_one] <= node.end_lineno
 
     def children(self, node: Any) -> Any:
         changes = {}
@@ -96,8 +105,11 @@ class _Join:
             return own
         theirs = converted.body[docstring_end(converted.body) :]
         first = (getattr(rest[0], "decorator_list", None) or rest)[0]
-        choice = gast.If(self.test(first), _undeclared(theirs), _undeclared(rest))
-        return evolve(own, body=[*head, *_declarations(rest), at(choice, first)])
+        declared = _declarations(rest)
+        if declared:
+            theirs, rest = _undeclared(theirs), _undeclared(rest)
+        choice = gast.If(self.test(first), theirs, rest)
+        return evolve(own, body=[*head, *declared, at(choice, first)])
 
     def test(self, first: Any) -> Any:
         """`ag__.live`, on the line where the function's own code starts, so that no tool sees a line more."""
@@ -107,7 +119,14 @@ class _Join:
 
 def _declarations(body: Statements) -> Statements:
     """The `global` and `nonlocal` statements, which hold for the whole function and may stand there once."""
-    return [node for node in inside(body) if isinstance(node, DECLARATIONS)]
+    found: Statements = []
+    for statement in body:
+        if isinstance(statement, DECLARATIONS):
+            found.append(statement)
+        elif is_compound(statement):
+            for block in blocks(statement):
+                found += _declarations(block)
+    return found
 
 
 def _undeclared(body: Statements) -> Statements:

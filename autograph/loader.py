@@ -97,7 +97,7 @@ def converted_code(
         after = pipeline.run(translation.tree, context)
         generated = function_names(after) - function_names(translation.tree)
         if halves:
-            after = joined(translation.tree, after, context.ag)
+            after = joined(translation, after, context.ag)
         tree = settled(translation, after, context, generated)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")

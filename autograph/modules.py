@@ -39,7 +39,7 @@ def convert(text: str, filename: str) -> ModuleCode:
         translation = Translation(tree)
         after = pipeline.run(translation.tree, context)
         generated = function_names(after) - function_names(translation.tree)
-        new = settled(translation, joined(translation.tree, after, context.ag), context, generated)
+        new = settled(translation, joined(translation, after, context.ag), context, generated)
         lambdas = generated_lambdas(translation.new, context.ag)
         without_name(translation.new, context.ag)
         code = _compiled(new, filename)

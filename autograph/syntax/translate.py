@@ -11,10 +11,12 @@ was made from, with all that is below it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gast
+
+from .tree import children
 
 Fields = dict[str, Any]
 Position = tuple[int, int, int, int]
@@ -33,6 +35,15 @@ class Translation:
         """A tree of gast's as `ast` has it. A node without a position gets that of the node around it."""
         self.new = []
         return self._from(tree, (1, 0, 1, 0))
+
+    def made(self, tree: gast.AST) -> Iterator[gast.AST]:
+        """The nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""
+        pending = [tree]
+        while pending:
+            node = pending.pop()
+            if id(node) not in self._origins:
+                yield node
+                pending += children(node)
 
     def _to(self, node: Any) -> Any:
         kind = type(node)

@@ -1,9 +1,9 @@
 """Converted modules hold the user's own code beside the converted code, and run it while nothing is staged."""
 
+import ast
 import sys
 import traceback
 
-import gast
 import pytest
 from agc.autograph import operators as ag__
 from agc.autograph import staging
@@ -11,6 +11,7 @@ from agc.autograph.api import compile_source, strip_frames
 from agc.autograph.halves import joined
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
+from agc.autograph.syntax.translate import Translation
 from agc.autograph.syntax.unparse import unparse
 
 
@@ -21,9 +22,9 @@ def at_rest(monkeypatch):
 
 
 def both_halves(text):
-    before = gast.parse(text)
-    tree = joined(before, pipeline.run(before, Context(source=text)), "ag__")
-    return unparse(tree)
+    translation = Translation(ast.parse(text))
+    after = pipeline.run(translation.tree, Context(source=text))
+    return unparse(joined(translation, after, "ag__"))
 
 
 def module(text, name="halves"):
