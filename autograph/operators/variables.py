@@ -20,7 +20,7 @@ def ld_cell(read: Callable[[], Any], name: str) -> Any:
         value = Undefined(name)
     try:
         return ld(value, name)
-    except UnboundLocalError as error:
+    except NameError as error:
         leave_no_trace(error)
         raise
 

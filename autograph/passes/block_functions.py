@@ -18,7 +18,16 @@ from typing import Any
 import gast
 
 from ..syntax.nodes import group, load, parameter
-from ..syntax.tree import Statements, at, contains, is_call_of, parameters
+from ..syntax.tree import (
+    Statements,
+    at,
+    blocks,
+    contains,
+    is_call_of,
+    is_compound,
+    parameters,
+    with_blocks,
+)
 from .base import Pass
 from .places import FUNCTION, Places
 from .supers import SpellOutSuper
@@ -103,6 +112,9 @@ def only_gives(body: Statements) -> bool:
 
 def _without_annotation(statement: Any, cells: list[str]) -> Any:
     """`x: int = 1` as `x = 1` where `x` is a cell: Python allows no annotation beside `nonlocal`."""
+    if cells and is_compound(statement):
+        parts = ([_without_annotation(child, cells) for child in part] for part in blocks(statement))
+        return with_blocks(statement, parts)
     if (
         isinstance(statement, gast.AnnAssign)
         and isinstance(statement.target, gast.Name)

@@ -7,10 +7,15 @@ Pending('result')              assigned before it is read, for certain
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any, NoReturn
 
-from ..errors import leave_no_trace
+from ..errors import is_own_file, leave_no_trace
 from .registry import backend_of
+
+CO_OPTIMIZED = 1  # not so: the code of class bodies. `inspect` is slow to import.
+COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
 class Undefined:
@@ -45,6 +50,23 @@ class Undefined:
 def unbound(name: str) -> UnboundLocalError:
     """What Python raises when a local variable is read before it has a value."""
     return UnboundLocalError(f"cannot access local variable '{name}' where it is not associated with a value")
+
+
+def free(name: str) -> NameError:
+    """The same from a class body or, before Python 3.12, a comprehension."""
+    return NameError(
+        f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+    )
+
+
+def _is_in_scope(frame: FrameType) -> bool:
+    """Whether user's code stands in a scope inside of the function that its variables belong to."""
+    while is_own_file(frame.f_code.co_filename) or frame.f_code.co_name == "<lambda>":
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+    code = frame.f_code
+    return code.co_name in COMPREHENSIONS or not code.co_flags & CO_OPTIMIZED
 
 
 def name_of(value: Undefined) -> str:
@@ -103,15 +125,15 @@ class Maybe(Undefined):
 
 
 def ld(value: Any, name: str) -> Any:
-    """The value of a variable that may have none; then it is Python's UnboundLocalError."""
+    """The value of a variable that may have none; then it is Python's error."""
     kind = type(value)
     if kind is Maybe:
         backend_of(value.defined).check(value.defined, lambda: unbound(name))
         return value.value
     if kind is Undefined:
         try:
-            raise unbound(name)
-        except UnboundLocalError as error:
+            raise free(name) if _is_in_scope(sys._getframe(1)) else unbound(name)
+        except NameError as error:
             leave_no_trace(error)
             raise
     return value
