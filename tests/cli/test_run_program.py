@@ -203,7 +203,8 @@ PARTS = {
     "model/__init__.py": "from .layers import *\n",
     "model/__main__.py": "from . import layers\nfrom .deep.sums import total\n"
     "import sys\nprint(total(4), layers.relu(-1), sys._getframe().f_code.co_name)\n"
-    "if sys.argv[1:] == ['staged']:\n    from agc.autograph import staging\n    held = staging.live()\n    held.__enter__()\n"
+    "if sys.argv[1:] == ['staged']:\n    from agc.autograph import staging\n"
+    "    held = staging.live()\n    held.__enter__()\n"
     "if sys.argv[1:]:\n    layers.fail(3)\n",
     "model/layers.py": "def relu(x):\n    if x > 0:\n        return x\n    return 0\n\n\n"
     "def fail(n):\n    while n > -1:\n        n -= 1\n        1 / n\n",

@@ -90,11 +90,11 @@ def test_a_program_that_agc_runs(covered):
 
 
 def test_lines_of_a_function_that_is_converted_by_itself(covered):
-    plain = covered("program.py", program=PROGRAM.replace("            continue\n", "            total += 0\n"))
     # Its blocks are functions: branches into them, and a bare `continue`, are not seen.
-    live = PROGRAM.replace("            continue\n", "            total += 0\n").replace("print(branches(", "print(convert(branches)(").replace(
-        "import sys\n", "from agc.autograph import convert\n"
-    )
+    text = PROGRAM.replace("            continue\n", "            total += 0\n")
+    plain = covered("program.py", program=text)
+    live = text.replace("print(branches(", "print(convert(branches)(")
+    live = live.replace("import sys\n", "from agc.autograph import convert\n")
     assert covered("program.py", program=live)[:3] == plain[:3]
 
 
