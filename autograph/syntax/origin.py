@@ -81,9 +81,14 @@ def settle(new: Iterable[ast.AST], ag: str, generated: Collection[str], text: st
     lines = text.splitlines()
     known = {id(node): node for node in new}
     for node in known.values():
-        for block in (getattr(node, field, None) for field in ("body", "orelse", "finalbody")):
-            if isinstance(block, list):
+        for field in _BLOCKS:
+            block = node.__dict__.get(field)
+            if type(block) is list:
                 _settle_block(block, ag, generated, lines, known)
+
+
+_BLOCKS = ("body", "orelse", "finalbody")
+_SIMPLE = (ast.Assign, ast.Expr, ast.Return)
 
 
 def _settle_block(
@@ -96,25 +101,23 @@ def _settle_block(
                 ast.copy_location(statement, origin)
         else:
             origin = statement
-        if statement.end_lineno == statement.lineno or id(statement) not in new or not _is_simple(statement):
-            continue
-        calls = [node for node in _walk(statement, new) if operator_of(node, ag)]
-        for call in calls:
-            _settle_call(call, lines, new)
-        if calls:
-            _end_on_first_line(statement, lines)
+        if (
+            statement.end_lineno != statement.lineno
+            and isinstance(statement, _SIMPLE)
+            and id(statement) in new
+        ):
+            _settle_statement(statement, ag, lines, new)
 
 
-def _is_simple(statement: ast.stmt) -> bool:
-    return isinstance(statement, (ast.Assign, ast.Expr, ast.Return))
-
-
-def _settle_call(call: Any, lines: list[str], new: Collection[int]) -> None:
-    extent = extent_of(call)
-    if extent[0] == extent[2]:
+def _settle_statement(statement: ast.stmt, ag: str, lines: list[str], new: Collection[int]) -> None:
+    """End the operators' calls in a statement on their first line, and all that goes just as far as one of them."""
+    nodes = list(_walk(statement, new))
+    extents = {extent_of(node) for node in nodes if operator_of(node, ag)}
+    if not extents:
         return
-    for node in _walk(call, new):
-        if "lineno" in node._attributes and extent_of(node) == extent:
+    extents = {extent for extent in extents if extent[0] != extent[2]}
+    for node in nodes:
+        if node is statement or ("lineno" in node._attributes and extent_of(node) in extents):
             _end_on_first_line(node, lines)
 
 
@@ -124,7 +127,12 @@ def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        pending += [child for child in ast.iter_child_nodes(node) if id(child) in new]
+        for field in node._fields:
+            value = node.__dict__.get(field)
+            if type(value) is list:
+                pending += [part for part in value if id(part) in new]
+            elif id(value) in new:
+                pending.append(value)
 
 
 def _end_on_first_line(node: Any, lines: list[str]) -> None:
