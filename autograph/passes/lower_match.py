@@ -47,7 +47,10 @@ from ..syntax.tree import (
     blocks,
     contains,
     evolve,
+    inside,
     is_compound,
+    parameters,
+    stored_names,
     with_blocks,
 )
 from .base import FunctionPass, Pass
@@ -101,12 +104,35 @@ class _Chain:
     def stable(self, node: Any) -> Subject:
         """The subject, in a variable of its own unless nothing can change it while patterns are tried."""
         if isinstance(node, gast.Tuple) and all(map(_takes_apart, self.match.cases)):
-            return Subject(evolve(node, elts=[self.kept(element, "item") for element in node.elts]))
+            return Subject(evolve(node, elts=[self.kept_item(element, node) for element in node.elts]))
         return Subject(self.kept(node, "subject"))
+
+    def kept_item(self, node: Any, items: Any) -> Any:
+        """An item of the subject. Nothing may read it, so a name that may be unbound is read here, as in Python."""
+        if isinstance(node, gast.Name) and (contains(items, gast.NamedExpr) or not self.has_value(node.id)):
+            return self.put(node, "item")
+        return self.kept(node, "item")
+
+    def has_value(self, name: str) -> bool:
+        """Whether a variable is a parameter or assigned further up at the top of the function, and never deleted."""
+        for node in inside(self.function.body):
+            handled = node.name if isinstance(node, gast.ExceptHandler) else None
+            deleted = isinstance(node, gast.Name) and isinstance(node.ctx, gast.Del)
+            if (handled is not None and handled.id == name) or (deleted and node.id == name):
+                return False
+        given = {taken.id for taken in parameters(self.function)}
+        for statement in self.function.body:
+            if isinstance(statement, gast.Assign) and statement.lineno < self.match.lineno:
+                given |= {stored.id for target in statement.targets for stored in stored_names(target)}
+        return name in given
 
     def kept(self, node: Any, base: str) -> Any:
         if isinstance(node, gast.Name) and self.is_safe(node.id):
             return node
+        return self.put(node, base)
+
+    def put(self, node: Any, base: str) -> Any:
+        """The value of an expression in a variable of its own."""
         name = self.names.fresh(base)
         self.before += ASSIGN(node, name=name, value=node)
         return at(load(name), node)
