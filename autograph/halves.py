@@ -46,7 +46,10 @@ def joined(translation: Translation, after: gast.Module, ag: str) -> gast.Module
     """The tree before a conversion, in which the functions that it changed have both halves."""
     before: gast.Module = translation.tree
     changed = {_key(node): node for node in translation.made(after) if isinstance(node, FUNCTIONS)}
-    return _Join(changed, ag).visit(before) if changed else before  # type: ignore[no-any-return]
+    if not changed:
+        return before
+    module: gast.Module = _Join(changed, ag).visit(before)
+    return module
 
 
 def _key(function: Any) -> Key:

@@ -123,7 +123,7 @@ def _settle_statement(statement: ast.stmt, ag: str, lines: list[str], new: Colle
 
 def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
     """The node and the new ones below it; below the user's nodes there is nothing new."""
-    pending = [node]
+    pending: list[Any] = [node]
     while pending:
         node = pending.pop()
         yield node

@@ -15,7 +15,7 @@ New nodes get the position of `origin`; what fills a hole keeps its own, if it h
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from textwrap import dedent
 from typing import Any, TypeAlias
 
@@ -28,19 +28,29 @@ Filling: TypeAlias = Any  # a string, a node, or a sequence of nodes
 _MARK = "hole__"
 
 
+# What makes a part of the new statements, given the fillings of the holes and the position for new nodes.
+Maker: TypeAlias = Callable[[dict[str, Filling], dict[str, int]], Any]
+
+
 class Template:
-    """Statements with `$holes`, parsed once."""
+    """Statements with `$holes`. They are parsed once, and become functions that make them again."""
 
     def __init__(self, code: str) -> None:
         self.holes = frozenset(re.findall(r"\$(\w+)", code))
-        self.body: Statements = gast.parse(re.sub(r"\$(\w+)", rf"{_MARK}\1", dedent(code))).body
+        self._make = _several(gast.parse(re.sub(r"\$(\w+)", rf"{_MARK}\1", dedent(code))).body)
 
     def __call__(self, origin: gast.AST, **fillings: Filling) -> Statements:
         """The statements, with every hole filled."""
         if fillings.keys() != self.holes:
             missing, extra = sorted(self.holes - fillings.keys()), sorted(fillings.keys() - self.holes)
             raise TypeError(f"template holes do not match: missing {missing}, unknown {extra}")
-        statements: Statements = _Expansion(fillings, origin).several(self.body)
+        for filling in fillings.values():
+            if isinstance(filling, gast.AST):
+                at(filling, origin)
+            elif not isinstance(filling, str):
+                for node in filling:
+                    at(node, origin)
+        statements: Statements = self._make(fillings, position(origin))
         return statements
 
     def expression(self, origin: gast.AST, **fillings: Filling) -> gast.expr:
@@ -49,54 +59,64 @@ class Template:
         return statement.value
 
 
-class _Expansion:
-    def __init__(self, fillings: dict[str, Any], origin: gast.AST) -> None:
-        self.fillings = fillings
-        self.place = position(origin)
-        for filling in fillings.values():
-            for node in (
-                [] if isinstance(filling, str) else [filling] if isinstance(filling, gast.AST) else filling
-            ):
-                at(node, origin)
+def _several(nodes: Sequence[Any]) -> Maker:
+    """Makes a list of nodes. One that consists of a hole stands for those that fill it."""
+    parts = []
+    for node in nodes:
+        inner = node.value if isinstance(node, (gast.Expr, gast.Starred)) else node
+        parts.append((_hole(inner), _one(node)))
 
-    def several(self, nodes: Sequence[Any]) -> list[Any]:
-        result = []
-        for node in nodes:
-            # A statement that consists of a hole stands for the statements that fill it.
-            inner = node.value if isinstance(node, (gast.Expr, gast.Starred)) else node
-            filling = self.filling(inner)
-            if filling is not None and not isinstance(filling, (str, gast.AST)):
+    def make(fillings: dict[str, Filling], place: dict[str, int]) -> list[Any]:
+        result: list[Any] = []
+        for hole, part in parts:
+            filling = fillings[hole] if hole else ""
+            if isinstance(filling, (str, gast.AST)):
+                new = part(fillings, place)
+                if new is not None:
+                    result.append(new)
+            else:
                 result.extend(filling)
-                continue
-            new = self.one(node)
-            if new is not None:
-                result.append(new)
         return result
 
-    def one(self, node: Any) -> Any:
-        filling = self.filling(node)
-        if isinstance(filling, gast.AST):
-            return filling
-        kind = type(node)
+    return make
+
+
+def _one(node: Any) -> Maker:
+    """Makes a node; a statement whose body comes out empty is none."""
+    kind, hole = type(node), _hole(node)
+    plain = {field: getattr(node, field) for field in node._fields}
+    makers = [(field, _field(value)) for field, value in plain.items()]
+    made = [(field, maker) for field, maker in makers if maker is not None]
+    needs_body = isinstance(node, gast.stmt) and bool(plain.get("body"))
+
+    def make(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
+        if hole and isinstance(fillings[hole], gast.AST):
+            return fillings[hole]
         new: Any = gast.AST.__new__(kind)
         values = new.__dict__
-        for field in node._fields:
-            values[field] = self.field(node.__dict__[field])
-        if isinstance(node, gast.stmt) and getattr(node, "body", None) and not new.body:
+        values.update(plain)
+        for field, maker in made:
+            values[field] = maker(fillings, place)
+        if needs_body and not new.body:
             return None
-        if new._attributes:
-            new.__dict__.update(self.place)
+        if kind._attributes:
+            values.update(place)
         return new
 
-    def field(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return self.several(value)
-        if isinstance(value, str) and value.startswith(_MARK):
-            return self.fillings[value[len(_MARK) :]]
-        return self.one(value) if isinstance(value, gast.AST) and value._fields else value
+    return make
 
-    def filling(self, node: Any) -> Any:
-        """What fills the hole that `node` is; None if it is none."""
-        if isinstance(node, gast.Name) and node.id.startswith(_MARK):
-            return self.fillings[node.id[len(_MARK) :]]
-        return None
+
+def _field(value: Any) -> Maker | None:
+    """Makes what a field holds; None for what is the same every time."""
+    if isinstance(value, list):
+        return _several(value)
+    if isinstance(value, str) and value.startswith(_MARK):
+        name = value[len(_MARK) :]
+        return lambda fillings, place: fillings[name]
+    return _one(value) if isinstance(value, gast.AST) and value._fields else None
+
+
+def _hole(node: Any) -> str:
+    """The name of the hole that a node is; empty if it is none."""
+    is_hole = isinstance(node, gast.Name) and node.id.startswith(_MARK)
+    return node.id[len(_MARK) :] if is_hole else ""
