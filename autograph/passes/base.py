@@ -72,6 +72,7 @@ class Names:
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
+        self.items = "[]=" in self.used
 
     def kinds(self, function: gast.AST) -> set[type]:
         """The kinds of nodes in the outermost function, as it is now."""
@@ -132,6 +133,7 @@ class Pass:
     concerns: ClassVar[frozenset[type]] = (
         frozenset()
     )  # there is nothing to do without one of these; empty: unknown
+    passed_over: ClassVar[frozenset[type]] = frozenset({gast.Constant})  # nothing to do there, nor below
     _methods: ClassVar[dict[type, str | None]] = {}
 
     def __init__(self, context: Context, registry: Registry) -> None:
@@ -141,6 +143,9 @@ class Pass:
 
     def __init_subclass__(cls) -> None:
         cls._methods = {}
+        cls.passed_over = frozenset(
+            kind for kind in cls.passed_over if not hasattr(cls, f"visit_{kind.__name__}")
+        )
 
     def run(self, tree: gast.Module) -> gast.Module:
         return evolve(tree, body=self.visit_all(tree.body))
@@ -167,7 +172,7 @@ class Pass:
             value = values.get(field)
             if type(value) is list:
                 new = self.visit_all(value) if value else value
-            elif value is None:
+            elif value is None or type(value) in self.passed_over:
                 continue
             else:
                 new = self.visit(value)
@@ -180,8 +185,9 @@ class Pass:
     def visit_all(self, nodes: list[Any]) -> list[Any]:
         """The list with each node visited; the very same list if nothing changed."""
         result: list[Any] | None = None
+        passed_over = self.passed_over
         for position, node in enumerate(nodes):
-            new = self.visit(node) if isinstance(node, gast.AST) else node
+            new = node if node is None or type(node) in passed_over else self.visit(node)
             if result is None and new is not node:
                 result = nodes[:position]
             if result is not None:
@@ -190,12 +196,6 @@ class Pass:
                 else:
                     result.append(new)
         return nodes if result is None else result
-
-    # Positions carry no information for a pass; these have no children worth a visit.
-    def visit_Constant(self, node: gast.AST) -> Any:
-        return node
-
-    visit_Load = visit_Store = visit_Constant  # noqa: N815
 
     def fail(
         self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""
@@ -280,7 +280,8 @@ def left_alone(function: gast.AST) -> bool:
 def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]:
     """Every identifier that the function mentions, nested functions included; `kinds` gets the kinds of nodes.
 
-    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus.
+    Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
+    '[]=' for an item that is assigned.
     """
     names: set[str] = set()
     pending: list[gast.AST] = [function]
@@ -300,6 +301,8 @@ def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]
             names.update(node.names)
         elif kind in _BINDERS:
             bound.update(_BINDERS[kind](node))
+        elif kind is gast.Subscript:
+            names.update(["[]="] if type(node.ctx) is gast.Store else [])
         elif kind is gast.NamedExpr:
             names.add(":=")
         elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import gast
+
 from ..syntax.tree import evolve, parameters
 from .base import Pass, left_alone
 
@@ -14,6 +16,10 @@ from .base import Pass, left_alone
 class ExpressionPass(Pass):
     """`active` is true inside a function."""
 
+    passed_over = frozenset(
+        {gast.Constant, gast.Name, gast.Import, gast.ImportFrom, gast.Global, gast.Nonlocal, gast.Pass}
+        | {gast.TypeAlias}
+    )
     active = False
     first: str | None = None  # first parameter of the function around
 
@@ -66,12 +72,6 @@ class ExpressionPass(Pass):
     def visit_AnnAssign(self, node: Any) -> Any:
         value = self.visit(node.value) if node.value is not None else None
         return _changed(node, {"target": self.visit(node.target), "value": value})
-
-    def visit_Name(self, node: Any) -> Any:
-        return node
-
-    visit_Import = visit_ImportFrom = visit_Global = visit_Nonlocal = visit_Pass = visit_Name  # noqa: N815
-    visit_TypeAlias = visit_Name  # noqa: N815
 
 
 def _changed(node: Any, fields: dict[str, Any]) -> Any:

@@ -61,6 +61,9 @@ SIMPLE = (gast.Name, gast.Constant)
 class StageItems(FunctionPass):
     name = "stage_items"
 
+    def is_concerned(self, function: gast.AST) -> bool:
+        return self.names.items
+
     def function(self, node: Any) -> Any:
         if not any(map(_is_item, inside(node.body))) or reads_own_frame(node.body):
             return node

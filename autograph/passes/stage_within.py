@@ -26,6 +26,9 @@ WITHIN = Template("$ag.within($base, $name, $keys)")
 class StageWithin(ExpressionPass):
     name = "stage_within"
 
+    def is_concerned(self, function: gast.AST) -> bool:
+        return self.names.items
+
     def visit_Subscript(self, node: Any) -> Any:
         new = self.children(node)
         if not self.active or not isinstance(node.ctx, gast.Store) or is_text(node.slice):
