@@ -28,6 +28,11 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite
 	$(BIN)/python -m pytest
 
+.PHONY: fuzz
+fuzz: $(VENV)/installed-dev  ## grow random programs for long: AGC_FUZZ=20000 make fuzz
+	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/test_grammar.py \
+		tests/autograph/test_semantics_random.py tests/runtime/test_staged_programs.py
+
 .PHONY: stdlib
 stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests of it
 	$(BIN)/python -m tests.stdlib --jobs 2
