@@ -165,7 +165,7 @@ class Lists:
         if isinstance(parent, gast.BoolOp):
             return not isinstance(around, (*_TESTS, gast.BoolOp))
         if isinstance(parent, gast.Call):
-            return not self._is_harmless(parent.func)
+            return not is_call_of(parent, self.ag, "until") and not self._is_harmless(parent.func)
         if isinstance(parent, gast.Tuple) and isinstance(around, gast.Return):
             return False
         targets = getattr(parent, "targets", ())

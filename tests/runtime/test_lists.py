@@ -45,6 +45,23 @@ def test_a_python_loop_with_a_staged_condition() -> None:
     agrees(f, 3, 0)
 
 
+def test_the_list_that_grows_is_searched_on_the_way() -> None:
+    """`break` and `else` of the loop over it read the list, and keep nothing of it."""
+
+    def primes(n: Any) -> Any:
+        found = []
+        for k in range(2, n):
+            for p in found:
+                if k % p == 0:
+                    break
+            else:
+                found.append(k)
+        return tf.stack(found), len(found)
+
+    agrees(primes, 3)
+    agrees(primes, 20)
+
+
 def test_a_list_as_a_stack() -> None:
     def f(n):
         stack, total = [n], 0
