@@ -27,6 +27,7 @@ from .features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES, Context
 from .syntax import source
+from .syntax.origin import first_line
 from .syntax.source import Definition
 from .syntax.translate import Translation
 
@@ -74,8 +75,8 @@ def convert_definition(
 
 def find(text: str, filename: str, name: str) -> Definition:
     """The function or class of the dotted name `name` in a module."""
-    file = source.indexed(source.parse(text, filename), text, filename)
-    known = {d.qualname: d for line in sorted(file.by_line) for d in file.by_line[line]}
+    file = source.File(filename, text, source.parse(text, filename))
+    known = {d.qualname: d for d in sorted(file.definitions(), key=lambda d: first_line(d.node))}
     if name in known and name.rpartition(".")[2] != "<lambda>":
         return known[name]
     from difflib import get_close_matches

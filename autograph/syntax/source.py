@@ -1,6 +1,6 @@
 """From a live function to its piece of the user's file.
 
-    f   ==>   the file of f.__code__   ==>   all definitions in it, by line   ==>   the one that became f
+    f   ==>   the file of f.__code__   ==>   the definitions that start on its line   ==>   the one that became f
 
 The whole file is parsed, once, and the function is looked up in the tree. So lines and columns are those of
 the file, whatever strings, comments and continuations do to the indentation, and it is known which class a
@@ -54,11 +54,32 @@ class Definition(NamedTuple):
 
 
 class File(NamedTuple):
-    """The definitions of a source file, by the line they start on."""
+    """A source file and its tree."""
 
+    filename: str
     text: str
     tree: ast.Module
-    by_line: dict[int, list[Definition]]
+
+    def definitions(self, line: int | None = None) -> Iterator[Definition]:
+        """The functions and classes of the file; with a line, those that start on it."""
+        pending: list[tuple[ast.AST, str, str | None]] = [(self.tree, "", None)]
+        while pending:
+            node, prefix, owner = pending.pop()
+            if line is not None and not _reaches(node, line):
+                continue
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+                name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+                if line is None or first_line(node) == line:
+                    yield Definition(node, prefix + name, owner, self.filename, self.text)
+                prefix += f"{name}."
+                owner = node.name if isinstance(node, ast.ClassDef) else owner
+            pending += [(child, prefix, owner) for child in ast.iter_child_nodes(node)]
+
+
+def _reaches(node: ast.AST, line: int) -> bool:
+    """Whether a node stands on a line, if it is known where it stands."""
+    end = getattr(node, "end_lineno", None)
+    return end is None or (line <= end and first_line(node) <= line)
 
 
 _files: dict[str, File] = {}
@@ -110,7 +131,7 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
             tree = ast.parse(text, filename)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None  # it was Python when it was loaded, so it is not the text that was loaded
-    file = _files[filename] = indexed(tree, text, filename)
+    file = _files[filename] = File(filename, text, tree)
     if len(_files) > _KEPT_FILES:
         _files.pop(next(iter(_files)), None)
     return file
@@ -119,23 +140,8 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
 def unfiled_source(code: CodeType) -> File | None:
     """The text that was typed at the prompt or given to `python -c`, if the code comes from there."""
     text = unfiled.text_of(code)
-    return indexed(parse(text, code.co_filename), text, code.co_filename) if text is not None else None
-
-
-def indexed(tree: ast.Module, text: str, filename: str) -> File:
-    """List all definitions of a module by line."""
-    by_line: dict[int, list[Definition]] = {}
-    pending: list[tuple[ast.AST, str, str | None]] = [(tree, "", None)]
-    while pending:
-        node, prefix, owner = pending.pop()
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-            definition = Definition(node, prefix + name, owner, filename, text)
-            by_line.setdefault(first_line(node), []).append(definition)
-            prefix += f"{name}."
-            owner = node.name if isinstance(node, ast.ClassDef) else owner
-        pending += [(child, prefix, owner) for child in ast.iter_child_nodes(node)]
-    return File(text, tree, by_line)
+    filename = code.co_filename
+    return File(filename, text, parse(text, filename)) if text is not None else None
 
 
 def exists(f: FunctionType) -> bool:
@@ -166,7 +172,7 @@ def _search(f: FunctionType) -> Definition | Diagnostic:
         return _without_source(code)
     same_shape = [
         definition
-        for definition in file.by_line.get(code.co_firstlineno, ())
+        for definition in file.definitions(code.co_firstlineno)
         if not isinstance(definition.node, ast.ClassDef)
         and definition.name == code.co_name
         and _parameters(definition) == _parameters_of(code)
@@ -246,8 +252,7 @@ def find_class(cls: type) -> Definition:
     qualname = cls.__qualname__.replace("<locals>.", "")
     found = [
         definition
-        for definitions in (file.by_line.values() if file is not None else ())
-        for definition in definitions
+        for definition in (file.definitions() if file is not None else ())
         if isinstance(definition.node, ast.ClassDef) and definition.qualname == qualname
     ]
     inside = [
