@@ -18,6 +18,7 @@ from typing import Any
 from agc.autograph.api import converted
 
 from . import dtypes, loops, regions
+from .collected import as_list, as_tuple
 from .control_flow import cond
 from .convert import convert_to_tensor, is_tensor_like
 from .demands import demand
@@ -260,6 +261,7 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.int: to_int,
     builtins.iter: iterator,
     builtins.len: length,
+    builtins.list: as_list,
     builtins.map: mapped,
     builtins.max: extreme("max", arithmetic.maximum, comparison.greater, reductions.reduce_max),
     builtins.min: extreme("min", arithmetic.minimum, comparison.less, reductions.reduce_min),
@@ -270,6 +272,7 @@ BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
     builtins.round: rounded,
     builtins.sorted: in_order,
     builtins.sum: total,
+    builtins.tuple: as_tuple,
     builtins.zip: zipped,
     operator.contains: contained,
 }

@@ -187,7 +187,7 @@ def _can_be_indexed(items: Any) -> bool:
             return False
         return True
     return (
-        isinstance(items, (Rows, TensorArray, range, np.ndarray))
+        isinstance(items, (Rows, TensorArray, TensorList, range, np.ndarray))
         or is_tensor_like(items)
         or hasattr(items, "__rows__")
     )

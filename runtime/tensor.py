@@ -8,7 +8,8 @@ Users see one class, `Tensor`. Its operators are installed by `ops.overloads`; w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -30,7 +31,9 @@ class Tensor:
     dtypes are never promoted, Python numbers take the tensor's dtype.
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "_part_of")
+
+    _part_of: Any  # of what `v[key]` gives: the variable and the key
 
     __array_priority__ = 100.0
 
@@ -70,6 +73,31 @@ class Tensor:
             "'Tensor' object doesn't support item deletion: a tensor never changes. Put together what stays, for "
             "instance `x = tf.concat([x[:i], x[i + 1:]], axis=0)`"
         )
+
+    @property
+    def assign(self) -> Callable[..., Any]:
+        """Of a part of a variable, `v[1:3].assign(value)`: assigns the part, and gives the variable."""
+        return self._of_variable("assign")
+
+    @property
+    def assign_add(self) -> Callable[..., Any]:
+        """`v[1:3].assign_add(value)`, in the same way."""
+        return self._of_variable("assign_add")
+
+    @property
+    def assign_sub(self) -> Callable[..., Any]:
+        """`v[1:3].assign_sub(value)`, in the same way."""
+        return self._of_variable("assign_sub")
+
+    def _of_variable(self, method: str) -> Callable[..., Any]:
+        part = getattr(self, "_part_of", None)
+        if part is None:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {method!r}: tensors never change; a tf.Variable "
+                "and its parts `v[i]` have it"
+            )
+        variable, key = part
+        return functools.partial(variable._assign_part, method, key)
 
     def ref(self) -> Reference:
         """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
@@ -292,7 +320,19 @@ class SymbolicTensor(Tensor):
         )
 
     def __index__(self) -> NoReturn:
-        self._refuse("A Python index or `range`", "Use tf.gather or a TensorArray, or tf.range.")
+        self._refuse(
+            "A Python index or `range`",
+            f"For `xs[{self._value.name}]` of a list or tuple of numbers or tensors of one type write "
+            f"tf.gather(tf.stack(xs), {self._value.name}); for `range`, tf.range.",
+        )
+
+    def __contains__(self, item: Any) -> NoReturn:
+        name = self._value.name
+        sought = item._value.name if isinstance(item, SymbolicTensor) else repr(item)
+        self._refuse(
+            f"`in {name}`",
+            f"Write tf.reduce_any({name} == {sought}), and for `not in` tf.reduce_all({name} != {sought}).",
+        )
 
     def __iter__(self) -> Iterator[Tensor]:
         """The rows, where their number is known: for `a, b = x`, `f(*x)`, `list(x)`."""

@@ -13,26 +13,32 @@ as a list does; what it holds is values of the graph, so each block of the progr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any
+
+from agc.autograph.api import Note
 
 from . import dtypes, leaves, nest, shapes
 from .convert import convert_to_tensor, register_tensor_conversion_function
 from .diagnostics import made, staging_error
-from .errors import OperatorNotAllowedInGraphError
 from .ir.specs import Spec
+from .list_questions import ListQuestions
 from .ops import lists
 from .ops.elements import array_concat, array_stack
+from .ops.list_questions import list_repeat
 from .tensor import EagerTensor, Tensor
 from .tensor_array import TensorArray
 
 _END = 2**31 - 1
 
 
-class TensorList:
+class TensorList(ListQuestions):
     """A list of nests with the structure of `like`. Made by the staging of lists, not by users."""
 
-    def __init__(self, name: str, like: Any, arrays: Sequence[TensorArray]) -> None:
+    def __init__(
+        self, name: str, like: Any, arrays: Sequence[TensorArray], notes: Sequence[Note] = ()
+    ) -> None:
         self.name, self._like, self._arrays = name, like, list(arrays)
+        self._notes = tuple(notes)  # where elements of these types were made, for messages
 
     # How it travels through branches and loops: as the arrays of its leaves.
 
@@ -41,10 +47,10 @@ class TensorList:
         return list(zip(paths, self._arrays, strict=True))
 
     def __rebuilt__(self, parts: Sequence[TensorArray]) -> TensorList:
-        return TensorList(self.name, self._like, parts)
+        return TensorList(self.name, self._like, parts, self._notes)
 
     def copy(self) -> TensorList:
-        return TensorList(self.name, self._like, self._arrays)
+        return TensorList(self.name, self._like, self._arrays, self._notes)
 
     __copy__ = copy
 
@@ -56,7 +62,7 @@ class TensorList:
     def extend(self, values: Any) -> None:
         if isinstance(values, TensorList):
             if not nest.same_structure(self._like, values._like):
-                raise _differ(self.name, str(self._specs()), values[0])
+                raise _differ(self.name, str(self._specs()), values[0], self._notes)
             self._update(lists.list_extend, [(array._reachable(),) for array in values._arrays])
         elif isinstance(values, Tensor) and len(self._arrays) == 1:
             self._update(lists.list_extend_rows, [(values,)])
@@ -111,6 +117,17 @@ class TensorList:
         self.extend(other)
         return self
 
+    def __mul__(self, times: Any) -> TensorList:
+        many = self.copy()
+        many *= times
+        return many
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: Any) -> TensorList:
+        self._update(list_repeat, [(_index(times),) for _ in self._arrays])
+        return self
+
     def emptied(self) -> TensorList:
         """A new list without elements, for elements of the same types; it uses nothing of this one."""
         specs = [array.flow.spec.element for array in self._arrays]
@@ -161,7 +178,7 @@ class TensorList:
 
     def _check(self, value: Any) -> None:
         if not fits(self._like, value):
-            raise _differ(self.name, str(self._specs()), value)
+            raise _differ(self.name, str(self._specs()), value, self._notes)
 
     def _adapted(self, leaf: Any, dtype: dtypes.DType) -> Any:
         try:
@@ -173,39 +190,11 @@ class TensorList:
                 "AGC274",
                 f"the elements of the list `{self.name}` have different dtypes: {dtype.name} and "
                 f"{tensor.dtype.name}",
-                notes=[made(leaf)],
+                notes=_other_lines(self._notes, leaf),
                 why="the graph decides how long the list is, so all its elements are of one type",
                 fix=f"cast the element, for instance tf.cast(value, tf.{dtype.name})",
             )
         return tensor
-
-    def _refused(self, what: str, fix: str) -> Exception:
-        return staging_error(
-            "AGC275",
-            f"{what} is not possible for the list `{self.name}`",
-            why="the graph decides how long the list is, and it is not known while the function is traced",
-            fix=fix,
-        )
-
-    # What Python would need the elements for
-
-    def __iter__(self) -> NoReturn:
-        self._needs_graph("Iterating over")
-
-    def __len__(self) -> NoReturn:
-        self._needs_graph("len() of")
-
-    def __bool__(self) -> NoReturn:
-        self._needs_graph("The truth of")
-
-    def _needs_graph(self, use: str) -> NoReturn:
-        raise OperatorNotAllowedInGraphError(
-            f"{use} the list `{self.name}` needs its length, which is known only when the graph runs. Converted code "
-            "can do that; elsewhere use tf.stack(list)."
-        )
-
-    def __contains__(self, value: Any) -> NoReturn:
-        raise self._refused("`in`", f"write tf.reduce_any(tf.equal(tf.stack({self.name}), value))")
 
     def __repr__(self) -> str:
         return f"<list {self.name!r} of {self._specs()}>"
@@ -242,13 +231,24 @@ def fits(like: Any, element: Any) -> bool:
     )
 
 
-def _differ(name: str, one: str, other: Any) -> Exception:
+def _differ(name: str, one: str, other: Any, notes: Sequence[Note]) -> Exception:
     return staging_error(
         "AGC273",
         f"the elements of the list `{name}` do not fit each other: one is {one}, another {_shown(other)}",
+        notes=_other_lines(notes, other),
         why="the graph decides how long the list is, so all its elements are tensors, or the same nests of tensors",
         fix="give all elements one structure, or keep Python objects out of the list",
     )
+
+
+def _made(value: Any) -> list[Note]:
+    """The lines that made the parts of an element, with their types."""
+    return [note for note in map(made, nest.flatten(value)) if note is not None]
+
+
+def _other_lines(notes: Sequence[Note], other: Any) -> list[Note]:
+    """Where the two elements that differ were made."""
+    return list(dict.fromkeys([*notes, *_made(other)]))
 
 
 def _shown(value: Any) -> str:
@@ -263,10 +263,10 @@ def from_elements(name: str, elements: Sequence[Any], examples: Iterable[Any] = 
     like = known[0]
     for other in known:
         if not fits(like, other):
-            raise _differ(name, _shown(like), other)
+            raise _differ(name, _shown(like), other, _made(like))
     columns = zip(*map(nest.flatten, known), strict=True)
     bare = nest.map_structure(lambda leaf: None, like)
-    result = TensorList(name, bare, [_empty(column) for column in columns])
+    result = TensorList(name, bare, [_empty(column) for column in columns], _made(like))
     for element in elements:
         result.append(element)
     return result

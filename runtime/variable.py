@@ -182,7 +182,15 @@ class Variable:
         return len(self.value())  # type: ignore[arg-type]
 
     def __getitem__(self, key: Any) -> Tensor:
-        return self.value()[key]
+        """Part of the present value; its `assign` changes that part of the variable.
+
+        >>> v = Variable([1, 2, 3])
+        >>> v[1:].assign([7, 8]).numpy(), v[0].assign_add(9).numpy()
+        (array([1, 7, 8], dtype=int32), array([10,  7,  8], dtype=int32))
+        """
+        part = self.value()[key]
+        part._part_of = self, key
+        return part
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign part of the value, as `v.assign` assigns the whole.
@@ -193,6 +201,14 @@ class Variable:
         array([1, 0, 0], dtype=int32)
         """
         self.assign(setitem(self.value(), key, value))
+
+    def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Variable:
+        """`v[key].assign(value)`, and likewise `assign_add` and `assign_sub`."""
+        if change != "assign":
+            before = self.value()[key]
+            value = before + value if change == "assign_add" else before - value
+        self[key] = value
+        return self
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.value())

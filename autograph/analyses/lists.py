@@ -99,7 +99,7 @@ class Lists:
         if is_call_of(value, self.ag, "put", "put_updated"):
             return True
         if isinstance(value, gast.AugAssign):
-            return isinstance(value.op, gast.Add)
+            return isinstance(value.op, (gast.Add, gast.Mult))
         if isinstance(value, gast.BinOp) and isinstance(value.op, (gast.Mult, gast.Add)):
             return containers.is_list(value.left) or containers.is_list(value.right)
         return containers.is_list(value)

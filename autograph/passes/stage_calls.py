@@ -27,6 +27,8 @@ OVERLOADED = frozenset(
     {"abs", "bool", "complex", "divmod", "float", "int", "len", "max", "min", "pow", "range", "round", "sum"}
     | {"all", "any", "enumerate", "filter", "iter", "map", "next", "reversed", "sorted", "zip"}
 )
+# Those of which the same holds when they are given something to go through.
+COPIES = frozenset({"list", "tuple"})
 # Functions of the standard library that look at frames: frames.py has stand-ins for them.
 FRAME_LOOKERS = frozenset({"_getframe", "_getframemodulename", "warn"})
 FRAME_LOOKERS |= {"settrace", "gettrace", "setprofile", "getprofile"}
@@ -73,7 +75,7 @@ class StageCalls(ExpressionPass):
         name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
         if name not in FRAME_LOOKERS and any(keyword.arg == "stacklevel" for keyword in node.keywords):
             callee = LEVELED.expression(callee, ag=self.context.ag, callee=callee)
-        if not self.is_left_alone(node.func):
+        if not self.is_left_alone(node.func) or self.copies(new):
             callee = CONVERTED.expression(callee, ag=self.context.ag, callee=callee)
         return new if callee is new.func else evolve(new, func=callee)
 
@@ -81,6 +83,15 @@ class StageCalls(ExpressionPass):
         """Whether a callee is the built-in function of this name, and no variable."""
         is_it = isinstance(callee, gast.Name) and callee.id == name and self.context.is_builtin(name)
         return is_it and name not in self.names.bound and name not in self.assigned
+
+    def copies(self, call: gast.Call) -> bool:
+        """Whether a call is `list(x)` or `tuple(x)`, where `x` is nothing that Python makes itself."""
+        return any(
+            len(call.args) == 1
+            and not isinstance(call.args[0], (*LITERALS, gast.GeneratorExp, gast.Starred))
+            and self.is_builtin(call.func, name)
+            for name in COPIES
+        )
 
     def is_left_alone(self, callee: gast.expr) -> bool:
         if is_call_of(callee, self.context.ag, "listed"):

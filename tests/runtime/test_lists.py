@@ -308,6 +308,98 @@ def test_what_needs_the_elements_is_refused() -> None:
 
     refuses(contains, "AGC275", "tf.reduce_any(tf.equal(tf.stack(xs), value))")
     refuses(parts, "AGC275", "assigning a slice")
+    for rewrite, use in {
+        "`xs + [x]` for `[*xs, x]`": lambda xs: [*xs, 5],
+        "`a, b = xs[0], xs[1]`": lambda xs: max(*xs),
+        "a tuple of the list `xs`": tuple,
+        "xs.pop(xs.index(value))": lambda xs: xs.remove(1),
+        "`sorted(xs)`": lambda xs: xs.sort(),
+    }.items():
+        refuses(_given_a_list(use), "AGC275", rewrite)
+
+
+def _given_a_list(use: Any) -> Any:
+    def f(n):
+        xs = []
+        for i in range(n):
+            xs.append(i)
+        return use(xs)
+
+    return f
+
+
+def test_lists_are_compared_repeated_and_copied() -> None:
+    def f(n):
+        xs = [1]
+        ys = [1]
+        for i in range(n):
+            xs.append(i)
+            ys.append(i * i)
+        zs = list(xs)
+        zs.append(7)
+        xs *= 2
+        return (
+            xs == ys,
+            xs != ys,
+            xs == [1, 1],
+            ys == [1],
+            ys == 1,
+            xs,
+            ys * 2,
+            2 * zs,
+            xs.count(1),
+            ys.index(1),
+        )
+
+    agrees(f, 0, 1, 3)
+
+    def g(n):
+        xs = [1]
+        for i in range(n):
+            xs = xs * 2 + [i]
+        return (
+            xs,
+            list(range(n)),
+            list(map(abs, xs)),
+            [a * b for a, b in zip(xs, xs, strict=True)],
+        )
+
+    agrees(g, 0, 3)
+    with pytest.raises(ValueError, match="9 is not in list"):
+        tf.function(_given_a_list(lambda xs: xs.index(9)))(tf.constant(3))
+
+
+def test_rows_are_not_compared_as_a_whole() -> None:
+    def f(n):
+        xs = []
+        for i in range(n):
+            xs.append(tf.stack([i, i]))
+        return xs == xs
+
+    refuses(f, "AGC275", "compare the tensor tf.stack(xs)")
+
+
+def test_items_of_a_python_list_by_a_traced_index_say_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"tf\.gather\(tf\.stack\(xs\), n\)"):
+        tf.function(lambda n: [10, 20, 30][n])(tf.constant(1))
+
+
+def test_both_elements_that_differ_are_shown() -> None:
+    def f(n):
+        xs = []
+        for i in range(n):
+            square = i * i
+            xs.append(square)
+        half = tf.cast(n, tf.float32)
+        xs.append(half)
+        return xs
+
+    refuses(f, "AGC274", "int32 and float32", "square = i * i", "half = tf.cast(n, tf.float32)")
+
+
+def test_membership_in_a_tensor_says_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"tf\.reduce_any\(xs == n\)"):
+        tf.function(lambda xs, n: n in xs)(tf.constant([1, 2]), tf.constant(1))
 
 
 def test_lists_that_do_not_change_their_length_stay_nests() -> None:

@@ -81,3 +81,21 @@ def test_references_are_hashable():
     assert {v.ref(), v.ref()} == {v.ref()}
     assert v.ref() != w.ref()
     assert v.ref().deref() is v
+
+
+def test_parts_are_assigned() -> None:
+    def change(v, i):
+        v[i].assign(9.0)
+        v[1:3].assign([7.0, 8.0])
+        if i > 1:
+            v[:1].assign_sub([1.0])
+        for j in range(i):
+            v[j].assign_add(10.0)
+        return v[-1].assign(0.5)[0]
+
+    for run in (change, tf.function(change), tf.function(change, experimental_executor="interpret")):
+        v = tf.Variable([1.0, 2.0, 3.0, 4.0])
+        assert float(run(v, tf.constant(2))) == 10.0
+        assert v.numpy().tolist() == [10.0, 17.0, 8.0, 0.5]
+    with pytest.raises(AttributeError, match="no attribute 'assign'"):
+        tf.constant([1.0])[0].assign(2.0)
