@@ -47,16 +47,7 @@ def to_bool(x: Any = False, /) -> Any:
 
 
 def rounded(number: Any, ndigits: Any = None) -> Any:
-    """To the nearest integer, halves to the even one; an int, as in Python."""
-    tensor = convert_to_tensor(number)
-    if ndigits is None:
-        return to_int(elementwise.round(tensor))
-    if tensor.dtype.is_integer and isinstance(ndigits, int) and ndigits >= 0:
-        return tensor
-    raise TypeError(
-        "round() of a tensor takes no number of digits: Python rounds the decimal digits of a number, which binary "
-        "arithmetic cannot; tf.round(x * 100) / 100 is near it"
-    )
+    return round(convert_to_tensor(number), ndigits)  # type: ignore[call-overload]
 
 
 def power(base: Any, exp: Any, mod: Any = None) -> Any:

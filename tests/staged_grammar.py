@@ -168,22 +168,22 @@ class Grower(staged_programs.Grower):
 
     def lists(self, depth: int, jumps: str) -> Lines:
         pad = "    " * depth
-        pop = self.pick(
-            "ls.pop()", f"{self.target()} = ls.pop()", "del ls[-1]", f"log({self.mark()}, ls.pop())"
-        )
-        return [
-            [f"{pad}ls.append({self.reduced()})"],
-            [f"{pad}ls.append({self.reduced()})"],
-            [f"{pad}if len(ls) > 1:", f"{pad}    {pop}"],
-            [f"{pad}ls[{self.pick('0', '-1')}] = {self.reduced()}"],
-            [f"{pad}{self.target()} = {self.pick('ls[-1]', 'len(ls)', 'sum(ls) % 9', 'ls[0]', 'max(ls)')}"],
-            [f"{pad}ls = [{self.atom()}]"],
-            [f"{pad}for {self.target()} in ls:", *self.block(depth + 1, self.looping(jumps))],
-            [f"{pad}ls += [{self.atom()}]"],
-            [f"{pad}ls = [*ls, {self.atom()}]"],
-            [f"{pad}ls.extend([{self.atom()}, 1])"],
-            [f"{pad}ls.insert(0, {self.atom()})"],
-        ][self.choose(11)]
+        shape = self.choose(11)
+        if shape == 0:
+            return [f"{pad}for {self.target()} in ls:", *self.block(depth + 1, self.looping(jumps))]
+        if shape == 1:
+            pop = self.pick(
+                "ls.pop()", f"{self.target()} = ls.pop()", "del ls[-1]", f"log({self.mark()}, ls.pop())"
+            )
+            return [f"{pad}if len(ls) > 1:", f"{pad}    {pop}"]
+        if shape < 6:
+            return [f"{pad}ls.append({self.reduced()})"]
+        read = self.pick("ls[-1]", "len(ls)", "sum(ls) % 9", "ls[0]", "max(ls)")
+        return self.one(
+            depth, f"ls[{self.pick('0', '-1')}] = {self.reduced()}", f"{self.target()} = {read}",
+            f"ls = [{self.atom()}]", f"ls += [{self.atom()}]", f"ls = [*ls, {self.atom()}]",
+            f"ls.extend([{self.atom()}, 1])", f"ls.insert(0, {self.atom()})",
+        )  # fmt: skip
 
     def matched(self, depth: int, jumps: str) -> Lines:
         pad = "    " * depth
@@ -255,27 +255,23 @@ class Grower(staged_programs.Grower):
             f"for {self.target()} in [{text}]: log({self.mark()}, {self.target()})",
             f"{self.target()} = max(max(ls), {self.atom()})",
             f"ls = [{text}] + [1]", f"{self.target()} = {{q: {self.atom()} for q in (1, 2)}}[1]",
-            f"{self.target()} = sum({{{text}}}) % 9",
             f"us = [{self.atom()} + q for q in us]",
         )  # fmt: skip
 
     def optional(self, depth: int, jumps: str) -> Lines:
         pad = "    " * depth
-        return [
-            [f"{pad}z = {self.reduced()}"],
-            [f"{pad}z = None"],
-            [f"{pad}if {self.condition()}:", f"{pad}    z = {self.atom()}"],
-            [
-                f"{pad}if z is None:",
-                *self.block(depth + 1, jumps),
-                f"{pad}else:",
-                f"{pad}    {self.target()} = z",
-            ],
-            [f"{pad}{self.target()} = 3 if z is None else z"],
-            [f"{pad}z = first_above(xs, {self.atom()})"],
-            [f"{pad}if z is not None and z > {self.atom()}:", *self.block(depth + 1, jumps)],
-            [f"{pad}{self.target()} = z or 2"],
-        ][self.choose(8)]
+        shape = self.choose(8)
+        if shape == 0:
+            return [f"{pad}if {self.condition()}:", f"{pad}    z = {self.atom()}"]
+        if shape == 1:
+            lines = [f"{pad}if z is None:", *self.block(depth + 1, jumps)]
+            return [*lines, f"{pad}else:", f"{pad}    {self.target()} = z"]
+        if shape == 2:
+            return [f"{pad}if z is not None and z > {self.atom()}:", *self.block(depth + 1, jumps)]
+        return self.one(
+            depth, f"z = {self.reduced()}", "z = None", f"{self.target()} = 3 if z is None else z",
+            f"z = first_above(xs, {self.atom()})", f"{self.target()} = z or 2",
+        )  # fmt: skip
 
     def objects(self, depth: int, jumps: str) -> Lines:
         u, target = self.atom(), self.target()

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..convert import convert_to_tensor, is_tensor_like
 from ..tensor import Tensor
-from . import arithmetic, bits, comparison, elementwise
+from . import arithmetic, bits, casting, comparison, elementwise
 from .products import matmul
 
 Binary = Callable[[Any, Any], Any]
@@ -79,6 +80,21 @@ def _plain(operation: Binary) -> Callable[[Any, Any], Any]:
     return method
 
 
+def _round(self: Any, ndigits: Any = None) -> Any:
+    """To the nearest integer, halves to the even one; an int, as in Python."""
+    tensor = convert_to_tensor(self)
+    if ndigits is None:
+        nearest = elementwise.round(tensor)
+        is_int = tensor.dtype.is_integer and tensor.dtype.size >= 4
+        return nearest if is_int else casting.cast(nearest, dtypes.int32)
+    if tensor.dtype.is_integer and isinstance(ndigits, int) and ndigits >= 0:
+        return tensor
+    raise TypeError(
+        "round() of a tensor takes no number of digits: Python rounds the decimal digits of a number, which binary "
+        "arithmetic cannot; tf.round(x * 100) / 100 is near it"
+    )
+
+
 _CONVERTIBLE = (Tensor, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 
 _ARITHMETIC: dict[str, Binary] = {
@@ -90,6 +106,7 @@ _ARITHMETIC: dict[str, Binary] = {
     "mod": arithmetic.floormod,
     "pow": arithmetic.pow,
     "matmul": matmul,
+    "divmod": lambda x, y: (arithmetic.floordiv(x, y), arithmetic.floormod(x, y)),
     "and": _by_dtype(comparison.logical_and, bits.bitwise_and),
     "or": _by_dtype(comparison.logical_or, bits.bitwise_or),
     "xor": _by_dtype(comparison.logical_xor, bits.bitwise_xor),
@@ -113,6 +130,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"__r{name}__": _backward(operation) for name, operation in _ARITHMETIC.items()},
     **{f"__{name}__": _plain(operation) for name, operation in _COMPARISONS.items()},
     **{f"__{name}__": _unary(operation) for name, operation in _UNARY.items()},
+    "__round__": _round,
 }
 """Special methods by name, for every class that behaves like a tensor."""
 

@@ -89,6 +89,16 @@ def test_iteration_gives_rows() -> None:
         iter(tf.constant(1))
 
 
+def test_round_and_divmod_take_tensors_outside_of_graphs_too() -> None:
+    assert [part.numpy() for part in divmod(tf.constant(7), -2)] == [*divmod(7, -2)]
+    assert [part.numpy() for part in divmod(7.5, tf.Variable(2.0))] == [*divmod(7.5, 2.0)]
+    rounded = round(tf.constant([2.5, -3.7]))
+    assert (rounded.dtype, rounded.numpy().tolist()) == (tf.int32, [2, -4])
+    assert round(tf.constant(5, tf.int64)).dtype is tf.int64
+    with pytest.raises(TypeError, match="takes no number of digits"):
+        round(tf.constant(2.55), 1)
+
+
 def test_tensors_are_not_hashable_but_their_references_are() -> None:
     one, other = tf.constant(1), tf.constant(1)
     with pytest.raises(TypeError, match="unhashable"):
