@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from . import overhead
 from .cases import CASES, Case
 from .contestants import Contestant
 from .report import Row, table
@@ -66,6 +67,7 @@ def measured(
     if everything:
         figures = {contestant.name: [contestant.ask("size")["ratio"]] for contestant in contestants}
         yield Row("size of generated code", "line", "lines", figures, SIZE_TARGET)
+        yield from _overheads(contestants, rounds)
 
 
 def _imports(contestants: Sequence[Contestant], rounds: int) -> Row:
@@ -79,19 +81,32 @@ def _imports(contestants: Sequence[Contestant], rounds: int) -> Row:
 
 
 def _timed(contestants: Sequence[Contestant], cases: Sequence[Case], rounds: int) -> Iterator[Row]:
+    asked = {case.name: contestants[:1] if case.alone else contestants for case in cases}
     figures: dict[str, dict[str, list[float]]] = {
-        case.name: {c.name: [] for c in contestants} for case in cases
+        case.name: {contestant.name: [] for contestant in asked[case.name]} for case in cases
     }
     for _ in range(rounds):
         for case in cases:
             results = []
-            for contestant in contestants:
+            for contestant in asked[case.name]:
                 answer = contestant.ask("measure", case.name)
                 figures[case.name][contestant.name].append(answer["seconds"] * 1e6)
                 results.append(answer["result"])
             _check_equal(case, results)
     for case in cases:
         yield Row(case.name, case.part, "µs", figures[case.name], case.target)
+
+
+def _overheads(contestants: Sequence[Contestant], rounds: int) -> Iterator[Row]:
+    for way in overhead.WAYS:
+        for name in overhead.ARGUMENTS:
+            asked = contestants[:1] if way == "imported" else contestants
+            figures = {
+                contestant.name: [contestant.ask("overhead", name, way)["ratio"] for _ in range(rounds)]
+                for contestant in asked
+            }
+            label = f"plain {name.replace('_', ' ')}"
+            yield Row(label, way, "times", figures, overhead.TARGET)
 
 
 def _check_equal(case: Case, results: Sequence[object]) -> None:

@@ -36,6 +36,7 @@ class Case(NamedTuple):
     parts: int  # … of which a run has so many
     target: float | None  # microseconds for a part
     prepare: Callable[[Any, SimpleNamespace], Run]
+    alone: bool = False  # no peer has it
 
 
 def load(tf: Any, text: str = PROGRAMS) -> SimpleNamespace:
@@ -98,6 +99,19 @@ def _conversion(tf: Any, programs: SimpleNamespace) -> Run:
     return run
 
 
+def _one_conversion(tf: Any, programs: SimpleNamespace) -> Run:
+    def run() -> list[str]:
+        return [tf.autograph.to_graph(load(tf).collatz).__name__]
+
+    return run
+
+
+def _modules(tf: Any, programs: SimpleNamespace) -> Run:
+    compile_source = importlib.import_module("agc.autograph").compile_source
+    texts = [_source(name) for name in LIBRARY]
+    return lambda: [compile_source(text, "library.py").co_filename for text in texts]
+
+
 def _source(name: str) -> str:
     return inspect.getsource(importlib.import_module(name))
 
@@ -107,6 +121,11 @@ def _library_lines() -> int:
     trees = [ast.parse(_source(name)) for name in LIBRARY]
     definitions = [node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)]
     return sum(node.end_lineno - node.lineno + 1 for node in definitions if node.end_lineno)
+
+
+def _module_lines() -> int:
+    """How many lines the modules of `LIBRARY` have."""
+    return sum(_source(name).count("\n") for name in LIBRARY)
 
 
 def size_ratio(tf: Any) -> float:
@@ -161,4 +180,6 @@ CASES = (
     Case("tracing", "op", 100, None, _tracing),
     Case("first call", "call", 1, None, _first_call),
     Case("conversion", "line", _library_lines(), None, _conversion),
+    Case("conversion of modules", "line", _module_lines(), 50.0, _modules, alone=True),
+    Case("conversion, one of a file", "function", 1, None, _one_conversion),
 )

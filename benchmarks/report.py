@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 
 class Row(NamedTuple):
-    """A case: by contestant, its figures in `unit`, one for each round."""
+    """A case: by contestant, its figures in `unit`, one for each round. Not every contestant has every case."""
 
     case: str
     part: str
@@ -67,9 +67,12 @@ def table(rows: Sequence[Row]) -> str:
 
 def _cells(row: Row, names: Sequence[str]) -> list[str]:
     medians = row.medians()
-    shown = [f"{_number(medians[name])} ±{_number(spread(row.figures[name]))}" for name in names]
-    first, *others = (medians[name] for name in names)
-    ratios = [f"{other / first:.1f}" for other in others]
+    shown = [
+        f"{_number(medians[name])} ±{_number(spread(row.figures[name]))}" if name in medians else ""
+        for name in names
+    ]
+    first, *others = names
+    ratios = [f"{medians[other] / medians[first]:.1f}" if other in medians else "" for other in others]
     target = "" if row.target is None else f"≤ {row.target:g} {row.verdict()}"
     return [row.case, row.part, row.unit, *shown, *ratios, target]
 

@@ -2,6 +2,7 @@
 
     ["measure", "power"]     →  {"seconds": 0.00011, "result": [[...]]}     for one part of the case
     ["size"]                 →  {"ratio": 1.4}                              lines of generated code for a line
+    ["overhead", "branch", "converted"]  →  {"ratio": 7.5}                  the time of plain Python, so many times
 
 A figure comes from enough runs to last about `LASTING` seconds; the first run of a case is not among them.
 """
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from . import overhead
 from .cases import CASES, Run, load, size_ratio
 
 LASTING = 0.03
@@ -57,6 +59,8 @@ def _plain(result: Any) -> Any:
 def answer(library: str, request: list[str]) -> dict[str, Any]:
     if request[0] == "size":
         return {"ratio": size_ratio(importlib.import_module(library))}
+    if request[0] == "overhead":
+        return {"ratio": overhead.ratio(importlib.import_module(library), load, *request[1:])}
     return measure(library, request[1])
 
 
