@@ -23,6 +23,7 @@ from . import operators, policy
 from .codes import nested
 from .embedded import with_operators
 from .errors import ConversionError, is_block, is_own_file
+from .listing import LISTING
 from .operators import converter
 
 _converting = threading.RLock()
@@ -168,9 +169,10 @@ def _finished(code: CodeType, text: str, filename: str) -> CodeType:
         place = converted.co_qualname, converted.co_firstlineno
         return next((c for c in nested(module) if (c.co_qualname, c.co_firstlineno) == place), None)
 
-    for inner in nested(finished):
-        if not is_block(inner):
-            policy.remember_original(inner, original)
+    own = [inner for inner in nested(finished) if not is_block(inner)]
+    for inner in own:
+        policy.remember_original(inner, original)
+    LISTING.note_module(own)
     return finished
 
 

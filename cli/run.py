@@ -14,6 +14,7 @@ from functools import partial
 from importlib.machinery import PathFinder
 
 import click
+from agc import autograph
 
 from . import call, program, sources
 from .report import BAD_USAGE, UNREADABLE, problem
@@ -31,6 +32,7 @@ Examples:
   agc run train.py --epochs 3           a program with its arguments
   agc run -m package.tool --verbose     a module, found as `python -m` finds it
   agc run --eager train.py              tf.function runs its functions as plain Python
+  agc run --conversions train.py        what was converted, and why the rest was not
   agc run collatz.py::collatz 27        a function with one tensor, int32
   agc run collatz.py::collatz --arg n=27:int64 --graph
   agc run -m package.tool::main --arg py:10
@@ -72,10 +74,27 @@ class RunCommand(click.Command):
     "-a", "--arg", "named", metavar="ARG", multiple=True, help="An argument of the function; repeat it."
 )
 @click.option("--graph", is_flag=True, help="Print the function's graph before its result.")
+@click.option(
+    "--conversions", is_flag=True, help="At the end, list on stderr what was converted and what was not."
+)
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
 def command(
+    target: str,
+    args: tuple[str, ...],
+    by_name: bool,
+    named: tuple[str, ...],
+    graph: bool,
+    conversions: bool,
+    eager: bool,
+) -> Callable[[], int]:
+    start = starting(target, args, by_name, named, graph, eager)
+    return partial(listed, start) if conversions else start
+
+
+def starting(
     target: str, args: tuple[str, ...], by_name: bool, named: tuple[str, ...], graph: bool, eager: bool
 ) -> Callable[[], int]:
+    """What will run the program or the function; wrong usage is refused."""
     place, function = sources.split_target(target)
     if not by_name:
         refuse_package(place, function)
@@ -92,6 +111,14 @@ def command(
     if graph and eager:
         raise problem(BAD_USAGE, "--eager builds no graph that --graph could print", fix="leave one out")
     return partial(call.run, place, function, (*named, *args), by_name=by_name, graph=graph, eager=eager)
+
+
+def listed(start: Callable[[], int]) -> int:
+    """Run, then list the conversions, where the program's own output does not get mixed with them."""
+    status = start()
+    for found in autograph.conversions():
+        click.echo(str(found), err=True)
+    return status
 
 
 def refuse_package(place: str, function: str | None) -> None:

@@ -65,7 +65,7 @@ INSIDE = {
     "debugger": {"errors"},
     "cache": set(),
     "modules": {"halves", "loader", "static", "embedded", "passes", "syntax"},
-    "importing": {"cache", "codes", "modules", "embedded", "policy", "errors", "operators"},
+    "importing": {"listing", "cache", "codes", "modules", "embedded", "policy", "errors", "operators"},
     "features": set(),
     "loop_options": set(),
     "verbosity": set(),

@@ -349,3 +349,33 @@ def test_a_broken_pipe_of_the_programs_own_is_an_exception(agc, folder):
     result = agc("run", "prog.py")
     assert result.stderr.endswith("BrokenPipeError: [Errno 32] Broken pipe\n")
     assert result.returncode == 1
+
+
+LISTED = """
+import agc.runtime as tf
+from agc import autograph
+
+
+@autograph.do_not_convert
+def plain(x):
+    return x
+
+
+@tf.function
+def main(x):
+    return plain(x) if x > 0 else -x
+
+
+print(main(tf.constant(-3)).numpy())
+"""
+
+
+def test_what_was_converted_and_what_was_not(agc, folder):
+    (folder / "prog.py").write_text(LISTED)
+    result = agc("run", "--conversions", "prog.py")
+    assert result.stdout == "3\n"
+    told = [" ".join(line.split()) for line in result.stderr.splitlines()]
+    assert told == [
+        f"left alone plain, at {folder / 'prog.py'}:6: do_not_convert",
+        f"with its module main, at {folder / 'prog.py'}:11",
+    ]
