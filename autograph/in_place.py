@@ -17,23 +17,16 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from . import loader
-from .embedded import with_operators, without_name
+from .embedded import with_operators
 
 
 def code_in_place(f: FunctionType, operators: ModuleType) -> CodeType | None:
     """The converted code for `f.__code__`; None if it cannot have the closure of `f`."""
     wanted = f.__code__.co_freevars
 
-    def finish(tree: ast.Module, ag: str) -> None:
-        without_name(ast.walk(tree), ag)
-
-    def finish_with_closure(tree: ast.Module, ag: str) -> None:
-        finish(tree, ag)
-        _mention(tree.body[0], wanted)
-
-    code, _ = loader.converted_code(f, finish, halves=True)
+    code = loader.converted_code(f, halves=True)
     if code.co_freevars != wanted:  # a variable that only an annotation names, for instance
-        code, _ = loader.converted_code(f, finish_with_closure, halves=True)
+        code = loader.converted_code(f, lambda tree: _mention(tree.body[0], wanted), halves=True)
     return with_operators(code, operators) if code.co_freevars == wanted else None
 
 

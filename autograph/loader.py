@@ -1,12 +1,13 @@
 """From a converted tree to a live function that takes the place of the original.
 
-    def __factory__(ag__, x):            the free variables of f, and the operators
+    def __factory__(x):                  the free variables of f
         class ________:                  names bound in a class body are invisible to functions in it
             class Model:                 private names are mangled as in the original
                 def f(self, y): …   ==>  only the code object of f is taken out; nothing here is ever run
 
-The code gets the original's globals, closure cells, defaults and attributes. Nothing of the `def` statement
-is evaluated again: no decorator, no default, no annotation.
+The code gets the original's globals, closure cells, defaults and attributes; the operators are a constant of it, so
+that `locals()` does not show them. Nothing of the `def` statement is evaluated again: no decorator, no default, no
+annotation.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import builtins
 import sys
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 import gast
 
 from . import policy, static
+from .embedded import with_operators, without_name
 from .features import Feature
 from .halves import joined
 from .loop_options import set_loop_options
@@ -44,18 +46,15 @@ _FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_featu
 class Loaded:
     """The converted code of one code object, ready to be made into functions."""
 
-    def __init__(self, code: CodeType, original: CodeType, ag: str, operators: ModuleType) -> None:
+    def __init__(self, code: CodeType, original: CodeType) -> None:
         self.code = code
-        self._operators = CellType(operators)
-        # For each cell of the new function its number among those of the original; None for the operators.
-        numbers: dict[str, int | None] = {name: n for n, name in enumerate(original.co_freevars)}
-        numbers[ag] = None
-        self._cells = [numbers[name] for name in code.co_freevars]
+        # For each cell of the new function its number among those of the original.
+        self._cells = [original.co_freevars.index(name) for name in code.co_freevars]
 
     def function(self, f: FunctionType) -> FunctionType:
         """The converted twin of `f`. It shares the closure cells and the attributes of `f`."""
         cells = f.__closure__ or ()
-        closure = tuple(self._operators if number is None else cells[number] for number in self._cells)
+        closure = tuple(cells[number] for number in self._cells)
         twin = FunctionType(self.code, f.__globals__, f.__name__, f.__defaults__, closure)
         twin.__kwdefaults__ = f.__kwdefaults__
         twin.__dict__ = f.__dict__
@@ -75,20 +74,20 @@ def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
 
 def load(f: FunctionType, operators: ModuleType, features: frozenset[Feature] = NO_FEATURES) -> Loaded:
     """Convert the code of `f`."""
-    code, ag = converted_code(f, features=features)
-    return Loaded(code, f.__code__, ag, operators)
+    code = converted_code(f, features=features)
+    return Loaded(with_operators(code, operators), f.__code__)
 
 
 def converted_code(
     f: FunctionType,
-    finish: Callable[[ast.Module, str], None] = lambda tree, ag: None,
+    finish: Callable[[ast.Module], None] = lambda tree: None,
     features: frozenset[Feature] = NO_FEATURES,
     halves: bool = False,
-) -> tuple[CodeType, str]:
-    """The converted code of `f`, and its name for the operators.
+) -> CodeType:
+    """The converted code of `f`, which has a text in the place of the operators: see `embedded.with_operators`.
 
-    `finish` may change the tree before it is compiled, given that name. With `halves` it is the user's own code as
-    long as nothing is staged.
+    `finish` may change the tree before it is compiled. With `halves` it is the user's own code as long as nothing
+    is staged.
     """
     definition = source.find(f)
     context = live_context(f, definition, features)
@@ -102,10 +101,11 @@ def converted_code(
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")
         lambdas = generated_lambdas(translation.new, context.ag)
-        finish(tree, context.ag)
-        code = compiled(tree, definition, f.__code__, context.ag)
+        without_name(translation.new, context.ag)
+        finish(tree)
+        code = compiled(tree, definition, f.__code__)
     rename = Renaming(generated, lambdas, code.co_qualname, f.__code__.co_qualname)
-    return rename(code, f.__code__.co_name), context.ag
+    return rename(code, f.__code__.co_name)
 
 
 def settled(
@@ -183,7 +183,7 @@ def _unannotated(arg: ast.arg) -> ast.arg:
     return ast.copy_location(ast.arg(arg.arg), arg)
 
 
-def compiled(tree: ast.Module, definition: Definition, original: CodeType, ag: str) -> CodeType:
+def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> CodeType:
     """The code object of the one function that `tree` defines."""
     *before, function = tree.body
     if before or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign)):
@@ -196,7 +196,7 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType, ag: s
     free = [name for name in original.co_freevars if name != "__class__"]
     # Parsed rather than built by hand: the fields of these nodes differ between versions of Python.
     module = ast.parse(
-        f"def {FACTORY}({', '.join([ag, *free])}):\n"
+        f"def {FACTORY}({', '.join(free)}):\n"
         f" class {CLASSLESS}:\n"
         f"  class {definition.owner or CLASSLESS}: pass"
     )

@@ -44,7 +44,17 @@ INSIDE = {
     "doubts": {"analyses", "syntax", "errors"},
     "checking": {"doubts", "static", "passes", "syntax", "errors"},
     "halves": {"syntax"},
-    "loader": {"halves", "static", "passes", "syntax", "policy", "features", "loop_options", "verbosity"},
+    "loader": {
+        "embedded",
+        "halves",
+        "static",
+        "passes",
+        "syntax",
+        "policy",
+        "features",
+        "loop_options",
+        "verbosity",
+    },
     "conversion": {
         "loader",
         "syntax",

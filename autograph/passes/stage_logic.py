@@ -8,7 +8,7 @@
     y if x > 0 else z      ==>     ag__.if_exp(x > 0, lambda: y, lambda: z)
 
 What Python alone decides (`x is None and …`) stays, and so does an operand that a lambda cannot hold
-(`yield`, `:=`)."""
+(`yield`, `:=`, `locals()`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import IDENTITY, among_numbers, decided_early, static
+from ..analyses.staticness import IDENTITY, among_numbers, decided_early, reads_own_frame, static
 from ..syntax.template import Template
 from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside, is_call_of
 from .expressions import ExpressionPass
@@ -104,7 +104,9 @@ class StageLogic(ExpressionPass):
 
     def movable(self, operands: Sequence[gast.expr]) -> bool:
         """Whether all operands mean the same inside a lambda."""
-        return not contains(operands, (*SUSPENSIONS, gast.NamedExpr)) and not any(
+        if contains(operands, (*SUSPENSIONS, gast.NamedExpr)) or reads_own_frame(list(operands)):
+            return False
+        return not any(
             isinstance(node, gast.comprehension) and node.is_async for node in _comprehensions(operands)
         )
 

@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import weakref
+from types import CodeType
 
 import pytest
 from agc import autograph
@@ -54,7 +55,14 @@ class Counter:
 
 
 def is_converted(f):
-    return "ag__" in f.__code__.co_names + f.__code__.co_freevars
+    """Whether the operators are a constant of a function."""
+    pending = [f.__code__]
+    while pending:
+        constants = pending.pop().co_consts
+        if any(constant is ag__ for constant in constants):
+            return True
+        pending += [constant for constant in constants if isinstance(constant, CodeType)]
+    return False
 
 
 # What can be converted.

@@ -297,3 +297,16 @@ def test_conversion_keeps_nothing_alive():
     del f
     gc.collect()
     assert alive() is None
+
+
+def test_locals_show_nothing_of_agc():
+    def shows(x):
+        y = x
+
+        def inner():
+            return sorted(locals()) if y else None
+
+        return sorted(locals()), inner()
+
+    assert convert(shows)(1) == shows(1) == (["inner", "x", "y"], ["y"])
+    assert convert(shows).__code__.co_freevars == ()
