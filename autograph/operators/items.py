@@ -11,11 +11,13 @@ In plain Python each is the assignment itself, and nothing more.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from ..errors import leave_no_trace
-from ..staging import PYTHON, Backend, backends
+from ..staging import PYTHON, Backend, backends, unbound
 
 
 class _Key:
@@ -79,7 +81,7 @@ def put_updated(symbol: str, operand: Callable[[], Any], target: Any, key: Any, 
         for later in (key, *keys)[:-1]:
             inner = inner[later]
         last = keys[-1] if keys else key
-        value = _UPDATES[symbol](inner[last], operand())
+        value = _UPDATES[symbol](inner[last], _value_of(operand, sys._getframe(1).f_code))
         if backends[type(inner)] is PYTHON:
             inner[last] = value
             return target
@@ -87,6 +89,19 @@ def put_updated(symbol: str, operand: Callable[[], Any], target: Any, key: Any, 
     except BaseException as error:
         leave_no_trace(error)
         raise
+
+
+def _value_of(operand: Callable[[], Any], caller: CodeType) -> Any:
+    """`operand()`, whose variables are those of the caller: one without a value is a local one, not a free one."""
+    try:
+        return operand()
+    except NameError as error:
+        found = error
+    inside = found.__traceback__ and found.__traceback__.tb_next
+    is_read_here = inside is not None and inside.tb_next is None
+    if is_read_here and type(found) is NameError and found.name in caller.co_cellvars:
+        raise unbound(found.name).with_traceback(inside)
+    raise found
 
 
 def within(base: Any, name: str, *keys: Any) -> Any:
