@@ -86,9 +86,9 @@ def in_sight(*roots: Any) -> AbstractContextManager[None]:
 
 
 def unconverted(label: str) -> Diagnostic | None:
-    """For a runtime that cannot give a value: the error that says why the running code was not converted.
+    """For a runtime that cannot give a value: the error that says why the running code was not staged.
 
-    None if it was. `label` says which value is asked for.
+    None if there is nothing special about it. `label` says which value is asked for.
     """
     return converter.unconverted(label)
 

@@ -95,7 +95,7 @@ class Converter:
         return self._in_place.tracing(roots)
 
     def unconverted(self, label: str) -> Diagnostic | None:
-        """Why the user's code that is running, and needs a traced tensor's value, was not converted."""
+        """Why the user's code that is running, and needs a traced tensor's value, was not converted, or staged."""
         from .unconverted import unconverted
 
         return unconverted(label, self._made.__contains__, self._in_place.refused)

@@ -14,6 +14,7 @@ from types import CodeType, FrameType
 from . import policy
 from .codes import CodeMap
 from .errors import ConversionError, Diagnostic, Where, is_own_file
+from .undecided import undecided
 
 _ELSEWHERE = "decide with tf.where or tf.cond"
 
@@ -21,12 +22,17 @@ _ELSEWHERE = "decide with tf.where or tf.cond"
 def unconverted(
     label: str, is_made: Callable[[CodeType], bool], refused: CodeMap[ConversionError]
 ) -> Diagnostic | None:
-    """The error for the code that is running, or None if it was converted. `label` stands beside its line."""
+    """The error for the code that is running, or None if nothing special is to be said of it.
+
+    `label` says which value is asked for.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
-    if frame is None or is_made(frame.f_code) or frame.f_code.co_name == "<module>":
+    if frame is None or frame.f_code.co_name == "<module>":
         return None
+    if is_made(frame.f_code) or _is_printed(frame):
+        return undecided(frame, label)
     name = frame.f_code.co_qualname.rpartition("<locals>.")[2]
     why, fix = _reason(frame, is_made, refused)
     if policy.is_library_file(frame.f_code.co_filename, _module(frame)):
@@ -62,6 +68,13 @@ def _reason(
         "Python or a library calls it, out of sight of the function that is traced",
         "name it in the traced function, pass it there as an argument, or wrap it in `autograph.convert`",
     )
+
+
+def _is_printed(frame: FrameType) -> bool:
+    """Whether a frame's module was converted ahead of time: such a module imports the operators."""
+    operators = sys.modules.get("agc.autograph.operators")
+    is_known = any(value is operators for value in list(frame.f_globals.values()))
+    return is_known and not policy.is_excluded(frame.f_code)
 
 
 def _module(frame: FrameType) -> object:

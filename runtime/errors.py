@@ -130,4 +130,4 @@ class InaccessibleTensorError(TypeError):
 
 
 class NotConvertedError(OperatorNotAllowedInGraphError, StagingError):
-    """The same in code that AutoGraph did not convert; the diagnostic says why."""
+    """The same in code that AutoGraph did not convert, or leaves to Python; the diagnostic says why."""

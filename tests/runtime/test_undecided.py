@@ -1,0 +1,77 @@
+"""What Python decides by itself in converted code cannot wait for a tensor: the error names it, and the way out."""
+
+import agc.runtime as tf
+import pytest
+from agc import autograph
+from agc.autograph import StagingError
+
+
+def searched(x, xs):
+    if x in xs:
+        return 1
+    return 0
+
+
+def searched_in_a_list(x, xs):
+    return x not in [xs[0], xs[1] + 1][:1]
+
+
+def filtered_generator(x, xs):
+    return sum(k for k in range(3) if x > k)
+
+
+def filtered_set(x, xs):
+    return {k for k in range(3) if x > k}
+
+
+def filtered_dict(x, xs):
+    return {k: xs for k in range(3) if x > k}
+
+
+def below(x):
+    for k in range(3):
+        if x > k:
+            yield k
+
+
+def from_a_generator(x, xs):
+    return sum(below(x))
+
+
+CASES = [
+    (searched, "`in`", "tf.reduce_any(xs == x)"),
+    (searched_in_a_list, "`in`", "tf.reduce_any(xs == x)"),
+    (filtered_generator, "a generator expression", "[... for ... in ... if ...]"),
+    (from_a_generator, "the generator `below`", "in an ordinary function"),
+]
+
+
+@pytest.mark.parametrize(("program", "what", "fix"), CASES)
+def test_the_error_says_what_asked_for_the_value(program, what, fix):
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError) as caught:
+        tf.function(program)(tf.constant(3), tf.constant([1, 2, 3]))
+    diagnostic = caught.value.diagnostic
+    assert diagnostic.code == "AGC282"
+    assert diagnostic.title == f"{what} needs the value of a traced tensor"
+    assert diagnostic.where.file == __file__
+    assert fix in diagnostic.fix
+
+
+@pytest.mark.parametrize("program", [filtered_set, filtered_dict])
+def test_sets_and_dicts_are_made_while_tracing(program):
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="traced tensor"):
+        tf.function(program)(tf.constant(3), tf.constant([1, 2, 3]))
+
+
+def test_it_is_the_same_in_code_that_was_converted_ahead_of_time():
+    printed = autograph.convert_source("def f(x):\n    return abs(x) in [y for y in (x, 2)]\n")
+    module = {"__name__": "printed"}
+    exec(compile(printed, "printed.py", "exec"), module)
+    with pytest.raises(StagingError, match="AGC282"):
+        tf.function(module["f"], autograph=False)(tf.constant(3))
+
+
+def test_an_unknown_number_of_rows_makes_no_difference():
+    signature = [tf.TensorSpec([], tf.int32), tf.TensorSpec([None], tf.int32)]
+    with pytest.raises(StagingError, match="AGC282"):
+        tf.function(searched, input_signature=signature)(tf.constant(3), tf.constant([1, 2]))
