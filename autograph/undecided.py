@@ -14,23 +14,11 @@ from types import FrameType
 
 from .errors import Diagnostic, Where
 
-_PARTS = {
-    "<genexpr>": (
-        "a generator expression",
-        "the condition of a generator expression is Python's own",
-        "write a list comprehension in its place, [... for ... in ... if ...], which is staged",
-    ),
-    "<setcomp>": (
-        "a set comprehension",
-        "Python puts the elements into the set while tracing",
-        "collect them with a list comprehension, or in a loop",
-    ),
-    "<dictcomp>": (
-        "a dict comprehension",
-        "Python puts the items into the dict while tracing",
-        "collect the values with a list comprehension, or in a loop",
-    ),
-}
+_GENERATOR_EXPRESSION = (
+    "a generator expression",
+    "Python runs it piece by piece, so its condition is not staged",
+    "write a list comprehension in its place, [... for ... in ... if ...], which is staged",
+)
 _IN = (
     "`in`",
     "`in` asks one element after the other; only numbers that are spelled out, and ranges, go into the graph",
@@ -41,18 +29,16 @@ _IN = (
 def undecided(frame: FrameType, label: str) -> Diagnostic | None:
     """The error for a converted function's frame, or None if it shows nothing special. `label` names the value."""
     code = frame.f_code
-    found = _PARTS.get(code.co_name)
     if dis.opname[code.co_code[frame.f_lasti]] == "CONTAINS_OP":
-        found = _IN
-    elif found is None and code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
-        found = (
-            f"the generator `{code.co_name}`",
-            "Python runs a generator piece by piece, so its control flow is not staged",
-            "append the values to a list in an ordinary function, or decide with tf.where",
-        )
-    if found is None:
+        what, why, fix = _IN
+    elif code.co_name == "<genexpr>":
+        what, why, fix = _GENERATOR_EXPRESSION
+    elif code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
+        what = f"the generator `{code.co_name}`"
+        why = "Python runs a generator piece by piece, so its control flow is not staged"
+        fix = "append the values to a list in an ordinary function, or decide with tf.where"
+    else:
         return None
-    what, why, fix = found
     place = Where(code.co_filename, frame.f_lineno, function=code.co_name)
     title = f"{what} needs the value of a traced tensor"
     return Diagnostic("AGC282", title, place, why=f"{label}; {why}", fix=fix)
