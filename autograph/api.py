@@ -7,8 +7,8 @@ check_source(text)    what is wrong with it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from types import CodeType
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from .errors import (
 )
 from .features import USUAL, Feature, Features, options_of
 from .importing import install_import_hook
+from .journal.survey import remembering
 from .listing import Conversion, conversions
 from .loop_options import set_loop_options
 from .operators import converted, converter
@@ -76,13 +77,15 @@ def _converter(recursive: bool, features: Features) -> Converter:
     return converter_for(options)
 
 
-def in_sight(*roots: Any) -> AbstractContextManager[None]:
+@contextmanager
+def in_sight(*roots: Any) -> Iterator[None]:
     """For a runtime, around the tracing of a function: what it sees but does not call is converted, too.
 
     `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
     to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
     """
-    return converter.in_sight(*roots)
+    with converter.in_sight(*roots), remembering():
+        yield
 
 
 def unconverted(label: str) -> Diagnostic | None:

@@ -6,7 +6,7 @@
 
 A block may change objects in functions that it calls, by another name, or by a library. Nothing in its text tells
 so. Before a backend traces the block, a *survey* notes all that the block's code can reach (`survey.py`). After
-each run of the block's functions the records are compared (`records.py`):
+each run of the block's functions the records are compared (`records.py`, `containers.py`):
 
 another value in a place     the place is carried: the block is traced once more with it as part of its state
 a container that has grown   it keeps what the last trace put in, as long as nothing reads it: an append to a list
@@ -125,8 +125,11 @@ class Journal:
 
     def remembered(self) -> list[Spot]:
         """What an earlier trace found in this very block, as far as it is still there."""
+        found = _memory.found.get(self._code)
+        if not found:
+            return []
         owners = {id(record.holder) for record in self.survey.records.values()}
-        return [spot for spot in _memory.found.get(self._code, ()) if id(spot.owner) in owners]
+        return [spot for spot in found if id(spot.owner) in owners]
 
     def begin(self, spots: Sequence[Spot]) -> None:
         """A new attempt, with `spots` carried."""

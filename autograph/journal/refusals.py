@@ -17,7 +17,8 @@ from ..analyses import effects
 from ..errors import Diagnostic, Note, StagingError, Where
 from ..places import Attribute, Item, Place
 from ..sites import running
-from .records import Buffer, Reshaped, Spot
+from .containers import Buffer
+from .records import Reshaped, Spot
 
 _WHY = (
     "a block of the graph is traced once: a change that is not carried as a tensor would happen once as well"

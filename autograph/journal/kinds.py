@@ -1,0 +1,78 @@
+"""What is to be known of a class for looking at its instances; found out once in each walk.
+
+class Net: ...           an object of the user's: its attributes, and what its `__slots__` name
+class OrderedSet: ...    of the library `collections`: a container, all of whose parts count
+class Path: ...          of another library: nothing"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from types import CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+from .. import policy
+from ..staging import PYTHON, backends
+
+ATOMS: frozenset[type] = frozenset(
+    {
+        int,
+        float,
+        complex,
+        bool,
+        str,
+        bytes,
+        type(None),
+        type(...),
+        type(NotImplemented),
+        range,
+        slice,
+        CodeType,
+    }
+    | {types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, object}
+    | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType}
+)
+# What these modules define are containers: code reaches the items without a word of the attributes.
+_CONTAINERS = frozenset({"collections", "weakref", "_weakrefset", "_thread", "types"})
+_BUILT_IN = frozenset({list, dict, set, tuple, frozenset, deque})
+_PLAIN_KINDS = (FunctionType, MethodType, ModuleType, type)
+_CACHE = type(functools.lru_cache(len))
+
+
+class Kind(NamedTuple):
+    """How a walk deals with the instances of a class."""
+
+    is_open: bool  # there may be something to be changed in them
+    is_object: bool  # they may have attributes
+    is_users: bool
+    is_container: bool
+    is_cache: bool
+    slots: tuple[tuple[str, Any], ...]  # attributes that the user's `__slots__` name
+
+
+def kind_of(cls: type) -> Kind:
+    """What is to be known of a class.
+
+    >>> kind_of(int).is_open, kind_of(list).is_object, kind_of(type("Net", (), {})).is_users
+    (False, False, True)
+    """
+    if cls in ATOMS or backends[cls] is not PYTHON:
+        return Kind(False, False, False, False, False, ())
+    bases = policy.bases_of(cls)
+    is_users = policy.is_user_class(cls)
+    slots = tuple(
+        (name, member)
+        for base in bases
+        if policy.is_user_class(base)
+        for name, member in vars(base).items()
+        if isinstance(member, MemberDescriptorType)
+    )
+    return Kind(
+        is_open=True,
+        is_object=cls not in _BUILT_IN and not issubclass(cls, _PLAIN_KINDS),
+        is_users=is_users,
+        is_container=any(base.__module__ in _CONTAINERS for base in bases),
+        is_cache=cls is _CACHE,
+        slots=slots,
+    )

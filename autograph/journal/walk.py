@@ -1,0 +1,318 @@
+"""A walk over what code can reach, which notes what that held.
+
+    while i < n:           the block's code names      net, step, i
+        net.step(i)        net is an object            what its attributes hold is noted
+        i += 1             Net.step is code as well    and names more: total, LOG, ...
+
+The search goes by name: an attribute of which no code within reach speaks is not followed, nor is a global
+variable. Where code reaches attributes in other ways, such as `getattr`, all of them are followed."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence, Set
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from .. import policy
+from ..analyses import effects
+from . import containers, records
+from .fingerprints import Progress, is_iterator
+from .kinds import ATOMS, Kind, kind_of
+from .records import Record, Trail
+from .watches import Watches
+
+_FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
+
+_EVERYTHING = frozenset({"globals", "exec", "eval"})  # with these, code reaches all variables of its module
+LARGEST_ARRAY = 1 << 26  # bytes
+
+Follow = Callable[["Walk", Any, Trail], None]
+
+
+class Walk:
+    """The records of all objects within reach of the values `roots`, for code that speaks of `names`."""
+
+    def __init__(
+        self,
+        roots: Iterable[tuple[Any, Trail]],
+        names: Set[str] = frozenset(),
+        reflects: bool = False,
+        known: Sequence[Walk] = (),
+    ) -> None:
+        self.known = known  # walks whose objects need not be visited again
+        self.meets_known = False
+        self.also: dict[int, set[str]] = {}  # further labels of their objects
+        self.records: dict[Any, Record] = {}
+        self.codes: dict[int, CodeType] = {}
+        self.names = set(names)
+        self.reflects = reflects
+        self.own_names: set[str] = set()  # those that code says which the walk has found
+        self.followed: set[str] = set()  # of attributes
+        self.watches = Watches()
+        self._kinds: dict[type, Kind] = {}
+        self._follow: dict[type, Follow | None] = {}
+        self._without_memory: set[type] = set()
+        self._seen: dict[int, Any] = {}  # keeps what was seen alive, so that no other object gets its number
+        self._queue: deque[tuple[Any, Trail]] = deque()
+        # What has named parts: the parts that are still to be followed, once some code names them
+        self._named: list[tuple[dict[str, Any], Trail, Callable[[str], None] | None]] = []
+        for value, trail in roots:
+            self.push(value, trail)
+        self._search()
+
+    def widen(self, names: Set[str], reflects: bool) -> None:
+        """Go on, for code that speaks of these names as well."""
+        self.names |= names
+        self.reflects |= reflects
+        self._search()
+
+    def unfollowed(self) -> set[str]:
+        """The names of attributes that no code has spoken of."""
+        return set().union(*(parts for parts, _, _ in self._named))
+
+    def has_seen(self, number: int) -> bool:
+        return number in self._seen
+
+    def push(self, value: Any, trail: Trail) -> None:
+        """Look at a value later, unless there is nothing to be changed in it."""
+        if self.is_open(value):
+            self._queue.append((value, trail))
+
+    def is_open(self, value: Any) -> bool:
+        """Whether there may be something to be changed in a value."""
+        return type(value) not in ATOMS and self._kind(type(value)).is_open
+
+    def _search(self) -> None:
+        followed = -1, False
+        while self._queue or followed != (len(self.names), self.reflects):
+            while self._queue:
+                value, trail = self._queue.popleft()
+                self._visit(value, trail)
+            followed = len(self.names), self.reflects
+            for parts, trail, noted in self._named:
+                for name in list(parts) if self.reflects else [*(parts.keys() & self.names)]:
+                    self.followed.add(name)
+                    if noted is not None:
+                        noted(name)
+                    self.push(parts.pop(name), Trail(trail, ".", name))
+
+    def _visit(self, value: Any, trail: Trail) -> None:
+        number = id(value)
+        if number in self._seen:
+            known = self.records.get(number)
+            if known is not None:
+                known.labels.add(trail.label)
+            return
+        if any(walk.has_seen(number) for walk in self.known):
+            self.meets_known = True
+            self.also.setdefault(number, set()).add(trail.label)
+            return
+        cls = type(value)
+        kind = self._kind(cls)
+        if not kind.is_open:
+            return
+        self._seen[number] = value
+        follow = self._follow[cls]
+        if follow is not None:
+            follow(self, value, trail)
+        elif not kind.is_users or cls not in self._without_memory:
+            if is_iterator(value):
+                self.records[number] = Progress(value, trail)
+                return
+            if isinstance(value, memoryview):
+                self.watches.is_complete = False
+                self.push(value.obj, trail)
+                return
+            if _has_memory(value):
+                if _is_array(value):
+                    self.records[number] = containers.Buffer(value, trail)
+                    return
+                self.watches.conditions.append(lambda: not _is_array(value))
+            elif not hasattr(cls, "__buffer__"):
+                self._without_memory.add(cls)
+        if kind.is_object:
+            self._object(value, kind, trail)
+
+    def _kind(self, cls: type) -> Kind:
+        known = self._kinds.get(cls)
+        if known is None:
+            known = self._kinds[cls] = kind_of(cls)
+            self._follow[cls] = next((follow for base, follow in _FOLLOW if issubclass(cls, base)), None)
+        return known
+
+    # What has parts without names
+
+    def _list(self, items: Any, trail: Trail) -> None:
+        record = self.records[id(items)] = containers.Sequence(items, trail)
+        self._items(record.kept, trail)
+
+    def _items(self, items: Iterable[Any], trail: Trail) -> None:
+        for index, item in enumerate(items):
+            kind = type(item)
+            if kind not in ATOMS and not (kind is tuple and ATOMS.issuperset(map(type, item))):
+                self._queue.append((item, Trail(trail, "[", index)))
+
+    def _dict(self, mapping: Any, trail: Trail) -> None:
+        record = self.records[id(mapping)] = containers.Entries(mapping, trail, mapping, "[")
+        for key, item in record.kept.items():
+            for part in (key, item):
+                if type(part) not in ATOMS:
+                    self._queue.append((part, Trail(trail, "[", key)))
+
+    def _set(self, members: Any, trail: Trail) -> None:
+        self.records[id(members)] = containers.Members(members, trail)
+        self._items(list(members), trail)
+
+    # Code
+
+    def _function(self, function: FunctionType, trail: Trail) -> None:
+        is_users = policy.is_user_code(function)
+        self.watches.function(function)
+        for name, shared in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            self._cell(shared, Trail(None, "", name), is_users)
+        self._dict_of(function, trail)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.push(default, Trail(None, "", function.__name__))
+        if is_users:
+            self._code(function.__code__, function.__globals__)
+
+    def _cell(self, shared: CellType, trail: Trail, is_users: bool) -> None:
+        if id(shared) in self._seen:
+            return
+        self._seen[id(shared)] = shared
+        record = records.cell(shared, trail)
+        if is_users:
+            self.records[id(shared)] = record
+        else:
+            self.watches.holders.append(record)
+        self.push(record.kept, trail)
+
+    def _code(self, code: CodeType, variables: dict[str, Any]) -> None:
+        if id(code) in self.codes:
+            return
+        self.codes[id(code)] = code
+        known = effects.facts(code)
+        self.names |= known.names
+        self.own_names |= known.names
+        self.reflects |= known.reflects
+        names = known.names if _EVERYTHING.isdisjoint(known.names) else known.names | variables.keys()
+        self.watches.absent(variables, known.names)
+        self.watches.is_complete &= _EVERYTHING.isdisjoint(known.names)
+        for name in names:
+            if name in variables or name in known.globals_set:
+                self._global(variables, name)
+
+    def _global(self, variables: dict[str, Any], name: str) -> None:
+        key = id(variables), name
+        if key not in self.records:
+            record = self.records[key] = records.global_variable(variables, Trail(None, "", name))
+            self.push(record.kept, record.trail)
+
+    def _method(self, method: MethodType, trail: Trail) -> None:
+        self.push(method.__func__, trail)
+        self.push(method.__self__, Trail(None, "", "self"))
+
+    def _partial(self, partial: functools.partial[Any], trail: Trail) -> None:
+        self.watches.is_complete = False
+        self.push(partial.func, trail)
+        self._items((*partial.args, *partial.keywords.values()), trail)
+
+    def _wrapper(self, wrapper: Any, trail: Trail) -> None:
+        self.watches.mapping(policy.attributes_of(wrapper))
+        for part in ("__func__", "fget", "fset", "fdel", "func"):
+            self.push(getattr(wrapper, part, None), trail)
+
+    # What has named parts
+
+    def _module(self, module: ModuleType, trail: Trail) -> None:
+        if not policy.is_library_module(module):
+            variables = vars(module)
+            self.watches.mapping(variables)
+            self._named.append((dict(variables), trail, functools.partial(self._global, variables)))
+
+    def _class(self, owner: type, trail: Trail) -> None:
+        self.watches.class_(owner)
+        for base in policy.bases_of(owner):
+            if base is owner or id(base) not in self._seen:
+                self._seen[id(base)] = base
+                if policy.is_user_class(base):
+                    self._class_itself(base, trail)
+        self.push(type(owner), trail)
+
+    def _class_itself(self, owner: type, trail: Trail) -> None:
+        members = dict(vars(owner))
+        self.watches.mapping(vars(owner))
+        for name in [name for name in members if name.startswith("__") and name.endswith("__")]:
+            member = members.pop(name)
+            if isinstance(member, _FUNCTION_CLASSES):
+                self.push(member, Trail(trail, ".", name))
+
+        def noted(name: str) -> None:
+            if not isinstance(vars(owner).get(name), (*_FUNCTION_CLASSES, types.MemberDescriptorType)):
+                at = Trail(Trail(None, "", owner.__name__), ".", name)
+                self.records[id(owner), name] = records.class_attribute(owner, at)
+
+        self._named.append((members, trail, noted))
+
+    def _object(self, value: Any, kind: Kind, trail: Trail) -> None:
+        """An instance of a user's class, or of a container that is written in Python."""
+        self.watches.instance(value, type(value))
+        if kind.is_users:
+            self.push(type(value), trail)
+        elif not kind.is_container:
+            if kind.is_cache:
+                self.watches.is_complete = False
+                self.push(getattr(value, "__wrapped__", None), trail)
+            return
+        self._dict_of(value, trail, follow_all=kind.is_container)
+        for name, member in kind.slots:
+            at = Trail(trail, ".", name)
+            record = self.records[id(value), name] = records.slot(value, member, at)
+            self.push(record.kept, at)
+
+    def _dict_of(self, value: Any, trail: Trail, follow_all: bool = False) -> None:
+        try:
+            attributes = value.__dict__ if follow_all else object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return
+        self.watches.attributes(value, attributes)
+        if isinstance(attributes, dict) and id(attributes) not in self.records:
+            record = self.records[id(attributes)] = containers.Entries(
+                attributes, trail, attributes, ".", type(value)
+            )
+            if follow_all:
+                for name, part in record.kept.items():
+                    self.push(part, Trail(trail, ".", name))
+            else:
+                self._named.append((dict(record.kept), trail, None))
+
+
+def _has_memory(value: Any) -> bool:
+    try:
+        memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is memory that code may write to, and not too much of it to be copied."""
+    view = memoryview(value)
+    return not view.readonly and view.nbytes <= LARGEST_ARRAY
+
+
+_FOLLOW: tuple[tuple[Any, Follow], ...] = (
+    (FunctionType, Walk._function),
+    (MethodType, Walk._method),
+    (ModuleType, Walk._module),
+    (type, Walk._class),
+    ((list, deque), Walk._list),
+    (dict, Walk._dict),
+    (set, Walk._set),
+    ((tuple, frozenset), Walk._items),
+    (functools.partial, Walk._partial),
+    (_FUNCTION_CLASSES[1:], Walk._wrapper),
+)
