@@ -16,6 +16,8 @@ from .staging import State
 
 _MUTABLE = list, dict
 Path = tuple[int, ...]
+Held = dict[Path, list[tuple[Any, Any]]]
+"""Where a container of the state is, and what it and the containers in it held."""
 
 
 class Aliases:
@@ -25,17 +27,17 @@ class Aliases:
         self.containers = dict(_containers(initial))
         self._results: list[dict[Path, Any]] = []  # of each run: where in the results which container is
 
-    def enter(self, state: State) -> tuple[State, dict[Path, Any]]:
+    def enter(self, state: State) -> tuple[State, Held]:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
         held = {}
         for path, container in self.containers.items():
-            before, value = drawn(container), _at(state, path)
+            before, value = list(_contents(container)), _at(state, path)
             if value is not container and fits(container, value):
                 held[path] = before
                 pour(container, value)
         return _with(state, {path: self.containers[path] for path in held}), held
 
-    def changed(self, state: State, held: dict[Path, Any]) -> list[Path]:
+    def changed(self, state: State, held: Held) -> list[Path]:
         """Where the containers are that do not hold any more what came in."""
         return [path for path in held if not equal(self.containers[path], _at(state, path))]
 
@@ -60,17 +62,15 @@ class Aliases:
         lost = next((path for path in changed if id(self.containers[path]) not in given), None)
         return tuple(map(drawn, results)), lost
 
-    def put_back(self, held: dict[Path, Any]) -> None:
-        """Fill the containers with what they held before."""
-        for path, before in held.items():
-            container = self.containers[path]
-            if fits(container, before):
-                pour(container, before)
-            elif isinstance(container, dict):
-                container.clear()
-                container.update(before)
-            else:
-                container[:] = before
+    def put_back(self, held: Held) -> None:
+        """Fill the containers with what they held before: the very same objects, all the way down."""
+        for before in held.values():
+            for container, items in before:
+                if isinstance(container, dict):
+                    container.clear()
+                    container.update(items)
+                else:
+                    container[:] = items
 
     def settle(self, results: State) -> State:
         """The results after the block: a container that was never exchanged has them as its items."""
@@ -98,6 +98,15 @@ def _containers(values: Sequence[Any], around: Path = ()) -> Iterator[tuple[Path
             yield path, value
         elif isinstance(value, tuple):
             yield from _containers(value, path)
+
+
+def _contents(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The containers in a nest, each with a copy that holds the same objects."""
+    if type(value) in _MUTABLE:
+        yield value, value.copy()
+    if isinstance(value, (*_MUTABLE, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _contents(item)
 
 
 def _at(values: Any, path: Path) -> Any:
@@ -132,11 +141,18 @@ def pour(container: Any, value: Any) -> None:
     if container is value:
         return
     for key in container if isinstance(container, dict) else range(len(container)):
-        inner, new = container[key], value[key]
-        if type(inner) in _MUTABLE and fits(inner, new):
-            pour(inner, new)
-        else:
-            container[key] = new
+        container[key] = _poured(container[key], value[key])
+
+
+def _poured(inner: Any, new: Any) -> Any:
+    """An item with the value of another, in the containers that it has already."""
+    if type(inner) in _MUTABLE and fits(inner, new):
+        pour(inner, new)
+        return inner
+    if isinstance(inner, tuple) and type(inner) is type(new) and len(inner) == len(new):
+        own = {path: _poured(part, _at(new, path)) for path, part in _containers(inner)}
+        return _with(new, own)
+    return new
 
 
 def drawn(value: Any) -> Any:
@@ -156,6 +172,8 @@ def equal(one: Any, other: Any) -> bool:
     >>> equal({"a": [1]}, {"a": [1]}), equal([1], [2])
     (True, False)
     """
+    if isinstance(one, tuple) and type(one) is type(other) and len(one) == len(other):
+        return all(map(equal, one, other))
     if type(one) is not type(other) or type(one) not in _MUTABLE:
         return same(one, other)
     if not fits(one, other):

@@ -888,3 +888,30 @@ class TestTraces:
             return total
 
         agrees(f)
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class TestListsInTuplesInDicts:
+    def test_a_nest_that_is_made_anew_each_time(self):
+        def f(n):
+            state = {"a": (0, [1, 2]), "b": Pair(1, [2])}
+            while n > 0:
+                state = {"a": (state["a"][0] + 1, [state["a"][1][1], n]), "b": Pair(n, [state["b"].a])}
+                n -= 1
+            return state
+
+        agrees(f)
+
+    def test_a_list_inside_keeps_its_other_names(self):
+        def f(n):
+            state = {"a": (0, [1, 2]), "b": [(1, [5])]}
+            known, inner = state["a"][1], state["b"][0][1]
+            while n > 0:
+                state["a"][1][0] += n
+                inner[0] += known[0]
+                n -= 1
+            return state, known, inner
+
+        agrees(f)
