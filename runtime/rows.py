@@ -52,6 +52,10 @@ class Rows:
             )
         return map(self.get, range(self.count))
 
+    def __length_hint__(self) -> int:
+        known = isinstance(self.count, int) and self.test is None
+        return self.count if known else NotImplemented
+
     def counted(self, what: str) -> Rows:
         """Itself, where `what` is told by the number of items."""
         if self.test is not None:

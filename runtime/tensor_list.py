@@ -232,6 +232,13 @@ def fits(like: Any, element: Any) -> bool:
 
 
 def _differ(name: str, one: str, other: Any, notes: Sequence[Note]) -> Exception:
+    if _holds_list(other):
+        return staging_error(
+            "AGC273",
+            f"an element of the list `{name}` is a list whose length the graph decides",
+            why="the elements of such a list are tensors, or nests of a fixed number of them",
+            fix="stack the inner list, `tf.stack([... for ...])`, or make one flat list, `[... for ... for ...]`",
+        )
     return staging_error(
         "AGC273",
         f"the elements of the list `{name}` do not fit each other: one is {one}, another {_shown(other)}",
@@ -239,6 +246,12 @@ def _differ(name: str, one: str, other: Any, notes: Sequence[Note]) -> Exception
         why="the graph decides how long the list is, so all its elements are tensors, or the same nests of tensors",
         fix="give all elements one structure, or keep Python objects out of the list",
     )
+
+
+def _holds_list(value: Any) -> bool:
+    if isinstance(value, TensorList):
+        return True
+    return nest.is_nested(value) and any(_holds_list(child) for _, child in nest.children(value))
 
 
 def _made(value: Any) -> list[Note]:
@@ -274,7 +287,7 @@ def from_elements(name: str, elements: Sequence[Any], examples: Iterable[Any] = 
 
 def _empty(column: Sequence[Any]) -> TensorArray:
     """An empty array for the values of one leaf."""
-    firm = [leaf for leaf in column if not getattr(leaf, "_is_weak", False)]
+    firm = [leaf for leaf in column if getattr(leaf, "_weak_from", None) is None]
     wanted = next((dtype for dtype in map(leaves.dtype_of, firm or column) if dtype is not None), None)
     if wanted is None:
         numbers = [type(leaf) for leaf in column if leaves.is_weak(leaf)]

@@ -15,7 +15,7 @@ from ..frames import f_back, leveled
 from ..staging import Pending, Undefined, ld, show_liveness
 from .branches import cases, cond, keep
 from .checks import check
-from .comprehensions import listed, only, selected
+from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected
 from .items import at, put, put_updated, within
 from .logic import and_, compare, if_exp, not_, or_
 from .loops import for_loop, until, while_loop
@@ -28,7 +28,8 @@ __all__ = [
     "f_back", "leveled", "live",
     "cond", "cases", "keep", "while_loop", "for_loop", "until", "if_exp", "and_", "or_", "not_", "compare", "check",
     "converted", "ld", "ld_cell", "Undefined", "Pending", "attr", "item", "items", "cell",
-    "print_", "eq", "ne", "own_list", "listed", "selected", "only",
+    "print_", "eq", "ne", "own_list",
+    "listed", "gone_through", "selected", "joined", "only", "part", "known", "decided",
     "put", "put_updated", "within", "at", "has_length", "is_", "in_", "not_in",
 ]  # fmt: skip
 

@@ -2,20 +2,24 @@
 
     [f(x) for x in t]               ag__.listed(t)(lambda items: [f(x) for x in items])
     [f(x) for x in t if x > 0]      ag__.selected(t, lambda items: [ag__.only(x > 0, lambda: f(x)) for x in items])
-    sum(f(x) for x in t)            sum(ag__.listed(t)(lambda items: (f(x) for x in items)))
+    [x * y for x in s for y in t]   ag__.joined(s, lambda items: [<the list for one x> for x in items])
+    sum(f(x) for x in t)            sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
+    {f(x) for x in t}               {f(x) for x in ag__.known(t, 'set')}
 
 In plain Python the comprehension runs as it stands. For a backend it becomes a loop that appends to a list; then
-`items` is one item at a time.
+`items` is one item at a time. A few items whose number is known are laid out one by one, as Python would do it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from operator import methodcaller
+from itertools import chain
+from operator import length_hint, methodcaller
+from types import GeneratorType
 from typing import Any
 
-from ..errors import leave_no_trace
+from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
 from ..staging import PYTHON, backends
 from .branches import cond
 from .loops import for_loop
@@ -23,6 +27,7 @@ from .variables import own_list
 
 Build = Callable[[Iterable[Any]], Any]
 
+_FEW = 32  # so many items are laid out; more would make the graph long
 _LEFT_OUT: Any = object()
 
 
@@ -39,19 +44,42 @@ def only(test: Any, element: Callable[[], Any]) -> Any:
     try:
         if backend is PYTHON or not backend.owns(test):
             return element() if test else _LEFT_OUT
-        (elements,) = cond(test, lambda: ([element()],), lambda: ([],), (), names=("list",))
+        (elements,) = cond(test, lambda: ([element()],), lambda: ([],), (), names=("comprehension",))
         return _Perhaps(elements)
     except BaseException as error:
         leave_no_trace(error)
         raise
 
 
+def part(test: Any, inner: Callable[[], Any]) -> Any:
+    """What the inner `for` of a comprehension gives for one item of the outer one, with `if test` between them."""
+    backend = backends[type(test)]
+    try:
+        if backend is PYTHON or not backend.owns(test):
+            return inner() if test else ()
+        (found,) = cond(test, lambda: (_as_list(inner()),), lambda: ([],), (), names=("comprehension",))
+        return found
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
 def listed(items: Iterable[Any]) -> Callable[[Build], Any]:
-    """What calls `build` with the items for the list (or generator) that it makes of them. In plain Python that is C.
+    """What calls `build` with the items for the list that it makes of them. In plain Python that is C.
 
     >>> listed([1, 2, 3])(lambda items: [x * x for x in items])
     [1, 4, 9]
     """
+    backend = backends[type(items)]
+    if backend is not PYTHON and backend.owns(items):
+        number = _number(items)
+        if number is None or number > _FEW:
+            return partial(_looped, items)
+    return methodcaller("__call__", items)
+
+
+def gone_through(items: Iterable[Any]) -> Callable[[Build], Any]:
+    """The same for a generator that a function uses up, which may ask for the truth of the elements."""
     backend = backends[type(items)]
     if backend is not PYTHON and backend.owns(items):
         return partial(_looped, items)
@@ -59,36 +87,140 @@ def listed(items: Iterable[Any]) -> Callable[[Build], Any]:
 
 
 def selected(items: Iterable[Any], build: Build) -> Any:
-    """The same for a comprehension with a condition, whose elements come from `only`.
+    """The same for a comprehension or generator with a condition, whose elements come from `only`.
 
     >>> selected([1, 2, 3], lambda items: [only(x > 1, lambda: x * x) for x in items])
     [4, 9]
     """
+    return _collected(items, build, _chosen)
+
+
+def joined(items: Iterable[Any], build: Build) -> Any:
+    """The same for a comprehension or generator with more than one `for`, whose elements are lists.
+
+    >>> joined([1, 2], lambda items: [[x, -x] for x in items])
+    [1, -1, 2, -2]
+    """
+    return _collected(items, build, _whole)
+
+
+def _collected(items: Iterable[Any], build: Build, elements: Callable[[Any], Any]) -> Any:
     backend = backends[type(items)]
     try:
         if backend is not PYTHON and backend.owns(items):
-            return _looped(items, build)
-        return _extended([], build(items))
+            return _looped(items, build, elements)
+        found = build(items)
+        return _lazily(found, elements) if type(found) is GeneratorType else _extended([], found, elements)
     except BaseException as error:
         leave_no_trace(error)
         raise
 
 
-def _looped(items: Iterable[Any], build: Build) -> Any:
-    out: list[Any] = []
+def _looped(items: Iterable[Any], build: Build, elements: Callable[[Any], Any] | None = None) -> Any:
+    comprehension: list[Any] = []  # errors call it so
 
-    def element(item: Any, out: Any) -> tuple[Any]:
-        return (_extended(out, build((item,))),)
+    def step(item: Any, comprehension: Any) -> tuple[Any]:
+        return (_extended(comprehension, build((item,)), elements or _single),)
 
-    (result,) = for_loop(items, element, (out,), places=(own_list(lambda: out),))
+    (result,) = for_loop(items, step, (comprehension,), places=(own_list(lambda: comprehension),))
     return result
 
 
-def _extended(out: Any, elements: Iterable[Any]) -> Any:
-    """The list with the elements that are in it."""
-    for element in elements:
-        if type(element) is _Perhaps:
-            out = out + element.elements
-        elif element is not _LEFT_OUT:
-            out.append(element)
+# What one turn of the comprehension adds to the list: elements, or a list that a backend holds.
+
+
+def _single(found: Any) -> tuple[Any, ...]:
+    return (found,)
+
+
+def _chosen(found: Any) -> Any:
+    if type(found) is _Perhaps:
+        return found.elements
+    return () if found is _LEFT_OUT else (found,)
+
+
+def _whole(found: Any) -> Any:
+    return found
+
+
+def _as_list(found: Any) -> Any:
+    return found if backends[type(found)] is not PYTHON else list(found)
+
+
+def _extended(out: Any, turns: Iterable[Any], elements: Callable[[Any], Any]) -> Any:
+    """The list with what the turns add to it."""
+    for turn in turns:
+        added = elements(turn)
+        if backends[type(added)] is PYTHON:
+            out.extend(added)
+        else:
+            out = out + added
     return out
+
+
+def _lazily(turns: Iterator[Any], elements: Callable[[Any], Any]) -> Any:
+    """What a generator's turns give, one by one; a list if it begins with one that a backend holds."""
+    for turn in turns:
+        added = elements(turn)
+        if backends[type(added)] is not PYTHON:
+            return _extended([], chain((turn,), turns), elements)
+        if type(added) is not tuple or added:
+            return _flowing(chain((added,), map(elements, turns)))
+    return iter(())
+
+
+def _flowing(parts: Iterator[Iterable[Any]]) -> Iterator[Any]:
+    try:
+        for part in parts:
+            yield from part
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+# Sets and dicts, which only Python makes.
+
+
+def known(items: Iterable[Any], kind: str) -> Iterable[Any]:
+    """The items of a set or dict comprehension, whose number must be known."""
+    backend = backends[type(items)]
+    if backend is PYTHON or not backend.owns(items) or _number(items) is not None:
+        return items
+    raise _refused(f"a {kind} comprehension goes over items whose number the graph decides", kind)
+
+
+def decided(test: Any, kind: str) -> Any:
+    """The condition of a set or dict comprehension, which must be Python's."""
+    backend = backends[type(test)]
+    if backend is PYTHON or not backend.owns(test):
+        return test
+    try:
+        return bool(test)
+    except TypeError:
+        raise _refused(f"a {kind} comprehension has a condition that the graph decides", kind) from None
+
+
+def _refused(title: str, kind: str) -> Exception:
+    return StagingError(
+        Diagnostic(
+            "AGC276",
+            title,
+            user_line(),
+            why=f"a {kind} is made while the function is traced, and Python has to know its "
+            f"{'keys' if kind == 'dict' else 'elements'} by then",
+            fix=_REWRITES[kind],
+        )
+    )
+
+
+_REWRITES = {
+    "set": "make a list, `xs = [... for ...]`, and of that a tensor without repetitions: `tf.unique(tf.stack(xs)).y`",
+    "dict": "make two lists, `keys = [... for ...]` and `values = [... for ...]`; or let Python know the keys, and "
+    "choose the values: `{k: tf.where(test, v, 0) for k in names}`",
+}
+
+
+def _number(items: Any) -> int | None:
+    """How many items a backend's value has, if that is known."""
+    number = length_hint(items, -1)
+    return None if number < 0 else number

@@ -94,7 +94,7 @@ class StageCalls(ExpressionPass):
         )
 
     def is_left_alone(self, callee: gast.expr) -> bool:
-        if is_call_of(callee, self.context.ag, "listed"):
+        if is_call_of(callee, self.context.ag, "listed", "gone_through"):
             return True
         if isinstance(callee, gast.Attribute) and (
             isinstance(callee.value, LITERALS) or id(callee.value) in self.names.lists

@@ -1,13 +1,15 @@
 """Let a backend go through the items of a comprehension, and decide which are in it.
 
-    [f(x) for x in t]           ==>  ag__.listed(t)(lambda items: [f(x) for x in items])
-    [f(x) for x in t if x > 0]  ==>  ag__.selected(t, lambda items: [ag__.only(x > 0, lambda: f(x)) for x in items])
-    sum(f(x) for x in t)        ==>  sum(ag__.listed(t)(lambda items: (f(x) for x in items)))
+    [f(x) for x in t]            ==>  ag__.listed(t)(lambda items: [f(x) for x in items])
+    [f(x) for x in t if x > 0]   ==>  ag__.selected(t, lambda items: [ag__.only(x > 0, lambda: f(x)) for x in items])
+    [x * y for x in s for y in t]
+            ==>  ag__.joined(s, lambda items: [ag__.listed(t)(lambda items: [x * y for y in items]) for x in items])
+    sum(f(x) for x in t)         ==>  sum(ag__.gone_through(t)(lambda items: (f(x) for x in items)))
+    {f(x) for x in t if x > 0}   ==>  {f(x) for x in ag__.known(t, 'set') if ag__.decided(x > 0, 'set')}
 
-What is provably Python stays: items that are spelled out, conditions that compare nothing, and comprehensions that a
-lambda cannot hold (`:=`, `await`). So do elements that call functions of the user's, for which another frame may be
-one too many: over a tensor of known length they are laid out item by item. So do sets and dicts, which cannot hold
-what a backend computes, and more than one `for`."""
+What is provably Python stays: items that are spelled out or texts, conditions that only Python decides, and
+comprehensions that a lambda cannot hold (`:=`, `await`). Sets and dicts cannot hold what a backend computes: there a
+backend's items and conditions are refused."""
 
 from __future__ import annotations
 
@@ -15,88 +17,126 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import is_text, static
-from ..syntax.nodes import lambda_of, load
+from ..analyses.staticness import among_numbers, is_text, static
+from ..syntax.nodes import lambda_of, load, text
 from ..syntax.template import Template
-from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside, root
+from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside
 from .expressions import ExpressionPass
 
 LISTED = Template("$ag.listed($items)($build)")
+GONE_THROUGH = Template("$ag.gone_through($items)($build)")
 SELECTED = Template("$ag.selected($items, $build)")
+JOINED = Template("$ag.joined($items, $build)")
 ONLY = Template("$ag.only($test, lambda: $element)")
+PART = Template("$ag.part($test, lambda: $inner)")
+KNOWN = Template("$ag.known($items, $kind)")
+DECIDED = Template("$ag.decided($test, $kind)")
 
-# Built-in functions and methods that give Python's own items, and built-in functions that use a generator up.
-PYTHON_ITEMS = frozenset(
-    {"items", "keys", "values", "split", "splitlines", "listdir", "sorted", "dict", "list"}
+# Functions and methods that give Python's own items or texts, and questions that only texts and files answer.
+PYTHON_ITEMS = frozenset({"items", "keys", "values", "dict"})
+TEXTS = frozenset(
+    {"keys", "split", "splitlines", "listdir", "iterdir", "glob", "readlines", "walk", "fields"}
 )
-USERS = frozenset({"sum", "any", "all", "min", "max"})
+QUESTIONS = frozenset(
+    {"startswith", "endswith", "strip", "lstrip", "rstrip", "isdigit", "isalpha", "isalnum", "isidentifier"}
+    | {
+        "isspace",
+        "isupper",
+        "islower",
+        "match",
+        "search",
+        "fullmatch",
+        "exists",
+        "isfile",
+        "isdir",
+        "is_file",
+    }
+    | {"is_dir", "hasattr", "callable", "issubclass", "isinstance"}
+)
+# Built-in functions that use a generator up, and those that make a list of it.
+USERS = frozenset({"sum", "any", "all", "min", "max", "sorted"})
+MAKERS = frozenset({"list", "tuple"})
 ORDERINGS = (gast.Lt, gast.LtE, gast.Gt, gast.GtE, gast.Eq, gast.NotEq)
+PARTS = (gast.Name, gast.Attribute, gast.Subscript, gast.BinOp)
 
 
 class StageComprehensions(ExpressionPass):
     name = "stage_comprehensions"
-    concerns = frozenset({gast.ListComp, gast.GeneratorExp})
+    concerns = frozenset({gast.ListComp, gast.GeneratorExp, gast.SetComp, gast.DictComp})
 
     def visit_ListComp(self, node: Any) -> Any:
         new = self.children(node)
         if not self.active or not self.is_staged(node):
             return new
-        return (
-            self.selected(new)
-            if self.has_choice(node)
-            else self.written(LISTED, new, new.elt, [*new.generators[0].ifs])
-        )
+        return self.written(new, list(node.generators), LISTED)
 
     def visit_Call(self, node: Any) -> Any:
         new = self.children(node)
-        if not self.active or len(node.args) != 1 or not isinstance(node.args[0], gast.GeneratorExp):
-            return new
         name = getattr(node.func, "id", None)
-        if name not in USERS or not self.context.is_builtin(name):
+        if not self.active or name not in USERS | MAKERS or name in self.names.bound:
             return new
-        if not self.is_staged(node.args[0]) or node.args[0].generators[0].ifs:
+        if not self.context.is_builtin(name):
             return new
-        argument = new.args[0]
-        return evolve(new, args=[self.written(LISTED, argument, argument.elt, [])])
+        if (
+            not node.args
+            or not isinstance(node.args[0], gast.GeneratorExp)
+            or not self.is_staged(node.args[0])
+        ):
+            return new
+        shape = LISTED if name in MAKERS else GONE_THROUGH
+        argument = self.written(new.args[0], list(node.args[0].generators), shape)
+        return evolve(new, args=[argument, *new.args[1:]])
+
+    def visit_SetComp(self, node: Any) -> Any:
+        new = self.children(node)
+        if not self.active or node.generators[0].is_async:
+            return new
+        kind = text("set" if isinstance(node, gast.SetComp) else "dict")
+        generators = [self.checked(*pair, kind) for pair in zip(node.generators, new.generators, strict=True)]
+        return evolve(new, generators=generators)
+
+    visit_DictComp = visit_SetComp  # noqa: N815
+
+    def checked(self, old: Any, new: Any, kind: gast.expr) -> Any:
+        items, ag = new.iter, self.context.ag
+        if _may_be_staged(old.iter):
+            items = KNOWN.expression(items, ag=ag, items=items, kind=kind)
+        ifs = [
+            DECIDED.expression(test, ag=ag, test=test, kind=kind) if _may_decide(before, old.iter) else test
+            for before, test in zip(old.ifs, new.ifs, strict=True)
+        ]
+        return evolve(new, iter=items, ifs=ifs)
 
     def is_staged(self, node: Any) -> bool:
         """Whether a backend may have a say in the comprehension."""
-        if len(node.generators) != 1 or node.generators[0].is_async:
+        parts = [node.elt, *node.generators]
+        if any(generator.is_async for generator in node.generators):
             return False
-        parts = [node.elt, node.generators[0].target, *node.generators[0].ifs]
         if contains(parts, (*SUSPENSIONS, gast.NamedExpr)) or self.names.used & {"super", "__class__"}:
             return False
-        if self.has_choice(node):
+        if any(map(_chooses, node.generators)):
             return True
-        return (
-            not node.generators[0].ifs
-            and _may_be_staged(node.generators[0].iter)
-            and not self.calls(node.elt)
-        )
+        return any(_may_be_staged(each.iter) and not each.ifs for each in node.generators)
 
-    def calls(self, element: Any) -> bool:
-        """Whether an element calls a function that may call this one: then another frame would be one too many."""
-        called = (node.func for node in inside(element) if isinstance(node, gast.Call))
-        return not all(map(self.is_harmless, called))
-
-    def is_harmless(self, func: Any) -> bool:
-        name = root(func)
-        if name is None or name in self.names.bound:
-            return False
-        return self.context.is_builtin(name) or self.context.is_library(name)
-
-    def has_choice(self, node: Any) -> bool:
-        return any(map(_compares, node.generators[0].ifs))
-
-    def selected(self, node: Any) -> Any:
-        """A list with a condition."""
-        tests = node.generators[0].ifs
-        test = tests[0] if len(tests) == 1 else at(gast.BoolOp(gast.And(), list(tests)), tests[0])
+    def written(self, node: Any, before: list[Any], plain: Template) -> Any:
+        """The comprehension (or generator) as a call; `before` is what its `for` parts were."""
+        first, *others = node.generators
+        tests = first.ifs
+        test = None
+        if tests:
+            test = tests[0] if len(tests) == 1 else at(gast.BoolOp(gast.And(), list(tests)), tests[0])
+        if others:
+            inner = self.written(evolve(node, generators=others), before[1:], plain)
+            if test is not None:
+                inner = PART.expression(node.elt, ag=self.context.ag, test=test, inner=inner)
+            return self.built(JOINED, node, inner, [])
+        if not _chooses(before[0]):
+            return self.built(plain, node, node.elt, tests)
         element = ONLY.expression(node.elt, ag=self.context.ag, test=test, element=node.elt)
-        return self.written(SELECTED, node, element, [])
+        return self.built(SELECTED, node, element, [])
 
-    def written(self, shape: Template, node: Any, element: gast.expr, ifs: list[gast.expr]) -> Any:
-        (generator,) = node.generators
+    def built(self, shape: Template, node: Any, element: gast.expr, ifs: list[gast.expr]) -> Any:
+        generator = node.generators[0]
         name = self.names.fresh("items")
         self.names.release(name)  # the lambda's own
         inner = evolve(generator, iter=at(load(name), generator.iter), ifs=ifs)
@@ -104,17 +144,45 @@ class StageComprehensions(ExpressionPass):
         return shape.expression(node, ag=self.context.ag, items=generator.iter, build=build)
 
 
-def _compares(test: gast.expr) -> bool:
-    """Whether a condition compares values, as conditions on tensors do."""
-    return not static(test) and any(
-        isinstance(node, gast.Compare) and isinstance(node.ops[0], ORDERINGS) and not static(node)
+def _chooses(generator: Any) -> bool:
+    return any(_may_decide(test, generator.iter) for test in generator.ifs)
+
+
+def _may_decide(test: gast.expr, items: gast.expr) -> bool:
+    """Whether a condition may be a backend's: it compares values, or asks for the truth of one."""
+    if static(test):
+        return False
+    return any(
+        isinstance(node, gast.Compare) and not static(node) and (_orders(node) or among_numbers(node))
         for node in inside(test)
-    )
+    ) or (not _gives_texts(items) and _is_truth(test))
+
+
+def _orders(test: gast.Compare) -> bool:
+    return isinstance(test.ops[0], ORDERINGS)
+
+
+def _is_truth(test: gast.expr) -> bool:
+    match test:
+        case gast.UnaryOp(op=gast.Not(), operand=operand):
+            return _is_truth(operand)
+        case gast.BoolOp(values=values):
+            return any(map(_is_truth, values))
+        case gast.Call(func=func):
+            return _called(func) not in QUESTIONS
+    return isinstance(test, PARTS)
+
+
+def _called(func: gast.expr) -> str | None:
+    return getattr(func, "id", None) or getattr(func, "attr", None)
+
+
+def _gives_texts(items: gast.expr) -> bool:
+    return is_text(items) or (isinstance(items, gast.Call) and _called(items.func) in TEXTS)
 
 
 def _may_be_staged(items: gast.expr) -> bool:
     if isinstance(items, gast.Call):
-        name = getattr(items.func, "id", None) or getattr(items.func, "attr", None)
         constant = bool(items.args) and all(isinstance(argument, gast.Constant) for argument in items.args)
-        return name not in PYTHON_ITEMS and not constant
-    return isinstance(items, (gast.Name, gast.Attribute, gast.Subscript, gast.BinOp)) and not is_text(items)
+        return _called(items.func) not in PYTHON_ITEMS | TEXTS and not constant
+    return isinstance(items, PARTS) and not is_text(items)

@@ -65,13 +65,23 @@ def test_of_a_vector(name: str) -> None:
     agrees(ON_VECTORS[name], V)
 
 
-OF_KNOWN_LENGTH = {
+IN_LISTS = {
     "list": lambda x: list(x),
-    "tuple": lambda x: tuple(x),
     "list of map": lambda x: list(map(lambda v: v + 1, x)),  # noqa: C417
     "list of zip": lambda x: list(zip(x, reversed(x), strict=True)),
-    "list of enumerate": lambda x: [*enumerate(x, 3)],
+    "list of filter": lambda x: list(filter(lambda v: v > 1, x)),
     "sorted": lambda x: list(sorted(x)),  # noqa: C413
+}
+
+
+@pytest.mark.parametrize("name", IN_LISTS)
+def test_lists_of_what_a_graph_goes_through(name: str) -> None:
+    agrees(IN_LISTS[name], V)
+
+
+OF_KNOWN_LENGTH = {
+    "tuple": lambda x: tuple(x),
+    "list of enumerate": lambda x: [*enumerate(x, 3)],
     "sorted, reverse": lambda x: [*sorted(x, reverse=True)],
     "sorted, key": lambda x: [*sorted(x, key=lambda v: v * v)],
     "sorted is stable": lambda x: [*sorted(x, key=lambda v: v % 2, reverse=True)],

@@ -80,10 +80,111 @@ def test_only_the_chosen_elements_are_computed() -> None:
     assert counter.numpy() == 2
 
 
+def test_conditions_by_truth() -> None:
+    def f(xs, n):
+        flags = [1 for x in (n > 1, n > 5, n > 0) if x]
+        return [x for x in xs if x], [x for x in xs if not x], flags, [x for x in xs if x in (1, 2)]
+
+    agrees(f, ([1, 0, 2, 3], 2), ([0], 0))
+
+
+def square(x):
+    return x * x
+
+
+def test_elements_that_call() -> None:
+    def f(xs, n):
+        return [square(x) for x in range(n)], [square(x) for x in xs], [x for x in xs if square(x) > 3]
+
+    agrees(f, ([1, 0, 2, 3], 2), ([0], 0))
+
+
+def test_several_for() -> None:
+    def f(xs, n):
+        return (
+            [x * y for x in xs for y in range(n)],
+            [x * y for x in xs if x > 1 for y in range(n) if y < x],
+            [z for x in range(n) for z in (x, x + 1)],
+            [y for i in (1, 2) for y in range(n) if y < i],
+            [y for x in (1, 2) for y in (3, 4) if n > x],
+            sum(x * y for x in xs for y in range(n)),
+            sum(x * y for x in (1, 2) if n > x for y in range(n)),
+            sum(k + j for k in range(3) if n > k for j in range(2)),
+        )
+
+    agrees(f, ([1, 0, 2, 3], 2), ([2], 1), ([5], 0))
+
+
+def test_comprehensions_in_comprehensions() -> None:
+    def f(xs, n):
+        return [[x * y for y in xs] for x in xs], [sum([x * y for y in range(n)]) for x in xs]
+
+    agrees(f, ([1, 0, 2, 3], 2), ([2], 0))
+    with pytest.raises(autograph.StagingError, match=r"tf.stack\(\[\.\.\. for \.\.\.\]\)"):
+        tf.function(lambda n: [[y for y in range(n)] for _ in range(n)])(tf.constant(2))  # noqa: C416
+
+
+def test_generators_with_conditions() -> None:
+    def f(xs, n):
+        return (
+            sum(x for x in xs if x > 1),
+            min(x for x in xs if x > 1),
+            max((x for x in xs if x > n), default=0),
+            list(x for x in xs if x > 1),  # noqa: C400
+            any(x > 2 for x in range(n)),
+            all(x < 3 for x in xs if x),
+            sum(x for x in (n, 1, 5) if x > 2),
+        )
+
+    agrees(f, ([1, 0, 2, 3], 2), ([2], 5))
+
+    def g(xs, n):
+        return tf.stack(sorted(-x for x in xs if x > n))
+
+    for run in (tf.function(g), tf.function(g, experimental_executor="interpret")):
+        assert plainly(run(tf.constant([1, 3, 2]), tf.constant(1))) == [-3, -2]
+
+
+def test_a_number_of_rows_that_only_the_graph_knows() -> None:
+    signature = [tf.TensorSpec([None], tf.int32)]
+
+    @tf.function(input_signature=signature)
+    def f(xs):
+        pairs = [x * y for i, x in enumerate(xs) for y in xs if i > 0]
+        return [square(x) for x in xs], pairs, sum(x for x in xs if x)
+
+    assert plainly(f(tf.constant([1, 2]))) == ([1, 4], [2, 4], 3)
+
+
+def test_few_rows_make_a_list_of_pythons() -> None:
+    @tf.function
+    def f(xs):
+        a, b = [x + 1 for x in xs]
+        pairs = [(i, x) for i, x in enumerate(xs)]
+        return a * b, len(pairs), [("a", "b")[i] for i, _ in pairs] == ["a", "b"]
+
+    assert plainly(f(tf.constant([1, 2]))) == (6, 2, True)
+
+
 def test_sets_and_dicts_are_refused() -> None:
+    refused = {
+        "set": (lambda n: {x for x in range(n)}, lambda n: {x for x in (1, 2) if x < n}),  # noqa: C416
+        "dict": (lambda n: {x: 1 for x in range(n)}, lambda n: {x: n for x in (1, 2) if x < n}),  # noqa: C420
+    }
+    for kind, (over_items, under_condition) in refused.items():
+        with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension goes over"):
+            tf.function(over_items)(tf.constant(2))
+        with pytest.raises(autograph.StagingError, match=f"AGC276.*a {kind} comprehension has a condition"):
+            tf.function(under_condition)(tf.constant(2))
     for f in (lambda xs: {x for x in xs}, lambda xs: {x: 1 for x in xs}):  # noqa: C416, C420
         with pytest.raises(TypeError, match="Tensor is unhashable"):
             tf.function(f)(tf.constant([1, 2]))
+
+    @tf.function
+    def named(xs):
+        return {name: x * 2 for name, x in zip("ab", xs, strict=True) if name != "c"}
+
+    assert plainly(named(tf.constant([1, 2]))) == {"a": 2, "b": 4}
 
 
 def test_plain_python_does_not_notice() -> None:
@@ -105,4 +206,14 @@ def test_plain_python_does_not_notice() -> None:
         assert log == order
     with pytest.raises(StopIteration):
         autograph.convert(lambda it, xs: [next(it) for x in xs if x > 0])(iter(()), [1])
-    assert autograph.convert(lambda xs: any(1 / x for x in xs))([1, 0])  # lazily
+    for lazily in (
+        lambda xs: any(1 / x for x in xs),
+        lambda xs: any(1 / x for x in xs if x != 7),
+        lambda xs: any(1 / x for x in xs if x != 7 for _ in (1,)),
+    ):
+        assert autograph.convert(lazily)([7, 1, 0])
+        with pytest.raises(ZeroDivisionError):
+            autograph.convert(lazily)([0, 1])
+    assert autograph.convert(lambda xs, ys: [x + y for x in xs if x for y in ys if y > x])(
+        [0, 1], [1, 2]
+    ) == [3]

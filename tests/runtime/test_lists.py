@@ -398,7 +398,7 @@ def test_both_elements_that_differ_are_shown() -> None:
 
 
 def test_membership_in_a_tensor_says_what_to_write() -> None:
-    with pytest.raises(TypeError, match=r"tf\.reduce_any\(xs == n\)"):
+    with pytest.raises(TypeError, match=r"tf\.reduce_any\(xs == "):
         tf.function(lambda xs, n: n in xs)(tf.constant([1, 2]), tf.constant(1))
 
 
