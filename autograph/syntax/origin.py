@@ -8,6 +8,7 @@ Python counts columns of the syntax tree in bytes from 0; people and editors cou
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Iterator
 from types import CodeType
 from typing import Any
@@ -23,15 +24,24 @@ def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
     Where(file='a.py', line=1, column=5, end_column=9, function='', source='é = boom')
     """
     line = getattr(node, "lineno", 0) or 0
-    lines = text.splitlines()
+    lines = lines_of(text)
     if not 0 < line <= len(lines):
         return Where(filename, line, function=function)
-    source = lines[line - 1]
+    source = lines[line - 1].rstrip("\r\n")
     start = characters(source, node.col_offset)
     end_line, end_offset = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
     # What goes on over several lines is marked to the end of its first.
     end = characters(source, end_offset) if end_line == line and end_offset else len(source.rstrip())
     return Where(filename, line, start + 1, end + 1, function, source)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a program, each with its end. Python's lines do not end at a form feed, as `splitlines` has it.
+
+    >>> lines_of("a\\x0c\\r\\nb")
+    ['a\\x0c\\r\\n', 'b']
+    """
+    return re.findall(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+", text)
 
 
 def characters(line: str, offset: int) -> int:
@@ -78,7 +88,7 @@ def settle(new: Iterable[ast.AST], ag: str, generated: Collection[str], text: st
     A statement's position reaches to the end of its last block. Python puts a method call that does so on the
     last line, and a debugger would jump there.
     """
-    lines = text.splitlines()
+    lines = lines_of(text)
     known = {id(node): node for node in new}
     for node in known.values():
         for field in _BLOCKS:

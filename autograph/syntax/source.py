@@ -22,7 +22,7 @@ from agc.autograph.codes import nested
 from agc.autograph.errors import ConversionError, Diagnostic, Where
 
 from . import unfiled
-from .origin import first_line, name_of, places_of, start_of
+from .origin import first_line, lines_of, name_of, places_of, start_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -42,7 +42,7 @@ class Definition(NamedTuple):
 
     def segment(self) -> str:
         """The lines of the definition."""
-        lines = self.text.splitlines(keepends=True)
+        lines = lines_of(self.text)
         return "".join(lines[first_line(self.node) - 1 : self.node.end_lineno])
 
     def statement(self) -> ast.stmt:
@@ -112,7 +112,7 @@ def unwarned() -> Iterator[None]:
 def _not_python(error: SyntaxError, text: str, filename: str) -> Diagnostic:
     line, column = error.lineno or 0, error.offset or 0
     end = (error.end_offset or 0) if error.end_lineno == error.lineno else 0
-    lines = text.splitlines()
+    lines = lines_of(text)
     source = lines[line - 1] if 0 < line <= len(lines) else None
     return Diagnostic("AGC106", f"not Python: {error.msg}", Where(filename, line, column, end, source=source))
 

@@ -21,6 +21,7 @@ from typing import Any
 import astunparse
 import gast
 
+from .origin import lines_of
 from .tree import deep_trees
 
 WIDTH = 110
@@ -39,7 +40,7 @@ def unparse(tree: gast.AST, source: str | None = None) -> str:
         if isinstance(plain, ast.expr):
             return ast.unparse(plain)
         out = io.StringIO()
-        _Printer(plain, out, (source or "").splitlines())
+        _Printer(plain, out, [line.rstrip("\r\n") for line in lines_of(source or "")])
         return out.getvalue().lstrip("\n")
 
 

@@ -14,6 +14,7 @@ import zipfile
 import pytest
 from agc.autograph.errors import ConversionError
 from agc.autograph.syntax import source
+from agc.autograph.syntax.origin import where_of
 
 
 # fmt: off
@@ -224,3 +225,15 @@ def test_null_bytes_are_not_python():
 )
 def test_control_flow_is_seen_in_the_bytecode(f, expected):
     assert source.has_control_flow(f.__code__) is expected
+
+
+def test_a_form_feed_ends_no_line(tmp_path):
+    (tmp_path / "feed.py").write_text(
+        "x = 1\n\x0c\ndef f(y):\n    while y > 1:\n        y -= 1\n    return undefined\n"
+    )
+    namespace = {}
+    path = str(tmp_path / "feed.py")
+    exec(compile((tmp_path / "feed.py").read_text(), path, "exec"), namespace)
+    definition = source.find(namespace["f"])
+    assert definition.segment().startswith("def f(y):")
+    assert where_of(definition.node.body[1], path, definition.text).source == "    return undefined"
