@@ -65,7 +65,7 @@ def staged(
 
     `state` and `names` are the variables that all blocks take; `gives` names their results, where these are others.
     """
-    reach = Reach([(frame.f_code, frame.f_lasti) for frame in _frames(sys._getframe(1))])
+    reach = Reach(list(_frames(sys._getframe(1))))
     _memory.depth += 1
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
@@ -211,7 +211,7 @@ class Journal:
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
     """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
-    reach = Reach([(frame.f_code, frame.f_lasti) for frame in _frames(sys._getframe(1))])
+    reach = Reach(list(_frames(sys._getframe(1))))
     journal = Journal([("operand", block) for block in blocks], reach)
 
     def looked_after() -> Any:

@@ -10,7 +10,7 @@ fix: ..."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from ..analyses import effects
@@ -28,13 +28,21 @@ _WHY = (
 class Reach:
     """The code that a block's changes are seen by: what the block calls, and the function around it."""
 
-    def __init__(self, around: Sequence[tuple[CodeType, int]]) -> None:
-        self.around = around
+    def __init__(self, frames: Sequence[FrameType]) -> None:
+        self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
+        self._frames = frames
         self.codes: list[CodeType] = []
 
     def only_grows(self, change: Reshaped) -> bool:
         """Whether a container has grown, and no code within reach does anything but put things into it."""
-        return change.has_grown and not any(True for _ in self.uses(change.record.labels))
+        return change.has_grown and not any(True for _ in self.uses(self.labels(change)))
+
+    def labels(self, change: Reshaped) -> set[str]:
+        """The names of a container, also those of the variables around that hold it, or something that it is in."""
+        found = set(change.record.labels)
+        for frame in self._frames:
+            found.update(name for name, value in frame.f_locals.items() if _holds(value, change.record.owner))
+        return found
 
     def uses(self, labels: set[str]) -> Iterator[Where]:
         """The lines that read a container, or change it other than by putting something into it."""
@@ -81,6 +89,15 @@ class Reach:
         )
 
 
+def _holds(value: Any, sought: Any, depth: int = 2) -> bool:
+    """Whether a value is the object, or a list, tuple or dict with it inside."""
+    if value is sought:
+        return True
+    if not depth or type(value) not in (list, tuple, dict):
+        return False
+    return any(_holds(item, sought, depth - 1) for item in (value.values() if type(value) is dict else value))
+
+
 def _container(place: Any) -> str:
     """The name of the container that an item is in; empty if the place is none."""
     return str(place.label) if isinstance(place, Item) or getattr(place, "kind", "") == "[" else ""
@@ -99,7 +116,7 @@ def _attribute(place: Any) -> str:
 def refused(change: Reshaped, reach: Reach) -> StagingError:
     """A container that gets another structure, or an iterator that moves on."""
     name = change.record.trail
-    places = list(dict.fromkeys(reach.uses(change.record.labels)))[:4]
+    places = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
     label = change.record.trail.label
     return StagingError(
         Diagnostic(

@@ -427,3 +427,29 @@ def test_a_list_of_the_outside_is_filled_while_tracing() -> None:
 
     f(tf.constant(3))
     assert set(log) == {"traced"}
+
+
+def test_a_list_with_another_name_is_never_wrong() -> None:
+    def aliased(n):
+        xs = [1]
+        ys = xs
+        for _ in range(n):
+            xs.append(5)
+        return len(ys)
+
+    def in_a_dict(n):
+        xs = [1]
+        d = {"a": xs}
+        if n > 1:
+            xs.append(4)
+        return d["a"]
+
+    def in_a_list(n):
+        xs = [1]
+        ys = [xs]
+        for _ in range(n):
+            ys[0].append(3)
+        return xs
+
+    for f in (aliased, in_a_dict, in_a_list):
+        refuses(f, "AGC291", "from 1 to 2 items")
