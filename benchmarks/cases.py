@@ -20,6 +20,8 @@ from functools import partial
 from types import FunctionType, SimpleNamespace
 from typing import Any, NamedTuple
 
+from . import tracing
+
 PROGRAMS = pathlib.Path(__file__).with_name("programs.py").read_text()
 
 LIBRARY = ("calendar", "colorsys", "getopt", "quopri", "shlex")
@@ -86,6 +88,11 @@ def _tracing(tf: Any, programs: SimpleNamespace) -> Run:
 def _first_call(tf: Any, programs: SimpleNamespace) -> Run:
     n = tf.constant(27)
     return lambda: tf.function(load(tf).collatz)(n)
+
+
+def _first_call_of(text: str, tf: Any, programs: SimpleNamespace) -> Run:
+    x = tf.constant(1.5)
+    return lambda: tf.function(load(tf, text).f)(x)
 
 
 def _conversion(tf: Any, programs: SimpleNamespace) -> Run:
@@ -179,6 +186,7 @@ CASES = (
     ),
     Case("tracing", "op", 100, None, _tracing),
     Case("first call", "call", 1, None, _first_call),
+    *(Case(p.name, p.part, p.parts, None, partial(_first_call_of, p.text)) for p in tracing.PROGRAMS),
     Case("conversion", "line", _library_lines(), None, _conversion),
     Case("conversion of modules", "line", _module_lines(), 50.0, _modules, alone=True),
     Case("conversion, one of a file", "function", 1, None, _one_conversion),
