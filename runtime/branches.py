@@ -19,13 +19,13 @@ from agc.autograph.staging import Maybe, Pending, Undefined, deciding
 from . import dtypes, leaves, raising
 from .diagnostics import assigned, staging_error
 from .ir.builder import Builder
-from .ir.graph import Operand
+from .ir.graph import Operand, Value
 from .ir.specs import AnySpec
 from .list_staging import lists_agree
 from .ops.casting import cast
 from .ops.declare import Op
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
-from .tensor import SymbolicTensor, Tensor, WeakDtypeError
+from .tensor import Tensor, WeakDtypeError, adapting, weak_origin
 
 
 def choice(
@@ -146,6 +146,7 @@ def _record_branches(
     outputs: list[list[Operand]] = [[] for _ in builders]
     specs: list[AnySpec] = []
     flat: list[Any] = []
+    origins: list[Value | None] = []
     for path, column in zip(paths, zip(*rows, strict=True), strict=True):
         static = _static_leaf(path, column)
         if static is not None:
@@ -156,12 +157,15 @@ def _record_branches(
             output.append(operand)
         specs.append(spec)
         flat.append(column[0])
+        origins.append(weak_origin(column))
     carried = [i for i, leaf in enumerate(flat) if type(leaf) is not _Static]
     regions, captured = closed(builders, outputs)
     operands = [outer.operand(selector), *captured]
     values = outer.add(op, operands, {}, specs, regions, [hint(paths[i]) for i in carried])
-    for i, value in zip(carried, values, strict=True):
+    for i, value, origin in zip(carried, values, origins, strict=True):
         flat[i] = leaves.rewrapped(flat[i], value, outer)
+        if origin is not None:
+            flat[i]._weak_from = origin
     return repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
 
 
@@ -254,12 +258,10 @@ def _widest(column: Sequence[Any]) -> dtypes.DType | None:
 
 def _dtypes_differ(path: str, column: Sequence[Any]) -> Exception:
     given = " and ".join(leaves.describe(leaf) for leaf in column)
-    weak = next((leaf for leaf in column if isinstance(leaf, SymbolicTensor) and leaf._is_weak), None)
-    others = {leaf.dtype for leaf in column if isinstance(leaf, Tensor)} - {
-        None if weak is None else weak.dtype
-    }
-    if weak is not None and len(others) == 1:
-        return WeakDtypeError(f"the branches give `{path}` different dtypes", weak, others.pop())
+    found = adapting(column, (leaf.dtype for leaf in column if isinstance(leaf, Tensor)))
+    if found is not None:
+        weak, dtype = found
+        return WeakDtypeError(f"the branches give `{path}` different dtypes", weak._weak_from, dtype)
     return _DisagreementError(
         "AGC201",
         f"the branches give `{path}` different types: {given}",

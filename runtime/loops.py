@@ -15,7 +15,7 @@ from agc.autograph.staging import Maybe, Pending, Undefined, deciding, rotated
 from . import leaves, raising, shapes
 from .diagnostics import assigned, assigned_outside, staging_error
 from .ir.builder import Builder
-from .ir.graph import Operand
+from .ir.graph import Operand, Value
 from .ir.specs import AnySpec, ArraySpec, Spec
 from .list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
 from .ops.structure import WHILE
@@ -40,7 +40,7 @@ class _Slot:
     def is_weak(self) -> bool:
         """Whether the variable still has the dtype that its Python number has by itself."""
         if isinstance(self.initial, SymbolicTensor):
-            return self.initial._is_weak
+            return self.initial._weak_from is not None
         return leaves.is_weak(self.initial) and leaves.spec_of(leaves.carried(self.initial)) == self.spec
 
     def starting(self, builder: Builder) -> Operand:
@@ -64,6 +64,7 @@ class Loop:
         self.state = list(state)
         self.invariants = invariants
         self.first = first  # what the test gave for the initial state, if it was called already
+        self._known: dict[str, _Slot] = {}
         self.slots = self._slots()
 
     def _slots(self) -> list[_Slot]:
@@ -72,6 +73,10 @@ class Loop:
             for path, leaf in leaves.flatten_named(name, value):
                 spec = leaves.spec_of(leaves.carried(leaf)) if leaves.is_carried(leaf) else None
                 slots.append(_Slot(path, leaf, spec))
+        for slot in slots:
+            if (known := self._known.get(slot.path)) is not None and known.initial is slot.initial:
+                slot.spec = known.spec  # what was found out already
+        self._known = {slot.path: slot for slot in slots}
         if self.invariants is not None:
             for slot, shape in zip(slots, self.invariants, strict=True):
                 if shape is not None and isinstance(slot.spec, Spec):
@@ -80,7 +85,9 @@ class Loop:
 
     def record(self) -> tuple[Any, ...]:
         """Trace until the types settle, record the operation, and return the state after the loop."""
-        for _ in range(MAX_ATTEMPTS):
+        attempts = 0
+        while attempts < MAX_ATTEMPTS:
+            attempts += 1
             body = Builder("body", active())
             try:
                 results = self._traced(body)
@@ -88,6 +95,7 @@ class Loop:
                     break
             except WeakDtypeError as error:
                 self._start_with(error, body)
+                attempts -= 1  # that happens once for each variable
             except NeedsTensorList as error:
                 self._hold_in_graph(error)
         else:
@@ -101,6 +109,9 @@ class Loop:
         try:
             with test:
                 going = truth(self.test(*self._arguments(test)), "while")
+        except WeakDtypeError as error:
+            self._start_with(error, test)
+            return self.record()
         except NeedsTensorList as error:
             self._hold_in_graph(error)
             return self.record()
@@ -146,18 +157,18 @@ class Loop:
         value = builder.input(hint(slot.path), slot.spec)
         argument = leaves.rewrapped(slot.initial, value, builder)
         if isinstance(argument, SymbolicTensor):
-            argument._is_weak = slot.is_weak()
+            argument._weak_from = argument._value if slot.is_weak() else None
         return argument
 
-    def _start_with(self, error: WeakDtypeError, body: Builder) -> None:
-        """A Python number in the initial state takes the dtype that it met in the body."""
-        at = next((i for i, value in enumerate(body.inputs) if value is error.tensor._value), None)
+    def _start_with(self, error: WeakDtypeError, traced: Builder) -> None:
+        """A Python number in the initial state takes the dtype that it met in the body, or the test."""
+        at = next((i for i, value in enumerate(traced.inputs) if value is error.origin), None)
         carried = [slot for slot in self.slots if slot.spec is not None]
         if at is None or at >= len(carried):
             raise error
         slot = carried[at]
         if isinstance(slot.initial, SymbolicTensor):  # weak in the surrounding loop as well
-            raise WeakDtypeError(str(error), slot.initial, error.dtype) from None
+            raise WeakDtypeError(str(error), slot.initial._weak_from, error.dtype) from None
         wider = self._other_dtype(slot, Spec(error.dtype, ()))
         if wider is None:
             raise TypeError(str(error)) from None
@@ -282,7 +293,14 @@ class Loop:
         names = [hint(slot.path) for slot in carried]
         values = iter(outer.add(WHILE, [*start, *captured], {}, specs, regions, names))
         flat = [
-            slot.initial if slot.spec is None else leaves.rewrapped(slot.initial, next(values), outer)
-            for slot in self.slots
+            slot.initial if slot.spec is None else _result(slot, next(values), outer) for slot in self.slots
         ]
         return repacked(self.state, flat)
+
+
+def _result(slot: _Slot, value: Value, builder: Builder) -> Any:
+    """A variable after the loop; one of the surrounding loop's that is weak still is."""
+    result = leaves.rewrapped(slot.initial, value, builder)
+    if isinstance(slot.initial, SymbolicTensor) and slot.initial.dtype is result.dtype:
+        result._weak_from = slot.initial._weak_from
+    return result

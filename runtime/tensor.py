@@ -9,7 +9,7 @@ Users see one class, `Tensor`. Its operators are installed by `ops.overloads`; w
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -260,12 +260,13 @@ class EagerArray:
 class SymbolicTensor(Tensor):
     """A tensor that a graph under construction will compute."""
 
-    __slots__ = ("_builder", "_is_weak", "_value")
+    __slots__ = ("_builder", "_value", "_weak_from")
 
-    def __init__(self, value: Value, builder: Builder, is_weak: bool = False) -> None:
+    def __init__(self, value: Value, builder: Builder) -> None:
         self._value = value
         self._builder = builder
-        self._is_weak = is_weak  # a loop's variable that starts as a Python number; see WeakDtypeError
+        # The loop's variable that starts as a Python number, if this is it or made from it; see WeakDtypeError.
+        self._weak_from: Value | None = None
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -391,9 +392,46 @@ class SymbolicArray:
 
 
 class WeakDtypeError(TypeError):
-    """A loop variable that starts as a Python number met another dtype, which it should have from the start."""
+    """A loop variable that starts as a Python number met another dtype, which it should have from the start.
 
-    def __init__(self, message: str, tensor: SymbolicTensor, dtype: dtypes.DType) -> None:
+    step = 1.0
+    while v > 1:
+        step /= 2
+        v = v * step        `v` is a float64: so is `step`
+    """
+
+    def __init__(self, message: str, origin: Value | None, dtype: dtypes.DType) -> None:
         super().__init__(message)
-        self.tensor = tensor
+        self.origin = origin
         self.dtype = dtype
+
+
+def adapting(
+    values: Iterable[Any], others: Iterable[dtypes.DType | None]
+) -> tuple[SymbolicTensor, dtypes.DType] | None:
+    """The weak tensor among the values and the one other dtype that it meets, if it may take that.
+
+    A variable as it is takes any. For what was computed from one, integers stay integers: `k // 2` is another number
+    for a float.
+    """
+    weak = next((v for v in values if isinstance(v, SymbolicTensor) and v._weak_from is not None), None)
+    if weak is None:
+        return None
+    met = set(others) - {weak.dtype, None}
+    if len(met) != 1:
+        return None
+    dtype = met.pop()
+    assert dtype is not None
+    is_itself = weak._weak_from is weak._value
+    return (weak, dtype) if is_itself or dtype.is_floating == weak.dtype.is_floating else None
+
+
+def weak_origin(values: Iterable[Any]) -> Value | None:
+    """The weak variable that a result is made from, when all else that it is made from is Python's numbers."""
+    origin = None
+    for value in values:
+        if isinstance(value, SymbolicTensor) and value._weak_from is not None:
+            origin = origin or value._weak_from
+        elif type(value) not in (int, float):
+            return None
+    return origin

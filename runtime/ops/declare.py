@@ -40,7 +40,16 @@ from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
 from ..ir.specs import AnySpec, RefSpec, Spec
 from ..quiet import quietly
-from ..tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor, WeakDtypeError
+from ..tensor import (
+    EagerArray,
+    EagerTensor,
+    SymbolicArray,
+    SymbolicTensor,
+    Tensor,
+    WeakDtypeError,
+    adapting,
+    weak_origin,
+)
 from .attributes import READERS
 
 REGISTRY: dict[str, Op] = {}
@@ -145,7 +154,7 @@ class Op:
             builder = current()
             if builder is None:
                 return self.run(args, self._usual_attributes)
-            return self.record(builder, args, self._usual_attributes, None)
+            return self._weakened(self.record(builder, args, self._usual_attributes, None), args)
         values = self._bind(args, kwargs)
         try:
             tensors = self._tensors(values)
@@ -160,7 +169,9 @@ class Op:
         if builder is None:
             return self.run(tensors, attrs)
         wish = None if self._name_position is None else values[self._name_position]
-        return self.record(builder, tensors, attrs, wish)
+        return self._weakened(
+            self.record(builder, tensors, attrs, wish), [values[i] for i, _ in self._inputs]
+        )
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         parameters = self.parameters
@@ -255,12 +266,18 @@ class Op:
 
     def _adapt(self, values: list[Any], error: TypeError) -> None:
         """Ask the loop that a weak operand comes from to start with the dtype that the operand met here."""
-        weak = next((v for v in values if isinstance(v, SymbolicTensor) and v._is_weak), None)
-        if weak is None:
-            return
-        others = {_own_dtype(value) for value in values if value is not weak} - {weak.dtype, None}
-        if len(others) == 1:
-            raise WeakDtypeError(str(error), weak, others.pop()) from None  # type: ignore[arg-type]
+        found = adapting(values, map(_own_dtype, values))
+        if found is not None:
+            weak, dtype = found
+            raise WeakDtypeError(str(error), weak._weak_from, dtype) from None
+
+    def _weakened(self, result: Any, values: Sequence[Any]) -> Any:
+        """The result, which adapts its dtype as well when it is made from nothing but what does."""
+        if not self._attributes and isinstance(result, SymbolicTensor):
+            origin = weak_origin(values)
+            if origin is not None and result.dtype is origin.dtype:
+                result._weak_from = origin
+        return result
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Compute at once."""

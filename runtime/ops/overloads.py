@@ -61,6 +61,8 @@ def _forward(operation: Binary, reflected: str) -> Callable[[Any, Any], Any]:
 
 def _backward(operation: Binary) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
+        if type(other) in (int, float):
+            return operation(other, self)
         return operation(convert_to_tensor(other, self.dtype), self)
 
     return method
