@@ -11,9 +11,11 @@ has their text.
 from __future__ import annotations
 
 import ast
+import bisect
+import itertools
 import linecache
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -62,7 +64,8 @@ class File(NamedTuple):
 
     def definitions(self, line: int | None = None) -> Iterator[Definition]:
         """The functions and classes of the file; with a line, those that start on it."""
-        pending: list[tuple[ast.AST, str, str | None]] = [(self.tree, "", None)]
+        statements = self.tree.body if line is None else _standing_on(self.tree.body, line)
+        pending: list[tuple[ast.AST, str, str | None]] = [(statement, "", None) for statement in statements]
         while pending:
             node, prefix, owner = pending.pop()
             if line is not None and not _reaches(node, line):
@@ -74,6 +77,12 @@ class File(NamedTuple):
                 prefix += f"{name}."
                 owner = node.name if isinstance(node, ast.ClassDef) else owner
             pending += [(child, prefix, owner) for child in ast.iter_child_nodes(node)]
+
+
+def _standing_on(statements: Sequence[ast.stmt], line: int) -> Iterator[ast.stmt]:
+    """Those of a file's statements that stand on a line; they are searched as they are sorted."""
+    start = bisect.bisect_left(statements, line, key=lambda statement: statement.end_lineno or 0)
+    return itertools.takewhile(lambda statement: first_line(statement) <= line, statements[start:])
 
 
 def _reaches(node: ast.AST, line: int) -> bool:
