@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator
+from types import CellType, FunctionType, GeneratorType
 from typing import Any
 
 from .errors import leave_no_trace
+from .journal import pure
 from .staging import PYTHON, Backend, backend_of
 
 GATHERING = frozenset({any, all, sum, min, max, sorted})
@@ -57,7 +59,20 @@ def _decided(f: Callable[..., bool], items: Iterator[Any]) -> Any:
         backend = backend_of(item)
         if backend is not PYTHON:
             truth = backend.builtins.get(bool, bool)(item)
-            return backend.logical("or" if f is any else "and", truth, lambda: _decided(f, items))
+            what = f"an element of this `{f.__name__}` after the first"
+            rest = pure(lambda: _decided(f, items), what, _functions(items))
+            return backend.logical("or" if f is any else "and", truth, rest)
         if bool(item) is (f is any):
             return f is any
     return f is all
+
+
+def _functions(items: Iterator[Any]) -> list[Callable[..., Any]]:
+    """What runs when an iterator is asked for its next element: the code of a generator, what a `map` calls."""
+    if isinstance(items, (map, filter)):
+        return [part for part in items.__reduce__()[1] if callable(part)]
+    if not isinstance(items, GeneratorType) or items.gi_frame is None:
+        return []
+    code, values = items.gi_code, items.gi_frame.f_locals
+    known = tuple(CellType(values[name]) if name in values else CellType() for name in code.co_freevars)
+    return [FunctionType(code, items.gi_frame.f_globals, code.co_name, None, known)]

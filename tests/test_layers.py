@@ -35,6 +35,7 @@ INSIDE = {
     "sight": {"syntax", "policy", "codes", "errors", "staging"},
     "in_place": {"embedded", "loader"},
     "listing": {"codes"},
+    "gathering": {"journal", "errors", "staging"},
     "undecided": {"errors"},
     "unconverted": {"syntax", "undecided", "policy", "codes", "errors"},
     "exchange": {"listing", "sight", "in_place", "syntax", "policy", "codes", "errors"},

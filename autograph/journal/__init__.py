@@ -224,6 +224,7 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
             journal.look(None)
         except Found as found:
             raise hidden(found.spots[0], what) from None
+        journal.replay()  # what containers gain while tracing, as in a block
         return result
 
     return looked_after

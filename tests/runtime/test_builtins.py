@@ -11,6 +11,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.autograph import StagingError
 
 V = [3, 1, -2, 7]
 EXECUTORS: tuple[dict[str, Any], ...] = ({}, {"experimental_executor": "interpret"})
@@ -223,3 +224,33 @@ def test_plain_values_are_left_to_python() -> None:
     with pytest.raises(ValueError, match="empty"):
         tf.function(lambda: max([]))()
     assert np.isclose(tf.function(lambda: sum([0.5, 0.25]))(), 0.75)
+
+
+def test_elements_of_any_and_all_that_change_something_are_refused() -> None:
+    @tf.function
+    def f(x):
+        asked = {"times": 0}
+
+        def asks(number):
+            asked["times"] += 1
+            return x > number
+
+        return any(asks(n) for n in (0, 2)), asked["times"]
+
+    @tf.function
+    def g(x):
+        times = 0
+
+        def asks(number):
+            nonlocal times
+            times += 1
+            return x > number
+
+        return all(map(asks, (0, 2))), times
+
+    for function, changed in (
+        (f, "`any` after the first changes `asked"),
+        (g, "`all` after the first changes `times`"),
+    ):
+        with pytest.raises(StagingError, match=f"AGC291.*{changed}"):
+            function(tf.constant(5))
