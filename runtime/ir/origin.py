@@ -75,14 +75,36 @@ def user_call() -> Call | None:
         code = frame.f_code
         kind = _kind_of_file(code.co_filename)
         if kind == "user":
-            origin = Origin(code.co_filename, frame.f_lineno, code.co_name)
-            return Call(origin, (id(frame), frame.f_lasti), _assigned(code).get(frame.f_lasti), is_direct)
+            at, sites = frame.f_lasti, _sites_of(code)
+            origin = Origin(code.co_filename, sites.lines[at // 2] or frame.f_lineno, code.co_name)
+            return Call(origin, (id(frame), at), sites.assigned.get(at), is_direct)
         is_direct = is_direct and (kind == "operation" or code.co_filename == __file__)
         frame = frame.f_back
     return None
 
 
-@functools.lru_cache(maxsize=512)
+class _Sites(NamedTuple):
+    """What is known of each instruction of a code object, which is kept so that its number stays its own."""
+
+    code: CodeType
+    lines: list[int | None]  # a frame asked for its line counts from the first line of the code, each time
+    assigned: dict[int, str]
+
+
+_sites: dict[int, _Sites] = {}  # by number: to hash code takes as long as the code is
+_KEPT = 512
+
+
+def _sites_of(code: CodeType) -> _Sites:
+    known = _sites.get(id(code))
+    if known is None:
+        if len(_sites) >= _KEPT:
+            _sites.clear()
+        lines = [line for line, *_ in code.co_positions()]
+        known = _sites[id(code)] = _Sites(code, lines, _assigned(code))
+    return known
+
+
 def _assigned(code: CodeType) -> dict[int, str]:
     """For each instruction whose result goes straight into a variable: its offset, and the variable."""
     names = {}
