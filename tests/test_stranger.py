@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "fixtures" / "stranger"
-LISP, PENDULUM = FOLDER / "tinylisp.py", FOLDER / "pendulum.py"
+LISP, PENDULUM, SEARCHES = FOLDER / "tinylisp.py", FOLDER / "pendulum.py", FOLDER / "searches.py"
 AGC = ("-m", "agc.cli")
 
 Result = tuple[int, str, str]  # exit code, standard output, standard error
@@ -70,3 +70,10 @@ def test_a_simulation_that_gives_up_says_so_and_fails() -> None:
     assert "0 of 1 experiments finished" in printed
     assert warned.startswith("gave up after ")
     assert python(PENDULUM, *arguments) == (code, printed, warned)
+
+
+def test_puzzles_and_simulations_print_what_python_computes() -> None:
+    """The expected text is what the same functions give for NumPy's and Python's values."""
+    expected = (0, SEARCHES.with_suffix(".out").read_text(encoding="utf-8"), "")
+    assert python(SEARCHES) == expected
+    assert python(*AGC, "run", SEARCHES) == expected
