@@ -16,7 +16,7 @@ from typing import Any
 from agc.autograph.api import StagingError
 from agc.autograph.staging import Maybe, Pending, Undefined, deciding
 
-from . import dtypes, leaves, raising
+from . import dtypes, leaves, literals, raising
 from .diagnostics import assigned, staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand, Value
@@ -163,7 +163,9 @@ def _record_branches(
     operands = [outer.operand(selector), *captured]
     values = outer.add(op, operands, {}, specs, regions, [hint(paths[i]) for i in carried])
     for i, value, origin in zip(carried, values, origins, strict=True):
+        given = [row[i] for row in rows]
         flat[i] = leaves.rewrapped(flat[i], value, outer)
+        literals.mark(flat[i], given)
         if origin is not None:
             flat[i]._weak_from = origin
     return repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
@@ -229,7 +231,8 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
 
 def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:
     """One variable's values in the graphs of the branches, and the spec that covers them."""
-    wanted = next((dtype for dtype in map(leaves.dtype_of, column) if dtype is not None), _widest(column))
+    firm = [leaves.dtype_of(leaf) for leaf in column if not literals.numbers_in(leaf)]
+    wanted = next((dtype for dtype in firm if dtype is not None), _widest(column))
     operands: list[Operand] = []
     for builder, leaf in zip(builders, column, strict=True):
         with builder:
@@ -249,7 +252,8 @@ def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple
 
 def _widest(column: Sequence[Any]) -> dtypes.DType | None:
     """The dtype of Python numbers that meet: the one that holds them all."""
-    numbers = [leaf for leaf in column if leaves.is_weak(leaf)]
+    numbers = [number for leaf in column for number in literals.numbers_in(leaf) or (leaf,)]
+    numbers = [number for number in numbers if leaves.is_weak(number)]
     order = [bool, int, float, complex]
     widest = max((order.index(type(leaf)) for leaf in numbers if type(leaf) in order), default=None)
     mixed = {type(leaf) is bool for leaf in numbers} == {True, False}

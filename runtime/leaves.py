@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from agc.autograph.staging import Maybe, Undefined
 
-from . import dtypes, nest
+from . import dtypes, literals, nest
 from .convert import convert_to_tensor, is_tensor_like
 from .ir.builder import Builder, eagerly
 from .ir.graph import Operand, Value
@@ -52,7 +52,7 @@ def carried(leaf: Any, hint: dtypes.DType | None = None) -> Any:
     if isinstance(leaf, TensorArray):
         return leaf._reachable()
     if isinstance(leaf, Tensor):
-        return leaf
+        return literals.adapted(leaf, hint) if hint is not None and literals.adapts(leaf, hint) else leaf
     if is_weak(leaf):
         with eagerly():
             return convert_to_tensor(leaf, hint)
@@ -71,6 +71,14 @@ def spec_of(operand: Any) -> AnySpec:
         return Spec(operand.dtype, operand.shape.dims)
     spec: AnySpec = operand.spec
     return spec
+
+
+def spec_in(leaf: Any, dtype: dtypes.DType | None) -> AnySpec:
+    """The spec of what `carried(leaf, dtype)` gives, without recording anything."""
+    if isinstance(leaf, Tensor):
+        own = Spec(leaf.dtype, leaf.shape.dims)
+        return Spec(dtype, own.shape) if dtype is not None and literals.adapts(leaf, dtype) else own
+    return spec_of(carried(leaf, dtype))
 
 
 def describe(leaf: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from agc.autograph.api import Note
 from agc.autograph.staging import Maybe, Pending, Undefined, deciding, rotated
 
-from . import leaves, raising, shapes
+from . import leaves, literals, raising, shapes
 from .diagnostics import assigned, assigned_outside, staging_error
 from .ir.builder import Builder
 from .ir.graph import Operand, Value
@@ -40,7 +40,7 @@ class _Slot:
     def is_weak(self) -> bool:
         """Whether the variable still has the dtype that its Python number has by itself."""
         if isinstance(self.initial, SymbolicTensor):
-            return self.initial._weak_from is not None
+            return self.initial._weak_from is not None or bool(self.initial._numbers)
         return leaves.is_weak(self.initial) and leaves.spec_of(leaves.carried(self.initial)) == self.spec
 
     def starting(self, builder: Builder) -> Operand:
@@ -167,7 +167,8 @@ class Loop:
         if at is None or at >= len(carried):
             raise error
         slot = carried[at]
-        if isinstance(slot.initial, SymbolicTensor):  # weak in the surrounding loop as well
+        is_choice = isinstance(slot.spec, Spec) and literals.adapts(slot.initial, error.dtype)
+        if isinstance(slot.initial, SymbolicTensor) and not is_choice:  # weak in the surrounding loop as well
             raise WeakDtypeError(str(error), slot.initial._weak_from, error.dtype) from None
         wider = self._other_dtype(slot, Spec(error.dtype, ()))
         if wider is None:
@@ -224,7 +225,7 @@ class Loop:
         if not leaves.can_be_carried(leaf):
             raise self._changes_type(slot, leaf)
         try:
-            spec = leaves.spec_of(leaves.carried(leaf, getattr(slot.spec, "dtype", None)))
+            spec = leaves.spec_in(leaf, getattr(slot.spec, "dtype", None))
         except TypeError:
             spec = leaves.spec_of(leaves.carried(leaf))
         if slot.spec.covers(spec):
@@ -246,6 +247,9 @@ class Loop:
 
     def _other_dtype(self, slot: _Slot, spec: AnySpec) -> AnySpec | None:
         """Python numbers start the loop with the dtype that the body gives them, if they fit it."""
+        if isinstance(spec, Spec) and literals.adapts(slot.initial, spec.dtype):
+            slot.initial = literals.adapted(slot.initial, spec.dtype)
+            return Spec(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
         if not leaves.is_weak(slot.initial) or not isinstance(spec, Spec) or not isinstance(slot.spec, Spec):
             return None
         try:

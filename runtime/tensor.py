@@ -260,13 +260,14 @@ class EagerArray:
 class SymbolicTensor(Tensor):
     """A tensor that a graph under construction will compute."""
 
-    __slots__ = ("_builder", "_value", "_weak_from")
+    __slots__ = ("_builder", "_numbers", "_value", "_weak_from")
 
     def __init__(self, value: Value, builder: Builder) -> None:
         self._value = value
         self._builder = builder
         # The loop's variable that starts as a Python number, if this is it or made from it; see WeakDtypeError.
         self._weak_from: Value | None = None
+        self._numbers: tuple[Any, ...] = ()  # the Python numbers of which it is one; see literals.py
 
     @property
     def dtype(self) -> dtypes.DType:

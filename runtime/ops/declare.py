@@ -164,6 +164,8 @@ class Op:
             raise
         except TypeError as error:
             self._adapt([values[i] for i in self._same], error)
+            if self._chosen(values):
+                return self(*values)
             raise
         builder = current()
         if builder is None:
@@ -270,6 +272,19 @@ class Op:
         if found is not None:
             weak, dtype = found
             raise WeakDtypeError(str(error), weak._weak_from, dtype) from None
+
+    def _chosen(self, values: list[Any]) -> bool:
+        """Whether a choice between Python numbers among the values has taken the dtype that it met here."""
+        from ..literals import adapted, adapts
+
+        own = [_own_dtype(values[i]) for i in self._same]
+        for i, dtype in zip(self._same, own, strict=True):
+            met = set(own) - {dtype, None}
+            wanted = met.pop() if len(met) == 1 else None
+            if wanted is not None and adapts(values[i], wanted):
+                values[i] = adapted(values[i], wanted)
+                return True
+        return False
 
     def _weakened(self, result: Any, values: Sequence[Any]) -> Any:
         """The result, which adapts its dtype as well when it is made from nothing but what does."""
