@@ -30,7 +30,7 @@ ATOMS: frozenset[type] = frozenset(
         slice,
         CodeType,
     }
-    | {types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, object}
+    | {types.WrapperDescriptorType, object}
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType}
 )
 # What these modules define are containers: code reaches the items without a word of the attributes.

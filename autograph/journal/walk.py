@@ -215,6 +215,11 @@ class Walk:
         self.push(method.__func__, trail)
         self.push(method.__self__, Trail(None, "", "self"))
 
+    def _bound(self, method: Any, trail: Trail) -> None:
+        """A method of a built-in type, such as `log.append`, as a value."""
+        if not isinstance(method.__self__, ModuleType | type | None):
+            self.push(method.__self__, trail)
+
     def _partial(self, partial: functools.partial[Any], trail: Trail) -> None:
         self.watches.is_complete = False
         self.push(partial.func, trail)
@@ -307,6 +312,7 @@ def _is_array(value: Any) -> bool:
 _FOLLOW: tuple[tuple[Any, Follow], ...] = (
     (FunctionType, Walk._function),
     (MethodType, Walk._method),
+    ((types.BuiltinFunctionType, types.MethodWrapperType), Walk._bound),
     (ModuleType, Walk._module),
     (type, Walk._class),
     ((list, deque), Walk._list),

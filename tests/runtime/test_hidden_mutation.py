@@ -915,3 +915,25 @@ class TestListsInTuplesInDicts:
             return state, known, inner
 
         agrees(f)
+
+
+def test_a_built_in_method_as_a_value():
+    """What it belongs to is not named in the block."""
+
+    def grown(x, log):
+        push = log.append
+        while x > 0:
+            push(x)
+            x -= 1
+        return len(log)
+
+    def counted(x, table):
+        put = table.__setitem__
+        while x > 0:
+            put("n", table["n"] + 1)
+            x -= 1
+        return table["n"]
+
+    with pytest.raises(StagingError, match="AGC291"):
+        tf.function(lambda x: grown(x, [5]))(tf.constant(3))
+    assert tf.function(lambda x: counted(x, {"n": 0}))(tf.constant(3)).numpy() == 3
