@@ -54,7 +54,7 @@ class Kind(NamedTuple):
 def kind_of(cls: type) -> Kind:
     """What is to be known of a class.
 
-    >>> kind_of(int).is_open, kind_of(list).is_object, kind_of(type("Net", (), {})).is_users
+    >>> kind_of(int).is_open, kind_of(list).is_object, kind_of(type("Net", (), {"__module__": "user"})).is_users
     (False, False, True)
     """
     if cls in ATOMS or backends[cls] is not PYTHON:
