@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any, TypeVar
 
-from . import importing, policy
-from .conversion import Converter
+from . import policy
 from .errors import (
     ConversionError,
     Diagnostic,
@@ -25,15 +24,17 @@ from .errors import (
     leave_no_trace,
     strip_frames,
 )
-from .features import USUAL, Feature, Features, options_of
-from .importing import install_import_hook
+from .importing import hook
+from .importing.hook import install_import_hook
 from .journal.survey import remembering
-from .listing import Conversion, conversions
-from .loop_options import set_loop_options
+from .live.conversion import Converter
+from .live.listing import Conversion, conversions
 from .operators import converted, converter
+from .options.features import USUAL, Feature, Features, options_of
+from .options.loop_options import set_loop_options
+from .options.verbosity import set_verbosity, trace
 from .policy import do_not_convert
-from .sites import assigned_before, assigned_in, running
-from .verbosity import set_verbosity, trace
+from .stack.sites import assigned_before, assigned_in, running
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -72,7 +73,7 @@ def _converter(recursive: bool, features: Features) -> Converter:
     options = options_of(recursive, features)
     if options == USUAL:
         return converter
-    from .variants import converter_for
+    from .operators.variants import converter_for
 
     return converter_for(options)
 
@@ -185,7 +186,7 @@ def compile_source(text: str, filename: str, *, cached: bool = False) -> CodeTyp
 
     With `cached` it is kept on disk, for the next time: see `install_import_hook`.
     """
-    return importing.module_code(text, filename, is_cached=cached)
+    return hook.module_code(text, filename, is_cached=cached)
 
 
 def check_source(
@@ -200,9 +201,9 @@ def check_source(
     >>> check_source("def f(x:\\n    return x")[0].title
     "not Python: '(' was never closed"
     """
-    from . import checking
+    from .checking import findings
 
-    return checking.problems(text, filename, tracers, everywhere)
+    return findings.problems(text, filename, tracers, everywhere)
 
 
 def __getattr__(name: str) -> Any:

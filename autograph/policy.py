@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, overload
 
-from .codes import CodeMap, nested
 from .errors import is_own_file
+from .stack.codes import CodeMap, nested
 
 F = TypeVar("F", bound=Callable[..., Any])
 

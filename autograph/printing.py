@@ -15,9 +15,10 @@ from typing import Any
 
 import gast
 
-from . import loader, static
-from .conversion import function_behind
-from .features import Feature
+from . import static
+from .live import loader
+from .live.conversion import function_behind
+from .options.features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES
 from .syntax import source

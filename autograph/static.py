@@ -23,7 +23,7 @@ import gast
 
 from . import policy
 from .errors import ConversionError, Diagnostic, Where
-from .features import Feature
+from .options.features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES, Context
 from .syntax import source

@@ -38,6 +38,8 @@ DIFFERENT = {
     # Numbers and NumPy arrays adapt to a tensor on either side, but never lose a fraction.
     "tf.add(1,c(2.5))", "tf.add(1,np.array([1.],np.float64))", "tf.add(np.array([1.],np.float64),c(1.))",
     "c(2)+np.array([1.5,2.])", "np.float64(1.5)+c(2)",
+    # Python's built-in functions take tensors, also outside of graphs, where converted code may call them.
+    "divmod(c(7),2)",
     # The processor decides what infinity is as uint64.
     "tf.cast([nan,inf,-1.,5e9],tf.uint64)",
 }  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 
 import gast
 from agc.autograph import operators
-from agc.autograph.features import Feature
+from agc.autograph.options.features import Feature
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
 from agc.autograph.syntax.tree import deep_trees

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..codes import CodeMap, nested
+from ..stack.codes import CodeMap, nested
 
 if TYPE_CHECKING:
     import dis

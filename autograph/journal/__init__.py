@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from ..aliases import holds
 from ..errors import is_own_file
-from ..places import Carried, Place
 from ..staging import PYTHON, Maybe, State, backends
+from .aliases import holds
+from .places import Carried, Place
 from .records import Record, Reshaped, Spot
 from .refusals import Reach, hidden, only_once, presence, rebound, refused, unsettled
 from .survey import Survey

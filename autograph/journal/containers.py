@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import policy
-from ..sameness import NOTHING, same
 from .records import Record, Reshaped, Spot, Trail
+from .sameness import NOTHING, same
 
 
 class Entries(Record):

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from types import GeneratorType
 from typing import Any
 
-from ..sameness import same
 from .records import Record, Reshaped, Trail
+from .sameness import same
 
 
 class Progress(Record):

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from types import CellType
 from typing import Any, NamedTuple
 
-from ..sameness import NOTHING, same
 from ..staging import Maybe, Undefined
+from .sameness import NOTHING, same
 
 
 class Trail(NamedTuple):

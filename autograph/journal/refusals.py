@@ -15,9 +15,9 @@ from typing import Any
 
 from ..analyses import effects
 from ..errors import Diagnostic, Note, StagingError, Where
-from ..places import Attribute, Item, Place
-from ..sites import running
+from ..stack.sites import running
 from .containers import Buffer
+from .places import Attribute, Item, Place
 from .records import Reshaped, Spot
 
 _WHY = (

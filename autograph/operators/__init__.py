@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import sys
 
-from ..conversion import Converter
-from ..frames import f_back, leveled
+from ..live.conversion import Converter
+from ..stack.frames import f_back, leveled
 from ..staging import Pending, Undefined, ld, show_liveness
 from .branches import cases, cond, keep
 from .checks import check

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..places import Cell, Item, Place
+from ..journal.places import Cell, Item, Place
 from ..staging import PYTHON, Maybe, OwnList, State, backends
 from .contents import Contents
 

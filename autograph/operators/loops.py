@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
 from ..journal import staged
-from ..places import Carried
+from ..journal.places import Carried
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .branches import Branch, cond, keep, parameters_of
 from .held import Held, PlaceMaker

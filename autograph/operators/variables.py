@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import leave_no_trace
-from ..places import Attribute, Cell
+from ..journal.places import Attribute, Cell
 from ..staging import Undefined, ld
 from .held import ItemMaker, ListMaker, PlaceMaker
 

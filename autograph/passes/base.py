@@ -19,7 +19,7 @@ import gast
 
 from ..analyses.staticness import FRAME_ATTRIBUTES, FRAME_READERS, Staging
 from ..errors import ConversionError, Diagnostic
-from ..features import Feature
+from ..options.features import Feature
 from ..syntax.origin import where_of
 from ..syntax.tree import (
     ASYNC,

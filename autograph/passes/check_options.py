@@ -13,7 +13,7 @@ from typing import Any
 
 import gast
 
-from ..loop_options import NAMES
+from ..options.loop_options import NAMES
 from ..syntax.nodes import text
 from ..syntax.tree import LOOPS, Statements, blocks, dotted
 from .base import Context, FunctionPass

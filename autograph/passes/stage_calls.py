@@ -17,7 +17,7 @@ from typing import Any
 
 import gast
 
-from ..features import Feature
+from ..options.features import Feature
 from ..syntax.template import Template
 from ..syntax.tree import evolve, is_call_of, root, stored_names
 from .expressions import ExpressionPass

@@ -12,7 +12,7 @@ from typing import Any
 
 import gast
 
-from ..features import Feature
+from ..options.features import Feature
 from ..syntax.template import Template
 from .expressions import ExpressionPass
 

@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
-from agc.autograph.codes import nested
 from agc.autograph.errors import ConversionError, Diagnostic, Where
+from agc.autograph.stack.codes import nested
 
 from . import unfiled
 from .origin import first_line, lines_of, name_of, places_of, start_of

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator
 from types import CodeType
 
-from agc.autograph.codes import nested
+from agc.autograph.stack.codes import nested
 
 PROMPTS = ("<stdin>", "<console>")
 _RECENT = 2000  # lines of history to search

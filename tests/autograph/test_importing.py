@@ -10,9 +10,11 @@ import textwrap
 import zipfile
 
 import pytest
-from agc.autograph import cache, convert, importing, install_import_hook
+from agc.autograph import convert, install_import_hook
 from agc.autograph import operators as ag__
-from agc.autograph.codes import nested
+from agc.autograph.importing import cache
+from agc.autograph.importing import hook as importing
+from agc.autograph.stack.codes import nested
 
 FILES = {
     "model/__init__.py": "from .layers import *\nfrom . import layers\n",
@@ -246,7 +248,7 @@ def test_do_not_convert_holds_however_it_is_said(site):
 
 def conversions(monkeypatch):
     """The names of the modules that are converted from now on."""
-    from agc.autograph import modules
+    from agc.autograph.importing import modules
 
     seen, convert_module = [], modules.convert
 

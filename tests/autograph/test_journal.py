@@ -7,8 +7,8 @@ import itertools
 import pytest
 from agc.autograph import StagingError, staging
 from agc.autograph import operators as ag__
-from agc.autograph.aliases import drawn, equal, pour
 from agc.autograph.analyses import effects
+from agc.autograph.journal.aliases import drawn, equal, pour
 from agc.autograph.journal.fingerprints import position
 from agc.autograph.journal.survey import Survey
 

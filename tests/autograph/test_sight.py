@@ -5,8 +5,8 @@ import types
 
 import pytest
 from agc.autograph import operators
-from agc.autograph.in_place import code_in_place
-from agc.autograph.sight import Sight, names_of
+from agc.autograph.live.in_place import code_in_place
+from agc.autograph.live.sight import Sight, names_of
 
 
 def seen(*roots):

@@ -306,8 +306,8 @@ def test_verbosity(capsys, monkeypatch):
         autograph.convert(lambda x: 3 if x else 4)
         assert capsys.readouterr().err == ""
     finally:
-        monkeypatch.setattr("agc.autograph.verbosity._verbosity.level", None)
-        monkeypatch.setattr("agc.autograph.verbosity._verbosity.to_stdout", False)
+        monkeypatch.setattr("agc.autograph.options.verbosity._verbosity.level", None)
+        monkeypatch.setattr("agc.autograph.options.verbosity._verbosity.to_stdout", False)
     monkeypatch.setenv("AUTOGRAPH_VERBOSITY", "1")
     autograph.convert(lambda x: 5 if x else 6)
     assert "converted" in capsys.readouterr().err

@@ -1,0 +1,1 @@
+"""All that is wrong with a file, before it runs."""

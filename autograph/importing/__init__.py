@@ -1,0 +1,1 @@
+"""Modules that are converted when they are imported, and kept on disk."""

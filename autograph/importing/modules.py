@@ -1,0 +1,53 @@
+"""From the text of a whole module to its converted code, which an import or `agc run` executes.
+
+import model                     the same module, at the same lines, with the same names in it:
+def f(x):                 ==>    the operators are a constant of the code
+    while x > 1: …
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+from typing import NamedTuple
+
+from .. import static
+from ..live.embedded import without_name
+from ..live.halves import joined
+from ..live.loader import Renaming, function_names, settled
+from ..passes import pipeline
+from ..syntax import source
+from ..syntax.origin import generated_lambdas
+from ..syntax.translate import Translation
+from ..syntax.tree import deep_trees
+
+
+class ModuleCode(NamedTuple):
+    """The code of a module, still without the operators, and the modules that the conversion asked about."""
+
+    code: CodeType
+    imports: frozenset[str]
+
+
+def convert(text: str, filename: str) -> ModuleCode:
+    """Convert and compile a module."""
+    tree = source.parse(text, filename)
+    if static.is_converted(text):
+        return ModuleCode(_compiled(tree, filename), frozenset())
+    context = static.context_of(tree, text, filename)
+    with deep_trees():
+        translation = Translation(tree)
+        after = pipeline.run(translation.tree, context)
+        generated = function_names(after) - function_names(translation.tree)
+        new = settled(translation, joined(translation, after, context.ag), context, generated)
+        lambdas = generated_lambdas(translation.new, context.ag)
+        without_name(translation.new, context.ag)
+        code = _compiled(new, filename)
+        named = Renaming(generated, lambdas)(code, code.co_name)
+    imports = frozenset(name for name in static.module_names(tree).values() if name is not None)
+    return ModuleCode(named, imports)
+
+
+def _compiled(tree: ast.Module, filename: str) -> CodeType:
+    with source.unwarned():
+        return compile(tree, filename, "exec", dont_inherit=True)

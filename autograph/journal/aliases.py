@@ -1,0 +1,200 @@
+"""A list or dict in a block's state stays one object, whoever else knows it.
+
+    d = self.totals            the backend carries the items of `d`, and packs them into a new dict for each trace:
+    while i < n:               these are poured into the one dict that there is, so that `self.totals` is `d`
+        d = add(d, i)   ==>    in the block as well; and after it, so are the backend's results
+
+A block that changes such an object, and binds the variable to something else, cannot be carried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..staging import State
+from .sameness import same
+
+_MUTABLE = list, dict
+Path = tuple[int, ...]
+Held = dict[Path, list[tuple[Any, Any]]]
+"""Where a container of the state is, and what it and the containers in it held."""
+
+
+class Aliases:
+    """The containers in a block's state: at the top of it, or in tuples there."""
+
+    def __init__(self, initial: State) -> None:
+        self.containers = dict(_containers(initial))
+        self._results: list[dict[Path, Any]] = []  # of each run: where in the results which container is
+
+    def enter(self, state: State) -> tuple[State, Held]:
+        """The state with the containers themselves in it, filled with what came in; and what they held."""
+        held = {}
+        for path, container in self.containers.items():
+            before, value = list(_contents(container)), _at(state, path)
+            if value is not container and fits(container, value):
+                held[path] = before
+                pour(container, value)
+        return _with(state, {path: self.containers[path] for path in held}), held
+
+    def changed(self, state: State, held: Held) -> list[Path]:
+        """Where the containers are that do not hold any more what came in."""
+        return [path for path in held if not equal(self.containers[path], _at(state, path))]
+
+    def leave(
+        self, results: Sequence[Any], changed: Sequence[Path], names: Sequence[str], gives: Sequence[str]
+    ) -> tuple[State, Path | None]:
+        """The results as the backend may have them; and where a changed container is that got lost, if any.
+
+        `names` and `gives` name the state and the results: a variable that was given another one's container has
+        lost its own.
+        """
+        own = {id(container): path for path, container in self.containers.items()}
+        found = {}
+        given = set()
+        extra = len(results) - len(gives)  # such as the value of an expression
+        for (number, *rest), result in _containers(results[extra:]):
+            path = own.get(id(result))
+            if path is not None and (names[path[0]], *path[1:]) == (gives[number], *rest):
+                found[(number, *rest)] = result
+                given.add(id(result))
+        self._results.append(found)
+        lost = next((path for path in changed if id(self.containers[path]) not in given), None)
+        return tuple(map(drawn, results)), lost
+
+    def put_back(self, held: Held) -> None:
+        """Fill the containers with what they held before: the very same objects, all the way down."""
+        for before in held.values():
+            for container, items in before:
+                if isinstance(container, dict):
+                    container.clear()
+                    container.update(items)
+                else:
+                    container[:] = items
+
+    def settle(self, results: State) -> State:
+        """The results after the block: a container that was never exchanged has them as its items."""
+        kept: dict[Path, Any] = {}
+        for path, container in self._results[0].items() if self._results else ():
+            value = _at(results, path)
+            if all(run.get(path) is container for run in self._results) and fits(container, value):
+                pour(container, value)
+                kept[path] = container
+        return tuple(_with(results, kept))
+
+    def split(self) -> Iterator[tuple[int, Any]]:
+        """The containers that some runs gave back, and others exchanged; and which result that is."""
+        for run in self._results:
+            for path, container in run.items():
+                if len(path) == 1 and not all(other.get(path) is container for other in self._results):
+                    yield path[0], container
+
+
+def _containers(values: Sequence[Any], around: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """The lists and dicts among values and in tuples there, each with its way: the numbers that lead to it."""
+    for number, value in enumerate(values):
+        path = (*around, number)
+        if type(value) in _MUTABLE:
+            yield path, value
+        elif isinstance(value, tuple):
+            yield from _containers(value, path)
+
+
+def _contents(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The containers in a nest, each with a copy that holds the same objects."""
+    if type(value) in _MUTABLE:
+        yield value, value.copy()
+    if isinstance(value, (*_MUTABLE, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _contents(item)
+
+
+def _at(values: Any, path: Path) -> Any:
+    for number in path:
+        if not isinstance(values, tuple) or number >= len(values):
+            return None
+        values = values[number]
+    return values
+
+
+def _with(values: Any, others: dict[Path, Any], around: Path = ()) -> Any:
+    """Values of which some, and some in tuples there, are others."""
+    if around in others:
+        return others[around]
+    if not isinstance(values, tuple) or not any(path[: len(around)] == around for path in others):
+        return values
+    parts = [_with(value, others, (*around, number)) for number, value in enumerate(values)]
+    return type(values)(*parts) if hasattr(values, "_fields") else tuple(parts)
+
+
+def fits(container: Any, value: Any) -> bool:
+    """Whether the items of one container can become those of another of the same structure."""
+    if type(container) is not type(value):
+        return False
+    if type(container) is dict:
+        return bool(container.keys() == value.keys())
+    return type(container) is not list or len(container) == len(value)
+
+
+def pour(container: Any, value: Any) -> None:
+    """Fill a container with the items of another; containers inside it stay the same objects as well."""
+    if container is value:
+        return
+    for key in container if isinstance(container, dict) else range(len(container)):
+        container[key] = _poured(container[key], value[key])
+
+
+def _poured(inner: Any, new: Any) -> Any:
+    """An item with the value of another, in the containers that it has already."""
+    if type(inner) in _MUTABLE and fits(inner, new):
+        pour(inner, new)
+        return inner
+    if isinstance(inner, tuple) and type(inner) is type(new) and len(inner) == len(new):
+        own = {path: _poured(part, _at(new, path)) for path, part in _containers(inner)}
+        return _with(new, own)
+    return new
+
+
+def drawn(value: Any) -> Any:
+    """A copy of a nest: other containers, the same items."""
+    if isinstance(value, tuple) and any(True for _ in _containers(value)):
+        return _with(value, {path: drawn(container) for path, container in _containers(value)})
+    if type(value) is dict:
+        return {key: drawn(item) for key, item in value.items()}
+    if type(value) is list:
+        return [drawn(item) for item in value]
+    return value
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two nests hold the same items.
+
+    >>> equal({"a": [1]}, {"a": [1]}), equal([1], [2])
+    (True, False)
+    """
+    if isinstance(one, tuple) and type(one) is type(other) and len(one) == len(other):
+        return all(map(equal, one, other))
+    if type(one) is not type(other) or type(one) not in _MUTABLE:
+        return same(one, other)
+    if not fits(one, other):
+        return False
+    return all(equal(one[key], other[key]) for key in (one if type(one) is dict else range(len(one))))
+
+
+def holds(variables: Mapping[str, Any], name: str, container: Any) -> bool:
+    """Whether a variable other than `name`, or what one holds, is or contains the container.
+
+    >>> d = {}
+    >>> holds({"d": d}, "d", d), holds({"d": d, "all": [d]}, "d", d)
+    (False, True)
+    """
+    for other, value in variables.items():
+        inner = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
+        attributes = getattr(value, "__dict__", {}) if not isinstance(value, type) else {}
+        if other != name and value is container:
+            return True
+        if any(part is container for part in inner):
+            return True
+        if any(part is container and f"{other}.{key}" != name for key, part in list(attributes.items())):
+            return True
+    return False

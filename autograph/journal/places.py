@@ -1,0 +1,287 @@
+"""What a block assigns that is not one of its parameters: attributes, items, and variables that stay cells.
+
+    if x > 0:                     def if_true():
+        self.y = x                    self.y = x
+                          ==>     ag__.cond(x > 0, if_true, ag__.keep, places=(ag__.attr(lambda: self, 'y'),))
+
+In plain Python nobody looks at a place: the block just assigns. When a backend stages the block, the places
+become state like any other, so the backend sees only pure functions:
+
+    before the block     initial = (self.y,)
+    in each branch       self.y = the value that came in;  run the branch;  out goes self.y;  self.y = initial
+    after the block      self.y = the value that the backend gave
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, Protocol
+
+from ..staging import Maybe, State, Undefined
+from .aliases import Aliases, Path
+
+
+class Place(Protocol):
+    """Something that can be read and assigned.
+
+    A place without a value reads as `Undefined`; to assign `Undefined` takes its value away.
+    """
+
+    name: str
+
+    def read(self) -> Any: ...
+
+    def write(self, value: Any) -> None: ...
+
+
+class Cell:
+    """A variable that is shared with a closure, an exception handler or the module."""
+
+    def __init__(self, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+        self.get, self.put = get, put
+        self.name = _text_of(get)
+
+    def read(self) -> Any:
+        try:
+            return self.get()
+        except NameError:
+            return Undefined(self.name)
+
+    def write(self, value: Any) -> None:
+        self.put(value)
+
+
+class Attribute:
+    """`base.key`, with the base looked up once, when the block starts."""
+
+    def __init__(self, base: Callable[[], Any], key: str) -> None:
+        self.base, self.key = base(), key
+        self.name = f"{_text_of(base)}.{key}"
+
+    def read(self) -> Any:
+        try:
+            return getattr(self.base, self.key)
+        except AttributeError:
+            return Undefined(self.name)
+
+    def write(self, value: Any) -> None:
+        if not isinstance(value, Undefined):
+            setattr(self.base, self.key, value)
+        elif not isinstance(self.read(), Undefined):
+            delattr(self.base, self.key)
+
+
+class Item:
+    """`base[key]`, with base and key looked up once, when the block starts."""
+
+    def __init__(self, base: Callable[[], Any], key: Callable[[], Any]) -> None:
+        self.base, self.key = base(), key()
+        self.label = _text_of(base).rpartition(".")[2]
+        self.name = f"{_text_of(base)}[{self.key!r}]"
+
+    def read(self) -> Any:
+        if isinstance(self.base, dict) and self.key not in self.base:
+            return Undefined(self.name)  # asking would put a default there
+        try:
+            return self.base[self.key]
+        except LookupError:
+            return Undefined(self.name)
+
+    def write(self, value: Any) -> None:
+        if not isinstance(value, Undefined):
+            self.base[self.key] = value
+        elif not isinstance(self.read(), Undefined):
+            del self.base[self.key]
+
+
+class Watch(Protocol):
+    """Who looks at what a block's functions have changed besides the places."""
+
+    def look(self, key: Any) -> None:
+        """The block's function `key` has run, and the places hold what they held before."""
+        ...
+
+    def undo(self) -> None:
+        """A function of the block has failed."""
+        ...
+
+    def again(self) -> BaseException:
+        """What to raise for the block to be traced once more."""
+        ...
+
+    def lost(self, name: str) -> Exception:
+        """What to raise when a block changes a list or dict, and gives its variable another value."""
+        ...
+
+    def split(self, name: str, container: Any) -> None:
+        """A variable is a container of before the block, or another one: the graph decides."""
+        ...
+
+    def maybe(self, place: Place) -> None:
+        """A place is without a value while a block is traced, although it may have one when the graph runs."""
+        ...
+
+    def left(self, place: Place) -> None:
+        """The same, from the end of the block on."""
+        ...
+
+
+class Carried:
+    """The places of one staged block, turned into the tail of its state."""
+
+    def __init__(
+        self,
+        makers: Sequence[Callable[[], Place]],
+        watch: Watch,
+        own: State = (),
+        own_names: Sequence[str] = (),
+        gives: Sequence[str] | None = None,
+    ) -> None:
+        self.places: list[Place] = []
+        self.watch = watch
+        self.own, self.own_names = own, own_names  # the block's variables before it
+        self.gives = own_names if gives is None else gives  # the names of its results
+        self.test_assigns = False  # then the test of the loop must be part of its body
+        self.extend([make() for make in makers])
+
+    def extend(self, places: Sequence[Place]) -> None:
+        """Carry further places; a new attempt begins. What has two names is one place."""
+        known = {location(place): place for place in (*places[::-1], *self.places[::-1])}
+        self.places = list(known.values())[::-1]
+        self.names = tuple(place.name for place in self.places)
+        self.initial = self.read()
+        self.touched: set[Place] = set()  # what some function of the block has changed
+        self.aliases = Aliases(self.own + self.initial)
+
+    def read(self) -> State:
+        return tuple(place.read() for place in self.places)
+
+    def write(self, values: State) -> None:
+        for place, value in zip(self.places, values, strict=True):
+            if isinstance(value, Maybe):
+                self.watch.maybe(place)
+            place.write(value)
+
+    def block(self, function: Callable[..., State | None], key: Any = None) -> Callable[..., State]:
+        """A branch or a loop body with the places as further parameters and further results.
+
+        `key` stands for it if the function itself is made for each attempt.
+        """
+
+        @wraps(function)
+        def carrying(*state: Any) -> State:
+            with _Run(self, state, key or function) as run:
+                # A block that only assigns places needs no return statement.
+                results = (*(function(*run.own) or ()), *run.places_now())
+                self.touched.update(run.assigned())
+                results, lost = self.aliases.leave(
+                    results, run.changed(), (*self.own_names, *self.names), (*self.gives, *self.names)
+                )
+            if lost is not None:
+                raise self.watch.lost((*self.own_names, *self.names)[lost[0]])
+            return results
+
+        return carrying
+
+    def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The test of a loop, which reads the places. If it assigns some, the block starts again."""
+
+        @wraps(function)
+        def carrying(*state: Any) -> Any:
+            with _Run(self, state, function) as run:
+                going = function(*run.own)
+                assigns = bool(run.assigned() or run.changed())
+            if assigns:
+                self.test_assigns = True
+                raise self.watch.again()
+            return going
+
+        return carrying
+
+    def leave(self, results: State) -> State:
+        """Set the places to what the backend gave; return the other results."""
+        cut = len(results) - len(self.places)
+        results = self.aliases.settle(results)
+        for number, container in self.aliases.split():
+            self.watch.split((*self.gives, *self.names)[number], container)
+        for place, value in zip(self.places, results[cut:], strict=True):
+            if isinstance(value, Maybe):
+                self.watch.left(place)
+        self.write(results[cut:])
+        return results[:cut]
+
+
+class _Run:
+    """One call of a block's function: places and containers are set to what came in, and put back at the end."""
+
+    def __init__(self, carried: Carried, state: State, key: Any) -> None:
+        self.carried, self.key = carried, key
+        cut = len(state) - len(carried.own) - len(carried.places)
+        self.before, self.state = (
+            state[:cut],
+            state[cut:],
+        )  # such as the item of a `for`, and the block's state
+        self.outer = carried.read()
+        self.held: dict[Path, Any] = {}
+
+    def __enter__(self) -> _Run:
+        try:
+            values, self.held = self.carried.aliases.enter(self.state)
+            count = len(self.carried.own)
+            self.own = (*self.before, *values[:count])
+            self.incoming = values[count:]
+            self.carried.write(self.incoming)
+            self.came = self.carried.read()
+        except BaseException:
+            self._put_back()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        self._put_back()
+        if kind is None:
+            self.carried.watch.look(self.key)
+        else:
+            self.carried.watch.undo()
+
+    def _put_back(self) -> None:
+        self.carried.write(self.outer)
+        self.carried.aliases.put_back(self.held)
+
+    def places_now(self) -> State:
+        """What the places hold; what may have a value is not there while it is traced."""
+        pairs = zip(self.incoming, self.carried.read(), strict=True)
+        return tuple(
+            old if isinstance(new, Undefined) and isinstance(old, Maybe) else new for old, new in pairs
+        )
+
+    def assigned(self) -> list[Place]:
+        """The places that do not hold any more what came in."""
+        return [
+            place
+            for place, old, new in zip(self.carried.places, self.came, self.carried.read(), strict=True)
+            if old is not new and not (isinstance(old, Undefined) and isinstance(new, Undefined))
+        ]
+
+    def changed(self) -> list[Path]:
+        """Where the containers are that do not hold any more what came in."""
+        return self.carried.aliases.changed(self.state, self.held)
+
+
+def location(place: Place) -> Any:
+    """What two places have in common when they are the same."""
+    if isinstance(place, (Attribute, Item)) and place.key.__hash__ is not None:
+        return type(place), id(place.base), place.key
+    return id(place)
+
+
+def _text_of(read: Callable[[], Any]) -> str:
+    """How the user wrote what a generated `lambda: self.model` reads.
+
+    >>> model = None
+    >>> _text_of(lambda: model.layer.weight)
+    'model.layer.weight'
+    """
+    code = getattr(read, "__code__", None)
+    return ".".join((*code.co_freevars, *code.co_names)) if code is not None else "value"

@@ -1,0 +1,29 @@
+"""When two values are one for a block that is traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..staging import Maybe, Undefined
+
+NOTHING = object()  # stands for a value that is not there
+_PLAIN = (int, float, complex, str, bytes, bool, type(None))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether nobody can tell two values apart.
+
+    >>> same((1, "a"), (1, "a")), same(0.0, -0.0), same([], [])
+    (True, False, False)
+    """
+    if one is other or (_is_no_value(one) and _is_no_value(other)):
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple) and type(one) is tuple:
+        return len(one) == len(other) and all(map(same, one, other))
+    return type(one) in _PLAIN and repr(one) == repr(other)
+
+
+def _is_no_value(value: Any) -> bool:
+    return value is NOTHING or (isinstance(value, Undefined) and not isinstance(value, Maybe))

@@ -1,0 +1,1 @@
+"""From a live function to its converted form, and to whatever stands for it."""

@@ -1,0 +1,44 @@
+"""Which part of converted code is Python's own, and asked for the value of a traced tensor: AGC282.
+
+if x in table:              error[AGC282]: `in` needs the value of a traced tensor
+                     ==>      --> words.py:3, in known
+                             3 |     if x in table:
+                            fix: …
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from types import FrameType
+
+from ..errors import Diagnostic, Where
+
+_GENERATOR_EXPRESSION = (
+    "a generator expression",
+    "Python runs it piece by piece, so its condition is not staged",
+    "write a list comprehension in its place, [... for ... in ... if ...], which is staged",
+)
+_IN = (
+    "`in`",
+    "`in` asks one element after the other; only numbers that are spelled out, and ranges, go into the graph",
+    "write tf.reduce_any(xs == x) for `x in xs`",
+)
+
+
+def undecided(frame: FrameType, label: str) -> Diagnostic | None:
+    """The error for a converted function's frame, or None if it shows nothing special. `label` names the value."""
+    code = frame.f_code
+    if dis.opname[code.co_code[frame.f_lasti]] == "CONTAINS_OP":
+        what, why, fix = _IN
+    elif code.co_name == "<genexpr>":
+        what, why, fix = _GENERATOR_EXPRESSION
+    elif code.co_flags & (inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR):
+        what = f"the generator `{code.co_name}`"
+        why = "Python runs a generator piece by piece, so its control flow is not staged"
+        fix = "append the values to a list in an ordinary function, or decide with tf.where"
+    else:
+        return None
+    place = Where(code.co_filename, frame.f_lineno, function=code.co_name)
+    title = f"{what} needs the value of a traced tensor"
+    return Diagnostic("AGC282", title, place, why=f"{label}; {why}", fix=fix)

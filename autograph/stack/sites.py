@@ -1,0 +1,155 @@
+"""Where the user's program is: the expression that is running, and where a variable gets its value.
+
+    if loss < best:            line 12      running()                    the `if`, when its branches disagree
+        step = 1               line 13      assigned_in(then, 'step')    line 13
+    else:
+        step = 0.5             line 15      assigned_in(orelse, 'step')  line 15
+
+Read off the code objects, for error messages only. Generated code has the user's lines and columns.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from types import CodeType, FrameType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Where, is_own_file
+
+if TYPE_CHECKING:
+    from dis import Instruction
+
+_STORES = ("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL", "STORE_ATTR")
+
+
+def running() -> Where:
+    """The expression of the user's that is being executed, up to the end of its line."""
+    frame = _user_frame()
+    if frame is None:
+        return Where("<unknown>")
+    code = frame.f_code
+    positions = list(code.co_positions())[frame.f_lasti // 2]
+    return _where(code, frame.f_lineno, positions)
+
+
+def assigned_before(name: str) -> Where | None:
+    """Where the running function of the user's has last assigned a variable, above the line that is running."""
+    frame = _user_frame()
+    if frame is None:
+        return None
+    code, here = frame.f_code, frame.f_lasti
+    found = [place for place in _stores(code, name) if place.offset < here]
+    return _place(code, found[-1]) if found else None
+
+
+def assigned_in(block: Any, name: str) -> Where | None:
+    """Where a branch or a loop body that a backend got last assigns a variable; None where it keeps its value.
+
+    What a generated variable is given, such as the result of a function, is where the block returns it.
+    """
+    found = None
+    for code in chain.from_iterable(map(_blocks_in, _codes(block))):
+        places = _stores(code, name)
+        if places:
+            found = _place(code, places[-1])
+        elif found is None and name.isidentifier() and not _reads(code, name):
+            found = _returned(code)
+    return found
+
+
+def _user_frame() -> FrameType | None:
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _codes(block: Any) -> Iterator[CodeType]:
+    """The code of a function, and of the functions that it was wrapped around or bound together from."""
+    if isinstance(block, partial):
+        yield from _codes(block.func)
+        yield from _codes(block.args)
+    elif isinstance(block, tuple):
+        for part in block:
+            yield from _codes(part)
+    elif isinstance(block, FunctionType):
+        inner = getattr(block, "__wrapped__", None)
+        if inner is not None:
+            yield from _codes(inner)
+        elif not is_own_file(block.__code__.co_filename):
+            yield block.__code__
+
+
+def _blocks_in(code: CodeType) -> Iterator[CodeType]:
+    """The code and that of the blocks inside it, which go by the name of the same function."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType) and inner.co_name == code.co_name:
+            yield from _blocks_in(inner)
+
+
+def _stores(code: CodeType, name: str) -> list[Instruction]:
+    """The instructions that assign `name`, or the attribute of `self.name`, in the order of the program."""
+    import dis
+
+    base, _, last = name.rpartition(".")
+    return [
+        instruction
+        for instruction in dis.get_instructions(code)
+        if last in _stored(instruction)
+        and (instruction.opname == "STORE_ATTR") == bool(base)
+        and _line(instruction) is not None
+    ]
+
+
+def _stored(instruction: Instruction) -> tuple[str, ...]:
+    """The names that an instruction assigns; some of Python 3.13 store two, or store one and load another."""
+    if not instruction.opname.startswith(_STORES):
+        return ()
+    value = instruction.argval
+    if not isinstance(value, tuple):
+        return (value,)
+    return value if instruction.opname == "STORE_FAST_STORE_FAST" else value[:1]
+
+
+def _reads(code: CodeType, name: str) -> bool:
+    import dis
+
+    return any(
+        instruction.opname.startswith("LOAD_")
+        and name in (instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,))
+        for instruction in dis.get_instructions(code)
+    )
+
+
+def _returned(code: CodeType) -> Where | None:
+    import dis
+
+    # The value has its own line also in a lambda, whose `return` stands where the lambda stands.
+    *_, value, end = [None, *dis.get_instructions(code)]
+    found = value if value is not None and end.opname == "RETURN_VALUE" else end
+    return _place(code, found) if _line(found) is not None else None
+
+
+def _line(instruction: Instruction) -> int | None:
+    positions = instruction.positions
+    return None if positions is None else positions.lineno
+
+
+def _place(code: CodeType, instruction: Instruction) -> Where:
+    return Where(code.co_filename, _line(instruction) or 0, function=code.co_name)
+
+
+def _where(code: CodeType, line: int, positions: tuple[int | None, ...]) -> Where:
+    first, last, column, end = positions
+    where = Where(code.co_filename, line, function=code.co_name)
+    text = where.text()
+    if first != line or column is None or text is None:
+        return where
+    encoded = text.encode()
+    start = len(encoded[:column].decode(errors="ignore"))
+    stop = len(encoded[:end].decode(errors="ignore")) if last == line and end else len(text)
+    return where._replace(column=start + 1, end_column=stop + 1)
