@@ -95,7 +95,7 @@ class _Writer:
         return [new for statement in body for new in self.statement(statement)]
 
     def statement(self, statement: Any) -> Statements:
-        if id(statement) in self.hoisted:
+        if id(statement) in self.hoisted or self.decides_nothing(statement):
             return []
         found = self.plan.blocks.get(id(statement))
         if found is None:
@@ -110,6 +110,17 @@ class _Writer:
             staged = self.for_loop(statement, found)
         before += self.places.leave(around, statement)
         return before + [at(new, statement) for new in staged]
+
+    def decides_nothing(self, statement: Any) -> bool:
+        """Whether what a lowered jump has left is `if not returned: pass`."""
+        if not isinstance(statement, gast.If):
+            return False
+        test = statement.test.operand if isinstance(statement.test, gast.UnaryOp) else statement.test
+        return (
+            isinstance(test, gast.Name)
+            and test.id in self.names.generated
+            and all(isinstance(child, gast.Pass) for child in (*statement.body, *statement.orelse))
+        )
 
     def native(self, statement: Any) -> Statements:
         """A statement that stays, with blocks inside staged and unproven reads checked."""
