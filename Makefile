@@ -26,7 +26,7 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 
 .PHONY: test
 test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 .PHONY: fuzz
 fuzz: $(VENV)/installed-dev  ## grow random programs for long: AGC_FUZZ=20000 make fuzz
