@@ -26,7 +26,6 @@ from .errors import (
 )
 from .importing import hook
 from .importing.hook import install_import_hook
-from .journal.survey import remembering
 from .live.conversion import Converter
 from .live.listing import Conversion, conversions
 from .operators import converted, converter
@@ -85,6 +84,8 @@ def in_sight(*roots: Any) -> Iterator[None]:
     `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
     to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
     """
+    from .journal.survey import remembering
+
     with converter.in_sight(*roots), remembering():
         yield
 

@@ -1,56 +1,16 @@
-"""What a staged block changes without saying so is carried as well, or refused.
+"""What a staged block changes without saying so is carried as well, or refused: see `blocks.py`.
 
-    while i < n:                    first trace      net.total was 0 and is another value: it is put back
-        net.step(i)      ==>        second trace     net.total is state of the loop, like `i`
-        i += 1
-
-A block may change objects in functions that it calls, by another name, or by a library. Nothing in its text tells
-so. Before a backend traces the block, a *survey* notes all that the block's code can reach (`survey.py`). After
-each run of the block's functions the records are compared (`records.py`, `containers.py`):
-
-another value in a place     the place is carried: the block is traced once more with it as part of its state
-a container that has grown   it keeps what the last trace put in, as long as nothing reads it: an append to a list
-                             happens once for each trace
-anything else                AGC291
-
-However a block ends, what was changed while tracing is put back: only what the backend gives remains."""
+Looking for it takes much code that a program needs only when it stages something, so it is loaded then.
+"""
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, ModuleType
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..errors import is_own_file
-from ..staging import PYTHON, Maybe, State, backends
-from .aliases import holds
-from .places import Carried, Place
-from .records import Record, Reshaped, Spot
-from .refusals import Reach, hidden, only_once, presence, rebound, refused, unsettled
-from .survey import Survey
-
-MAX_ATTEMPTS = 24
-
-
-class Found(BaseException):
-    """Ends a trace that has changed something which is not carried yet. No block of the user's sees it."""
-
-    def __init__(self, journal: Journal, spots: Sequence[Spot], has_built: bool = False) -> None:
-        super().__init__()
-        self.journal, self.spots, self.has_built = journal, spots, has_built
-
-
-class _Memory(threading.local):
-    """What was found in which block, for as long as the outermost block is being traced."""
-
-    def __init__(self) -> None:
-        self.depth = 0
-        self.found: dict[CodeType | None, list[Spot]] = {}
-
-
-_memory = _Memory()
+if TYPE_CHECKING:
+    from ..staging import State
+    from .places import Carried, Place
 
 
 def staged(
@@ -65,205 +25,13 @@ def staged(
 
     `state` and `names` are the variables that all blocks take; `gives` names their results, where these are others.
     """
-    reach = Reach(list(_frames(sys._getframe(1))))
-    _memory.depth += 1
-    try:
-        roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
-        roots += zip(names, state, strict=True)
-        return _settled(lambda journal: Carried(makers, journal, state, names, gives), run, roots, reach)
-    finally:
-        _memory.depth -= 1
-        if not _memory.depth:
-            _memory.found.clear()
+    from .blocks import staged as load_and_stage
 
-
-def _settled(
-    carry: Callable[[Journal], Carried],
-    run: Callable[[Carried], State],
-    roots: Sequence[tuple[str, Any]],
-    reach: Reach,
-) -> State:
-    journal = Journal(roots, reach)
-    carried = carry(journal)
-    carried.extend(journal.remembered())
-    try:
-        for _ in range(MAX_ATTEMPTS):
-            try:
-                results = run(carried)
-            except Found as found:
-                if found.journal is not journal:
-                    raise
-                if found.has_built:
-                    journal = Journal(roots, reach)
-                    carried = carry(journal)
-                carried.extend(found.spots)
-                journal.begin(found.spots)
-                continue
-            journal.confirm(carried)
-            rest = carried.leave(results)
-            journal.replay()
-            return rest
-        raise unsettled(carried.names)
-    except BaseException:
-        journal.survey.restore()
-        raise
-    finally:
-        journal.is_open = False
-
-
-class Journal:
-    """What one staged block has been seen to change."""
-
-    def __init__(self, roots: Sequence[tuple[str, Any]], reach: Reach) -> None:
-        self.survey = Survey(roots)
-        self.is_open = True  # a backend that calls a block's functions later does so for good
-        self.reach = reach
-        self.reach.codes = list(self.survey.codes.values())
-        self._code = getattr(roots[0][1], "__code__", None) if roots else None
-        self._gains: dict[Any, list[tuple[Record, Any]]] = {}
-        self._fresh: list[Spot] = []  # found by the attempt before this one
-
-    def remembered(self) -> list[Spot]:
-        """What an earlier trace found in this very block, as far as it is still there."""
-        found = _memory.found.get(self._code)
-        if not found:
-            return []
-        owners = {id(record.holder) for record in self.survey.records.values()}
-        return [spot for spot in found if id(spot.owner) in owners]
-
-    def begin(self, spots: Sequence[Spot]) -> None:
-        """A new attempt, with `spots` carried."""
-        self._gains.clear()
-        self._fresh = list(spots)
-        _memory.found.setdefault(self._code, []).extend(spots)
-
-    def undo(self) -> None:
-        """A function of the block has failed."""
-        if self.is_open:
-            self.survey.restore()
-
-    def look(self, key: Any) -> None:
-        """A function of the block has run, and all places have been put back: what else has changed?"""
-        changed = self.survey.changed() if self.is_open else []
-        if not changed:
-            self._gains.pop(key, None)
-            return
-        changes = [change for record in changed for change in record.changes()]
-        spots = [change for change in changes if isinstance(change, Spot)]
-        reshaped = [change for change in changes if isinstance(change, Reshaped)]
-        grown = [change for change in reshaped if self.reach.only_grows(change)]
-        gains = [(change.record, change.record.gain()) for change in grown]
-        values = [(spot, spot.read()) for spot in spots]
-        self.survey.restore()
-        if any(map(_is_lasting, [value for _, value in values])):
-            self._build(values)
-        if len(grown) < len(reshaped):
-            raise refused(next(change for change in reshaped if change not in grown), self.reach)
-        if spots:
-            raise Found(self, spots)
-        self._gains[key] = gains
-
-    def _build(self, values: Sequence[tuple[Spot, Any]]) -> None:
-        """An object that makes its variables the first time it is used: it has been used now."""
-        lasting = [(spot, value) for spot, value in values if _is_settling(value)]
-        for spot, value in lasting:
-            spot.write(value)
-        built = {id(spot) for spot, _ in lasting}
-        raise Found(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
-
-    def again(self) -> BaseException:
-        """What to raise for the block to be traced once more with what is carried already."""
-        self.survey.restore()
-        return Found(self, [])
-
-    def lost(self, name: str) -> Exception:
-        """What to raise when a list or dict is changed, and then its variable is something else."""
-        return rebound(name)
-
-    def split(self, name: str, container: Any) -> None:
-        """One of two objects is in a variable: it must not be changed while another name leads to the first."""
-        variables = [frame.f_locals for frame in _frames(sys._getframe(1))]
-        if self.reach.changes_later(name) and any(holds(names, name, container) for names in variables):
-            raise rebound(name)
-
-    def maybe(self, place: Place) -> None:
-        """A place that may have no value is about to be written: nobody may ask whether it has."""
-        if self.reach.asks_for(place):
-            raise presence(place)
-
-    def left(self, place: Place) -> None:
-        """A place may have no value after the block: nobody may use it."""
-        if self.reach.uses_later(place):
-            raise presence(place)
-
-    def confirm(self, carried: Carried) -> None:
-        """What was found must have changed this time as well; otherwise something out of sight decides."""
-        for spot in self._fresh:
-            if spot not in carried.touched:
-                raise only_once(spot)
-
-    def replay(self) -> None:
-        """Put into containers what the last traces have put in."""
-        for gains in self._gains.values():
-            for record, gain in gains:
-                record.grow(gain)
+    return load_and_stage(makers, run, blocks, state, names, gives)
 
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
     """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
-    reach = Reach(list(_frames(sys._getframe(1))))
-    journal = Journal([("operand", block) for block in blocks], reach)
+    from .blocks import pure as load_and_guard
 
-    def looked_after() -> Any:
-        try:
-            result = function()
-        except BaseException:
-            journal.undo()
-            raise
-        try:
-            journal.look(None)
-        except Found as found:
-            raise hidden(found.spots[0], what) from None
-        journal.replay()  # what containers gain while tracing, as in a block
-        return result
-
-    return looked_after
-
-
-def _is_lasting(value: Any) -> bool:
-    backend = backends[type(value)]
-    return backend is not PYTHON and isinstance(value, tuple(getattr(backend, "lasting", ())))
-
-
-def _is_settling(value: Any) -> bool:
-    """Whether a value tells that something has been made, rather than counts."""
-    if _is_lasting(value):
-        return True
-    is_number = isinstance(value, (int, float, complex)) and not isinstance(value, bool)
-    return not is_number and backends[type(value)] is PYTHON and not isinstance(value, Maybe)
-
-
-def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The user's functions in which the block stands, outwards.
-
-    Where a backend, or code that is not converted, calls the user's code, is the end: what is behind that is no part
-    of the graph. (What a backend calls as part of a block, it calls through this package.)
-    """
-    has_found = calls_user = False
-    while frame is not None:
-        is_users = not is_own_file(frame.f_code.co_filename)
-        if is_users:
-            if has_found and not _is_converted(frame.f_code):
-                break
-            has_found = True
-            yield frame
-        elif calls_user and not str(frame.f_globals.get("__name__")).startswith("agc.autograph."):
-            break
-        calls_user = is_users
-        frame = frame.f_back
-
-
-def _is_converted(code: CodeType) -> bool:
-    """Whether code calls the operators, as converted code does."""
-    names = any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))
-    return names or any(isinstance(constant, ModuleType) for constant in code.co_consts)
+    return load_and_guard(function, what, blocks)
