@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         contestants = [stack.enter_context(Contestant("agc", "agc.runtime", sys.executable))]
         if options.peer:
             contestants.append(stack.enter_context(Contestant("TensorFlow", "tensorflow", options.peer)))
-        rows = list(measured(contestants, cases, options.rounds, everything=not options.only))
+        rows = list(measured(contestants, cases, options.rounds, options.only))
     print(table(rows))
     if options.json:
         machine = {
@@ -57,16 +57,21 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+IMPORT = "import, over NumPy's"
+SIZE = "size of generated code"
+
+
 def measured(
-    contestants: Sequence[Contestant], cases: Sequence[Case], rounds: int, everything: bool
+    contestants: Sequence[Contestant], cases: Sequence[Case], rounds: int, only: str
 ) -> Iterator[Row]:
     """The rows of the table; in every round each contestant has its turn."""
-    if everything:
+    if only in IMPORT:
         yield _imports(contestants, rounds)
     yield from _timed(contestants, cases, rounds)
-    if everything:
+    if only in SIZE:
         figures = {contestant.name: [contestant.ask("size")["ratio"]] for contestant in contestants}
-        yield Row("size of generated code", "line", "lines", figures, SIZE_TARGET)
+        yield Row(SIZE, "line", "lines", figures, SIZE_TARGET)
+    if not only:
         yield from _overheads(contestants, rounds)
 
 
@@ -77,7 +82,7 @@ def _imports(contestants: Sequence[Contestant], rounds: int) -> Row:
             milliseconds = contestant.import_seconds() * 1e3
             if round_number:  # the first writes the bytecode
                 figures[contestant.name].append(milliseconds)
-    return Row("import, over NumPy's", "process", "ms", figures, IMPORT_TARGET)
+    return Row(IMPORT, "process", "ms", figures, IMPORT_TARGET)
 
 
 def _timed(contestants: Sequence[Contestant], cases: Sequence[Case], rounds: int) -> Iterator[Row]:

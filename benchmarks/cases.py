@@ -100,7 +100,7 @@ def _conversion(tf: Any, programs: SimpleNamespace) -> Run:
         converted = [f for text in texts for f in functions(load(tf, text))]
         for function in converted:
             tf.autograph.to_code(function)
-        return [function.__name__ for function in converted]
+        return [function.__name__.removeprefix("tf__") for function in converted]
 
     texts = [_source(name) for name in LIBRARY]
     return run
@@ -108,7 +108,7 @@ def _conversion(tf: Any, programs: SimpleNamespace) -> Run:
 
 def _one_conversion(tf: Any, programs: SimpleNamespace) -> Run:
     def run() -> list[str]:
-        return [tf.autograph.to_graph(load(tf).collatz).__name__]
+        return [tf.autograph.to_graph(load(tf).collatz).__name__.removeprefix("tf__")]
 
     return run
 
