@@ -130,7 +130,9 @@ def _returned(code: CodeType) -> Where | None:
 
     # The value has its own line also in a lambda, whose `return` stands where the lambda stands.
     *_, value, end = [None, *dis.get_instructions(code)]
-    found = value if value is not None and end.opname == "RETURN_VALUE" else end
+    # Python 3.12 leaves a NOP where a constant was.
+    has_value = value is not None and (end.opname == "RETURN_VALUE" or value.opname == "NOP")
+    found = value if has_value else end
     return _place(code, found) if _line(found) is not None else None
 
 
