@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import linecache
 import os
-import sys
 import unicodedata
 from collections.abc import Callable
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 AnyException = TypeVar("AnyException", bound=BaseException)
@@ -214,16 +213,6 @@ def is_own_file(filename: str) -> bool:
     (True, False)
     """
     return filename.startswith(_OWN)
-
-
-def user_line() -> Where:
-    """The user's line that is being executed."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_own_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    if frame is None:
-        return Where("<unknown>")
-    return Where(frame.f_code.co_filename, frame.f_lineno, function=frame.f_code.co_name)
 
 
 def strip_frames(exception: AnyException) -> AnyException:

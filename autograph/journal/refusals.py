@@ -118,15 +118,11 @@ def refused(change: Reshaped, reach: Reach) -> StagingError:
     name = change.record.trail
     places = list(dict.fromkeys(reach.uses(reach.labels(change))))[:4]
     label = change.record.trail.label
-    return StagingError(
-        Diagnostic(
-            "AGC291",
-            f"`{name}` {change.what} in a block that the graph runs",
-            running(),
-            notes=tuple(Note(where, f"`{label}` is used here") for where in places),
-            why=_WHY,
-            fix=_fix(change),
-        )
+    return _refusal(
+        f"`{name}` {change.what} in a block that the graph runs",
+        notes=tuple(Note(where, f"`{label}` is used here") for where in places),
+        why=_WHY,
+        fix=_fix(change),
     )
 
 
@@ -141,66 +137,50 @@ def _fix(change: Reshaped) -> str:
     )
 
 
+def _refusal(title: str, why: str, fix: str, notes: tuple[Note, ...] = ()) -> StagingError:
+    return StagingError(Diagnostic("AGC291", title, running(), notes=notes, why=why, fix=fix))
+
+
 def hidden(spot: Spot, what: str) -> StagingError:
     """An operand with an effect."""
-    return StagingError(
-        Diagnostic(
-            "AGC291",
-            f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
-            running(),
-            why="an operand in a graph gives a value and nothing else",
-            fix="write it as an `if` statement, or make the call before",
-        )
+    return _refusal(
+        f"{what} changes `{spot.name}`, and the graph decides whether it is evaluated",
+        why="an operand in a graph gives a value and nothing else",
+        fix="write it as an `if` statement, or make the call before",
     )
 
 
 def presence(place: Place) -> StagingError:
     """A place that has its first value in a block, and code that asks whether it has one."""
-    return StagingError(
-        Diagnostic(
-            "AGC291",
-            f"`{place.name}` gets its first value in a block that the graph runs, and may have none",
-            running(),
-            why="whether it is there is known when the graph runs, but code asks for that while it is traced",
-            fix=f"give `{place.name}` a value before",
-        )
+    return _refusal(
+        f"`{place.name}` gets its first value in a block that the graph runs, and may have none",
+        why="whether it is there is known when the graph runs, but code asks for that while it is traced",
+        fix=f"give `{place.name}` a value before",
     )
 
 
 def rebound(name: str) -> StagingError:
     """A list or dict that is changed in place, while its variable gets another value."""
-    return StagingError(
-        Diagnostic(
-            "AGC291",
-            f"`{name}` is changed in place, and bound to something else, in a block that the graph runs",
-            running(),
-            why="a graph carries the items of a list or dict; it cannot tell which object a variable means",
-            fix=f"change a copy of `{name}`, or bind it to another object before the block",
-        )
+    return _refusal(
+        f"`{name}` is changed in place, and bound to something else, in a block that the graph runs",
+        why="a graph carries the items of a list or dict; it cannot tell which object a variable means",
+        fix=f"change a copy of `{name}`, or bind it to another object before the block",
     )
 
 
 def only_once(spot: Spot) -> StagingError:
     """A place that changes in the first trace, and then never again."""
-    return StagingError(
-        Diagnostic(
-            "AGC291",
-            f"`{spot.name}` changes when a block is traced the first time, and not again",
-            running(),
-            why="what a cache or a function with a graph of its own does once cannot be repeated by this graph",
-            fix=f"do what changes `{spot.name}` before the block",
-        )
+    return _refusal(
+        f"`{spot.name}` changes when a block is traced the first time, and not again",
+        why="what a cache or a function with a graph of its own does once cannot be repeated by this graph",
+        fix=f"do what changes `{spot.name}` before the block",
     )
 
 
 def unsettled(names: Sequence[str]) -> StagingError:
     """A block that changes something else in each trace."""
-    return StagingError(
-        Diagnostic(
-            "AGC291",
-            f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
-            running(),
-            why=_WHY,
-            fix="let the block assign variables, and change objects after it",
-        )
+    return _refusal(
+        f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
+        why=_WHY,
+        fix="let the block assign variables, and change objects after it",
     )

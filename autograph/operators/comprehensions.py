@@ -19,7 +19,8 @@ from operator import length_hint, methodcaller
 from types import GeneratorType
 from typing import Any
 
-from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
+from ..errors import Diagnostic, StagingError, leave_no_trace
+from ..stack.sites import running
 from ..staging import PYTHON, backends
 from .branches import cond
 from .loops import for_loop
@@ -205,7 +206,7 @@ def _refused(title: str, kind: str) -> Exception:
         Diagnostic(
             "AGC276",
             title,
-            user_line(),
+            running(),
             why=f"a {kind} is made while the function is traced, and Python has to know its "
             f"{'keys' if kind == 'dict' else 'elements'} by then",
             fix=_REWRITES[kind],

@@ -8,9 +8,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import Diagnostic, StagingError, leave_no_trace, user_line
+from ..errors import Diagnostic, StagingError, leave_no_trace
 from ..journal import staged
 from ..journal.places import Carried
+from ..stack.sites import running
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .branches import Branch, cond, keep, parameters_of
 from .held import Held, PlaceMaker
@@ -157,7 +158,7 @@ def _never_ends(pull: Iterator[Any]) -> StagingError:
         Diagnostic(
             "AGC250",
             "this `for` would never end: a staged `break` cannot end it while it is being traced",
-            user_line(),
+            running(),
             why=f"its items come from Python's {type(pull).__name__}, so each round is laid out in turn",
             fix="write it as `while` with a counter, or give it an end with `range`",
         )

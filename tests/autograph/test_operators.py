@@ -275,7 +275,7 @@ def test_a_for_without_end_needs_a_break_that_python_decides():
         return ag__.for_loop(itertools.count(), loop_body, (False,), until="stop")
 
     assert count_to(5) == (True,)
-    with pytest.raises(StagingError, match=r"AGC250(.|\n)*test_operators.py:\d+, in count_to"):
+    with pytest.raises(StagingError, match=r"AGC250(.|\n)*test_operators.py:\d+:\d+, in count_to"):
         written(count_to, "limit")
 
 
