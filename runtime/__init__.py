@@ -14,21 +14,10 @@
 
 from __future__ import annotations
 
-from . import (
-    autograph,
-    bitwise,
-    config,
-    debugging,
-    dtypes,
-    errors,
-    ir,
-    linalg,
-    math,
-    nest,
-    nn,
-    random,
-    strings,
-)  # fmt: skip
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from . import autograph, config, debugging, dtypes, errors, ir, nest
 from .control_flow import case, cond, switch_case, while_loop
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .debugging import Assert, print
@@ -85,7 +74,32 @@ from .tracing.concrete import ConcreteFunction
 from .tracing.function import Function, function
 from .variable import Variable
 
+if TYPE_CHECKING:
+    from . import bitwise, linalg, math, nn, random, strings
+
 newaxis = None
+
+NAMESPACES = frozenset({
+    "bitwise", "linalg", "math", "nn", "random", "strings",
+})  # fmt: skip
+"""Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
+
+MEMBERS: dict[str, str] = {}
+"""Names of this module that are imported when they are first asked for, and the modules that define them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in NAMESPACES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in MEMBERS:
+        value = globals()[name] = getattr(importlib.import_module(MEMBERS[name], __name__), name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
@@ -104,5 +118,5 @@ __all__ = [
     "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
     "argsort", "reverse_sequence", "searchsorted", "sequence_mask", "sort", "unique",
-    *_numeric,
+    *_numeric, *MEMBERS,
 ]  # fmt: skip

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from .. import shapes
-from ..ops.declare import REGISTRY, Op
+from ..ops.declare import Op, find
 from .atoms import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
 from .graph import Constant, Graph, Operand, Operation, Value
 from .literals import decode
@@ -17,7 +17,7 @@ from .text import LABELS, defaults, expected_specs
 __all__ = ["GraphSyntaxError", "parse"]
 
 
-def parse(text: str, ops: Mapping[str, Op] = REGISTRY) -> Graph:
+def parse(text: str, ops: Callable[[str], Op | None] = find) -> Graph:
     """The graph that `text` shows. Raises GraphSyntaxError."""
     return _Module(text, ops).main()
 
@@ -25,7 +25,7 @@ def parse(text: str, ops: Mapping[str, Op] = REGISTRY) -> Graph:
 class _Module:
     """All graphs and constants of a text. Callees stand after their callers, so they are read when called."""
 
-    def __init__(self, text: str, ops: Mapping[str, Op]) -> None:
+    def __init__(self, text: str, ops: Callable[[str], Op | None]) -> None:
         self.ops = ops
         self._headers: dict[str, int] = {}
         self._graphs: dict[str, Graph | None] = {}
@@ -147,7 +147,7 @@ class _Reader:
     def _operation(self, line: Line, scope: dict[str, Value], depth: int) -> Operation:
         wishes = self._results(line)
         word = line.next
-        op = self.module.ops.get(line.name("the name of an operation"))
+        op = self.module.ops(line.name("the name of an operation"))
         if op is None:
             raise line.error(f"there is no operation `{word.text}`", word.column)
         callees = []

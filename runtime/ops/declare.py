@@ -9,6 +9,10 @@
     def _(tensor, axis):                                            # arrays in, array out
         return np.flip(tensor, axis)
 
+    @reverse.gradient
+    def _(dy, y, tensor, axis):                                     # tensors in, tensors out: see `Op.gradient`
+        return reverse(dy, axis)
+
 The decorated function *is* the rule for dtype and shape; its signature, with TensorFlow's names, is the
 operation's, and its docstring the manual. An annotation says how an argument is read:
 
@@ -29,6 +33,8 @@ yet) and raises ValueError or TypeError for what does not fit. It may return one
 from __future__ import annotations
 
 import functools
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias, overload
 
@@ -53,7 +59,16 @@ from ..tensor import (
 from .attributes import READERS
 
 REGISTRY: dict[str, Op] = {}
-"""Every operation by the name that it has in graphs."""
+"""Every operation that has been imported, by the name that it has in graphs."""
+
+
+def find(name: str) -> Op | None:
+    """The operation with this name in graphs, wherever in this package it is declared; None if there is none."""
+    if name not in REGISTRY:
+        for module in pkgutil.iter_modules(importlib.import_module(__package__).__path__):
+            importlib.import_module(f"{__package__}.{module.name}")
+    return REGISTRY.get(name)
+
 
 Input: TypeAlias = Any
 Same: TypeAlias = Any
@@ -88,6 +103,7 @@ class Op:
         self.expression = expression
         self.compute: Callable[..., Any] = self._no_kernel
         self.known: Callable[..., Any] | None = None
+        self.differentiate: Callable[..., Any] | None = None
         self._read_signature()
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
@@ -140,6 +156,17 @@ class Op:
     @functools.cached_property
     def _compute_quietly(self) -> Callable[..., Any]:
         return quietly(self.compute)
+
+    def gradient(self, differentiate: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the gradients of the inputs, from that of the result.
+
+        It takes the gradient of the result and the result (lists where there are several results; gradients of
+        those that nothing depends on are None), then the inputs and attributes as the rule does, and returns a
+        tensor or None for each input, a list of them for an `Inputs` argument: a tuple of these where the operation
+        has several inputs. It is written with operations.
+        """
+        self.differentiate = differentiate
+        return differentiate
 
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: what is known of the elements of a vector of integers before the graph runs.
