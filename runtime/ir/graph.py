@@ -16,7 +16,8 @@ A `Graph` has inputs, operations in the order of their effects, and outputs. Ope
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from .specs import AnySpec, RefSpec, Spec
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
+    from .graph_def import GraphDef, NodeDef
 
 
 class Value:
@@ -90,7 +92,7 @@ Operand = Value | Constant
 class Operation:
     """One step of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
 
-    __slots__ = ("attrs", "inputs", "op", "origin", "outputs", "regions", "stateful")
+    __slots__ = ("_home", "attrs", "inputs", "op", "origin", "outputs", "regions", "stateful")
 
     def __init__(
         self,
@@ -108,6 +110,7 @@ class Operation:
         self.regions = regions
         self.origin = origin
         self.stateful: bool = op.stateful or (bool(regions) and any(region.stateful for region in regions))
+        self._home: weakref.ref[Graph] | None = None  # set when a graph hands it out
 
     @property
     def type(self) -> str:
@@ -115,7 +118,35 @@ class Operation:
 
     @property
     def name(self) -> str:
+        """The name that tells it from the other operations of its graph, once that has handed it out."""
+        graph = self.graph
+        if graph is not None:
+            return graph.naming().operations[self]
         return self.outputs[0].name if self.outputs else self.op.name
+
+    @property
+    def graph(self) -> Graph | None:
+        """The graph that it belongs to; None when that is gone, or still being built."""
+        return None if self._home is None else self._home()
+
+    @property
+    def device(self) -> str:
+        return ""
+
+    @property
+    def node_def(self) -> NodeDef:
+        """The operation as `Graph.as_graph_def` has it."""
+        graph = self.graph
+        if graph is None:
+            raise ValueError(f"the graph of {self!r} is gone")
+        place = len(graph.inputs) + list(graph.operations).index(self)
+        return graph.as_graph_def().node[place]
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute by name; ValueError when there is none."""
+        if name not in self.attrs:
+            raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
+        return self.attrs[name]
 
     def __repr__(self) -> str:
         return f"<tf.Operation {self.name!r} type={self.type}>"
@@ -124,24 +155,49 @@ class Operation:
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
-    __slots__ = ("inputs", "name", "operations", "outputs", "stateful")
+    __slots__ = ("__weakref__", "_naming", "inputs", "name", "operations", "outputs", "stateful")
 
     def __init__(
         self,
         name: str,
-        inputs: tuple[Value, ...],
-        operations: tuple[Operation, ...],
-        outputs: tuple[Operand, ...],
+        inputs: Sequence[Value],
+        operations: Sequence[Operation],
+        outputs: Sequence[Operand],
     ) -> None:
         self.name = name
         self.inputs = inputs
         self.operations = operations
         self.outputs = outputs
         self.stateful: bool = any(operation.stateful for operation in operations)
+        self._naming: Naming | None = None
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""
+        for operation in self.operations:
+            operation._home = weakref.ref(self)
         return list(self.operations)
+
+    def naming(self) -> Naming:
+        """The names that tell the inputs and operations of this graph apart."""
+        if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
+            self._naming = Naming(self)
+        return self._naming
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation with this name, as `Operation.name` and the graph's text have it; KeyError if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+        wanted = _in_tensorflows_way(name)
+        for operation in self.get_operations():
+            if self.naming().operations[operation] == wanted:
+                return operation
+        raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def as_graph_def(self) -> GraphDef:
+        """The graph in a form that can be written down: readable JSON, see ir/serialise.py."""
+        from .graph_def import GraphDef
+
+        return GraphDef(self)
 
     def live_operations(self) -> list[Operation]:
         """The operations that a run needs: those with effects, and those that something needed reads.
@@ -181,3 +237,39 @@ class Graph:
         return str(self) == str(other) if isinstance(other, Graph) else NotImplemented
 
     __hash__ = object.__hash__
+
+
+class Naming:
+    """Names of a graph's inputs and operations as TensorFlow makes them unique: `add`, `add_1`.
+
+    A value has that of the operation and its number among the results, `unstack:1`.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.size = len(graph.inputs) + len(graph.operations)
+        self._taken: dict[str, int] = {}
+        self.values: dict[Value, str] = {}
+        self.operations: dict[Operation, str] = {}
+        for value in graph.inputs:
+            self.values[value] = f"{self._unique(value.name)}:0"
+        for operation in graph.operations:
+            wish = operation.outputs[0].name if operation.outputs else operation.op.name
+            name = self.operations[operation] = self._unique(wish)
+            for number, value in enumerate(operation.outputs):
+                self.values[value] = f"{name}:{number}"
+
+    def _unique(self, wish: str) -> str:
+        base = _in_tensorflows_way(wish)
+        name, number = base, self._taken.get(base, 0)
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken[base] = number
+        self._taken.setdefault(name, 0)
+        return name
+
+
+def _in_tensorflows_way(name: str) -> str:
+    """A name of the text form with TensorFlow's numbers: `add.1` is `add_1`."""
+    head, _, number = name.rpartition(".")
+    return f"{head}_{number}" if head and number.isdigit() else name
