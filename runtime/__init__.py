@@ -18,7 +18,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import autograph, config, debugging, dtypes, errors, ir, nest
-from .control_flow import case, cond, switch_case, while_loop
+from .cases import case, switch_case
+from .control_flow import cond, while_loop
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .debugging import Assert, print
 from .dtypes import (
@@ -76,6 +77,13 @@ from .variable import Variable
 
 if TYPE_CHECKING:
     from . import bitwise, linalg, math, nn, random, strings
+    from .folding import foldl as foldl
+    from .folding import foldr as foldr
+    from .folding import scan as scan
+    from .functional import map_fn as map_fn
+    from .ops.clock import timestamp as timestamp
+    from .ordering import identity_n as identity_n
+    from .ordering import tuple as tuple
 
 newaxis = None
 
@@ -84,7 +92,10 @@ NAMESPACES = frozenset({
 })  # fmt: skip
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
 
-MEMBERS: dict[str, str] = {}
+MEMBERS: dict[str, str] = {
+    "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
+    "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
+}  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 
 

@@ -1,4 +1,4 @@
-"""Control flow as functions: `cond`, `while_loop`, `switch_case`, `case`.
+"""Control flow as functions: `cond` and `while_loop`; `cases` has `switch_case` and `case`.
 
 Outside of graphs they just run Python; in a graph they record one operation with regions. AutoGraph stages
 `if`, `while` and `for` to the same operations.
@@ -12,8 +12,7 @@ from typing import Any
 from . import branches, loops, nest, regions
 from .convert import convert_to_tensor
 from .ir.builder import current, eagerly
-from .ops.casting import cast
-from .ops.structure import COND, SWITCH
+from .ops.structure import COND
 from .tensor import SymbolicTensor
 
 
@@ -51,84 +50,6 @@ def is_traced(value: Any) -> bool:
     return isinstance(value, SymbolicTensor) or (hasattr(value, "content_spec") and current() is not None)
 
 
-def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None
-) -> Any:
-    """Call the function with number `branch_index`; when there is none, `default`, or else the last one.
-
-    Args:
-        branch_index: a scalar int32.
-        branch_fns: a list of functions, a list of (number, function) pairs, or a dict; numbers count from 0
-            without gaps.
-
-    >>> from agc.runtime import constant
-    >>> switch_case(constant(1), [lambda: "a", lambda: "b", lambda: "c"])
-    'b'
-    """
-    functions = _numbered(branch_fns)
-    if default is not None:
-        if not callable(default):
-            raise TypeError(f"'default' must be callable, not {default!r}")
-        functions.append(default)
-    if not is_traced(branch_index):
-        index = int(branch_index)
-        return functions[index if 0 <= index < len(functions) else -1]()
-    if len(functions) == 1:
-        return functions[0]()
-    selector = cast(branch_index, "int32")
-    wrapped = [lambda function=function: (function(),) for function in functions]
-    return branches.choice(SWITCH, selector, wrapped, ["result"])[0]
-
-
-def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
-    pairs = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
-    if not pairs:
-        raise ValueError("switch_case needs at least one branch")
-    if not all(isinstance(pair, tuple) for pair in pairs):
-        pairs = list(enumerate(pairs))
-    pairs.sort(key=lambda pair: pair[0])
-    if [number for number, _ in pairs] != list(range(len(pairs))):
-        raise ValueError(
-            f"branch indices must be 0 .. {len(pairs) - 1} without gaps, not {[n for n, _ in pairs]}"
-        )
-    for _, function in pairs:
-        if not callable(function):
-            raise TypeError(f"branch functions must be callable, not {function!r}")
-    return [function for _, function in pairs]
-
-
-def case(
-    pred_fn_pairs: Any,
-    default: Callable[[], Any] | None = None,
-    exclusive: bool = False,
-    name: str | None = None,
-) -> Any:
-    """The function of the first pair whose predicate is true, else `default`.
-
-    Args:
-        pred_fn_pairs: (scalar bool, function) pairs. `exclusive` is accepted; the first true one is taken.
-        default: without it, the last function stands for the case that no predicate is true.
-
-    >>> from agc.runtime import constant
-    >>> x = constant(5)
-    >>> case([(x < 3, lambda: "small"), (x < 9, lambda: "medium")], default=lambda: "large")
-    'medium'
-    """
-    pairs = list(pred_fn_pairs)
-    if not pairs:
-        raise ValueError("case needs at least one (predicate, function) pair")
-    if default is None:
-        default = pairs.pop()[1]
-    chosen = default
-    for predicate, function in reversed(pairs):
-        chosen = _choice(predicate, function, chosen)
-    return chosen()
-
-
-def _choice(predicate: Any, function: Callable[[], Any], otherwise: Callable[[], Any]) -> Callable[[], Any]:
-    return lambda: cond(predicate, function, otherwise)
-
-
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
@@ -151,13 +72,19 @@ def while_loop(
         maximum_iterations: stop after so many rounds at the latest.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
 
-    Raises TypeError (ValueError) in a graph when the body changes dtypes or structure.
+    Raises TypeError when `cond` or `body` cannot be called; TypeError (ValueError) in a graph when the body changes
+    dtypes or structure.
 
     >>> while_loop(lambda i: i < 10, lambda i: (i * 2,), (1,))
     (<tf.Tensor: shape=(), dtype=int32, numpy=16>,)
     """
+    for name_of_function, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"'{name_of_function}' must be callable.")
     if not loop_vars:
-        raise ValueError("'loop_vars' must be a nonempty list or tuple")
+        raise ValueError("'loop_vars' must be provided.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
     state = tuple(loop_vars)
     step = _as_tuple(body, len(state))
     if maximum_iterations is not None:
@@ -234,4 +161,4 @@ def _flat_shapes(invariants: Any) -> list[Any]:
     return [invariants]
 
 
-__all__ = ["case", "cond", "switch_case", "while_loop"]
+__all__ = ["cond", "while_loop"]

@@ -9,10 +9,12 @@ True
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from . import errors
 from .ir.builder import current
+from .ops.casting import identity
 
 
 def executing_eagerly() -> bool:
@@ -22,7 +24,18 @@ def executing_eagerly() -> bool:
 
 @contextlib.contextmanager
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
-    """Nothing to do: operations with effects run in the order of the program."""
+    """Nothing to do: operations with effects run in the order of the program.
+
+    Functions among the inputs are called first, where operations run at once; in a graph they are refused with a
+    TypeError, as in TensorFlow.
+    """
+    for given in control_inputs or ():
+        if callable(given):
+            if current() is not None:
+                raise TypeError(
+                    f"control_dependencies takes operations and tensors in a graph, not {given!r}"
+                )
+            given()
     yield
 
 
@@ -34,4 +47,27 @@ def no_op(name: str | None = None) -> None:
     """Do nothing."""
 
 
-__all__ = ["control_dependencies", "executing_eagerly", "group", "no_op"]
+def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
+    """The tensors as they are, in a list; InvalidArgumentError (ValueError in a graph) when there are none.
+
+    >>> [int(x) for x in identity_n([1, 2])]
+    [1, 2]
+    """
+    if not input:
+        message = "identity_n needs at least one tensor"
+        raise errors.InvalidArgumentError(message, "identity_n") if current() is None else ValueError(message)
+    return [identity(tensor, name=name) for tensor in input]
+
+
+def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:
+    """The tensors in a list, with None where None is; in a graph ValueError when there is nothing else.
+
+    >>> [x if x is None else int(x) for x in tuple([1, None])]
+    [1, None]
+    """
+    if current() is not None and all(tensor is None for tensor in tensors):
+        raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
+    return [None if tensor is None else identity(tensor) for tensor in tensors]
+
+
+__all__ = ["control_dependencies", "executing_eagerly", "group", "identity_n", "no_op", "tuple"]

@@ -1,0 +1,114 @@
+"""map_fn, foldl, foldr, scan: values and structures are those that TensorFlow 2.21 gives."""
+
+import agc.runtime as tf
+import pytest
+
+WAYS = pytest.mark.parametrize("way", ["eager", "plan", "interpret"])
+
+
+def run(way, call, *args):
+    """The results as Python values, from eager code or from a graph."""
+    call = call if way == "eager" else tf.function(call, experimental_executor=way)
+    return tf.nest.map_structure(lambda leaf: leaf.numpy().tolist(), call(*args))
+
+
+@WAYS
+def test_map_fn_goes_row_by_row(way):
+    xs, ys = tf.constant([1, 2, 3]), tf.constant([[1.0], [2.0], [3.0]])
+    assert run(way, lambda x: tf.map_fn(lambda row: row * row, x), xs) == [1, 4, 9]
+    like = {"s": tf.int32, "t": (tf.float32,)}
+    pairs = lambda x, y: tf.map_fn(lambda p: {"s": p[0] + 1, "t": (p[1],)}, (x, y), fn_output_signature=like)  # noqa: E731
+    both = run(way, pairs, xs, ys)
+    assert both == {"s": [2, 3, 4], "t": ([[1.0], [2.0], [3.0]],)}
+    assert run(way, lambda x: tf.map_fn(lambda row: 1, x, dtype=tf.float32), xs) == [1.0, 1.0, 1.0]
+
+
+@WAYS
+def test_map_fn_of_no_rows(way):
+    spec = tf.TensorSpec([3], tf.float32)
+    none = run(way, lambda x: tf.map_fn(lambda r: r, x, fn_output_signature=spec), tf.zeros([0, 3]))
+    assert none == []
+    mapped = tf.function(lambda x: tf.map_fn(lambda r: r + 1, x))
+    assert mapped(tf.zeros([0, 3])).shape == [0, 3]
+
+
+def test_shapes_in_a_graph():
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    def f(x):
+        return tf.map_fn(tf.reduce_sum, x), tf.map_fn(lambda row: row, x), tf.scan(lambda a, row: a + row, x)
+
+    result = f.get_concrete_function().structured_outputs
+    assert [spec.shape.as_list() for spec in result] == [[None], [None, 2], [None, 2]]
+    known = tf.function(lambda x: tf.map_fn(lambda row: row, x)).get_concrete_function(tf.zeros([4, 2]))
+    assert known.structured_outputs.shape == [4, 2]
+
+
+def test_an_unknown_rank():
+    @tf.function(input_signature=[tf.TensorSpec(None, tf.int32)])
+    def f(x):
+        return tf.map_fn(lambda row: row * 2, x), tf.foldl(lambda a, row: a + row, x)
+
+    mapped, folded = f(tf.constant([[1, 2], [3, 4]]))
+    assert (mapped.numpy().tolist(), folded.numpy().tolist()) == ([[2, 4], [6, 8]], [4, 6])
+
+
+@WAYS
+def test_control_flow_in_the_function(way):
+    def steps(n):
+        count = 0
+        while n > 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+        return count
+
+    assert run(way, lambda x: tf.map_fn(steps, x), tf.constant([1, 6, 27])) == [0, 8, 111]
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "call, expected",
+    [
+        (lambda x: tf.foldl(lambda a, r: a - r, x), -8),
+        (lambda x: tf.foldr(lambda a, r: a - r, x), -2),
+        (lambda x: tf.foldl(lambda a, r: a + r, x, initializer=10), 20),
+        (lambda x: tf.foldr(lambda a, r: a * 10 + r, x, initializer=tf.constant(0)), 4321),
+        (lambda x: tf.foldl(lambda a, r: (a[0] + r[0], a[1] * r[1]), (x, x)), (10, 24)),
+        (lambda x: tf.foldl(lambda a, r: (a[0] + r, a[1] - r), x, initializer=(0, 10)), (10, 0)),
+        (lambda x: tf.scan(lambda a, r: a + r, x), [1, 3, 6, 10]),
+        (lambda x: tf.scan(lambda a, r: a + r, x, initializer=10), [11, 13, 16, 20]),
+        (lambda x: tf.scan(lambda a, r: a + r, x, reverse=True), [10, 9, 7, 4]),
+        (lambda x: tf.scan(lambda a, r: a - r, x, initializer=0, reverse=True), [-10, -9, -7, -4]),
+        (lambda x: tf.scan(lambda a, _: (a[1], a[0] + a[1]), x, initializer=(0, 1)), ([1, 1, 2, 3], [1, 2, 3, 5])),
+        (lambda x: tf.scan(lambda a, r: {"k": a["k"] + r}, x, initializer={"k": tf.constant([0, 0])}),
+         {"k": [[1, 1], [3, 3], [6, 6], [10, 10]]}),
+        (lambda x: tf.scan(lambda a, r: a + r, x[:0], initializer=1), []),
+        (lambda x: tf.foldl(lambda a, r: a + r, x[:0], initializer=1), 1),
+    ],
+)  # fmt: skip
+def test_folding(way, call, expected):
+    assert run(way, call, tf.constant([1, 2, 3, 4])) == expected
+
+
+REFUSED = (ValueError, TypeError, tf.errors.OpError)
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: tf.map_fn(lambda x: x, 3), ValueError, "1\\+ dimensional"),
+        (lambda: tf.map_fn(lambda x: x, []), ValueError, "does not contain any Tensors"),
+        (lambda: tf.map_fn(lambda x: x, ([1, 2], [1, 2, 3])), ValueError, "must be 1\\+"),
+        (lambda: tf.map_fn(lambda p: p, (tf.range(2), tf.range(3))), ValueError, "2 and 3 are not compatible"),
+        (lambda: tf.map_fn(lambda x: (x, x), tf.range(2)), ValueError, "same nested structure"),
+        (lambda: tf.map_fn(lambda x: tf.cast(x, tf.int64), tf.range(2)), REFUSED, "fn_output_signature"),
+        (lambda: tf.map_fn(tf.range, tf.range(1, 3)), REFUSED, "shape"),
+        (lambda: tf.map_fn(3, tf.range(2)), TypeError, "callable"),
+        (lambda: tf.foldl(lambda a, x: a, tf.zeros([0])), tf.errors.OpError, "index 0 but array size is: 0"),
+        (lambda: tf.scan(lambda a, x: (a, x), tf.range(2), initializer=0), ValueError, "same nested structure"),
+        (lambda: tf.scan(lambda a, x: tf.cast(x, tf.int64), tf.range(3), initializer=0), REFUSED, "int64"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("staged", [False, True])
+def test_refused(call, error, message, staged):
+    with pytest.raises(error, match=message):
+        tf.function(call)() if staged else call()
