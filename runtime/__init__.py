@@ -25,6 +25,7 @@ from .debugging import Assert, print
 from .dtypes import (
     DType,
     as_dtype,
+    bfloat16,
     complex64,
     complex128,
     double,
@@ -36,11 +37,18 @@ from .dtypes import (
     int16,
     int32,
     int64,
+    qint8,
+    qint16,
+    qint32,
+    quint8,
+    quint16,
+    resource,
     string,
     uint8,
     uint16,
     uint32,
     uint64,
+    variant,
 )  # fmt: skip
 from .dtypes import bool_ as bool
 from .ir.graph import Graph, Operation
@@ -120,8 +128,9 @@ __all__ = [
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
     "case", "cond", "switch_case", "while_loop", "Assert", "print",
     "control_dependencies", "executing_eagerly", "group", "no_op", "as_string",
-    "DType", "as_dtype", "bool", "complex64", "complex128", "double", "float16", "float32", "float64", "half", "int8",
-    "int16", "int32", "int64", "string", "uint8", "uint16", "uint32", "uint64",
+    "DType", "as_dtype", "bfloat16", "bool", "complex64", "complex128", "double", "float16", "float32", "float64",
+    "half", "int8", "int16", "int32", "int64", "qint8", "qint16", "qint32", "quint8", "quint16", "resource", "string",
+    "uint8", "uint16", "uint32", "uint64", "variant",
     "constant", "eye", "fill", "ones", "ones_like", "zeros", "zeros_like", "linspace", "one_hot", "range",
     "rank", "shape", "size", "broadcast_to", "ensure_shape", "expand_dims", "reshape", "squeeze", "transpose",
     "concat", "split", "stack", "unstack", "meshgrid", "pad", "repeat", "reverse", "roll", "tile",

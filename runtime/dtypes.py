@@ -11,7 +11,9 @@ tf.int64
 from __future__ import annotations
 
 import functools
-from typing import Any
+import importlib
+import types
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -64,16 +66,49 @@ class DType:
         return self.kind in "iufc"
 
     @property
+    def is_quantized(self) -> bool:
+        return False
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        return True
+
+    @property
+    def real_dtype(self) -> DType:
+        """The dtype of the real part of such a number."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+
+    @property
     def size(self) -> int:
-        return int(self.numpy.itemsize)
+        """Bytes an element; 0 for strings, which have no fixed size."""
+        return int(self.numpy.itemsize) if self.kind != "S" else 0
 
     @property
     def min(self) -> Any:
+        """The smallest value: a Python integer or bool, a NumPy number of this dtype for floats."""
         return _limits(self)[0]
 
     @property
     def max(self) -> Any:
+        """The largest value, in the same way."""
         return _limits(self)[1]
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The range that images of this dtype use: (0, 1) for floats, (0, the largest) for others.
+
+        ValueError for dtypes that have none.
+        """
+        if not (self.is_integer or self.is_bool or self.name in ("float32", "float64")):
+            raise ValueError(
+                f"limits are defined for bool, integers, float32 and float64, not for {self.name}"
+            )
+        return (0, 1 if self.is_floating else self.max)
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number of this dtype in TensorFlow's files."""
+        return _ENUM[self.name]
 
     def is_compatible_with(self, other: object) -> bool:
         return self is as_dtype(other)
@@ -99,6 +134,61 @@ class DType:
         return as_dtype, (self.name,)
 
 
+class NarrowFloat(DType):
+    """A float that NumPy itself does not have; `ml_dtypes` defines it, and is imported when it is first used.
+
+    Operations compute in float32 and round; see `ops.narrow`.
+    """
+
+    __slots__ = ("_numpy",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kind = "f"
+        self._numpy: Any = None
+        self._hash = hash(("DType", name))
+
+    @property
+    def numpy(self) -> Any:
+        """The NumPy dtype. Raises ImportError when there is no `ml_dtypes`."""
+        if self._numpy is None:
+            try:
+                module = importlib.import_module("ml_dtypes")
+            except ImportError:
+                raise ImportError(
+                    f"{self.name} needs the package ml_dtypes: pip install 'agc-autograph[bfloat16]'"
+                ) from None
+            self._numpy = np.dtype(getattr(module, self.name))
+            _BY_NUMPY[self._numpy] = self
+            NARROW.add(self._numpy)
+        return self._numpy
+
+
+class Foreign(DType):
+    """A dtype that TensorFlow has and this runtime has only the name of: no tensor is of it."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.kind = "q" if "q" in name else "V"
+        self._hash = hash(("DType", name))
+
+    @property
+    def is_quantized(self) -> bool:
+        return self.kind == "q"
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        return False
+
+    @property
+    def numpy(self) -> NoReturn:
+        """There is none. Raises TypeError."""
+        advice = "; keep int8 or uint8 tensors and their scale apart" if self.is_quantized else ""
+        raise TypeError(f"there are no tensors of dtype {self.name} here{advice}")
+
+
 @functools.cache
 def _limits(dtype: DType) -> tuple[Any, Any]:
     """The smallest and the largest value."""
@@ -107,9 +197,12 @@ def _limits(dtype: DType) -> tuple[Any, Any]:
     if dtype.is_integer:
         integers = np.iinfo(dtype.numpy)
         return int(integers.min), int(integers.max)
+    if isinstance(dtype, NarrowFloat):
+        numbers = importlib.import_module("ml_dtypes").finfo(dtype.numpy)
+        return numbers.min, numbers.max
     if dtype.is_floating:
-        numbers = np.finfo(dtype.numpy)
-        return float(numbers.min), float(numbers.max)
+        wide = np.finfo(dtype.numpy)
+        return wide.min, wide.max
     raise TypeError(f"{dtype.name} has no minimum and maximum value")
 
 
@@ -134,8 +227,43 @@ ALL = (
     complex64, complex128, bool_, string,
 )  # fmt: skip
 
-_BY_NAME = {dtype.name: dtype for dtype in ALL} | {"half": float16, "double": float64}
-_BY_NUMPY: dict[Any, DType] = {dtype.numpy: dtype for dtype in ALL}
+bfloat16 = NarrowFloat("bfloat16")
+float8_e5m2 = NarrowFloat("float8_e5m2")
+float8_e4m3fn = NarrowFloat("float8_e4m3fn")
+
+NARROW_FLOATS = (bfloat16, float8_e5m2, float8_e4m3fn)
+
+qint8, qint16, qint32 = Foreign("qint8"), Foreign("qint16"), Foreign("qint32")
+quint8, quint16 = Foreign("quint8"), Foreign("quint16")
+resource, variant = Foreign("resource"), Foreign("variant")
+
+QUANTIZED_DTYPES = frozenset({qint8, qint16, qint32, quint8, quint16})
+_FOREIGN = (*QUANTIZED_DTYPES, resource, variant)
+
+NARROW: set[Any] = set()
+"""The NumPy dtypes of the narrow floats that have been used."""
+
+
+class _ByNumpy(dict[Any, DType]):
+    """NumPy dtypes to ours; a narrow float is found although nobody here asked for it before."""
+
+    def __missing__(self, numpy: Any) -> DType:
+        for narrow in NARROW_FLOATS:
+            if narrow.name == numpy.name and narrow.numpy == numpy:
+                return narrow
+        raise KeyError(numpy)
+
+
+_BY_NAME = {dtype.name: dtype for dtype in (*ALL, *NARROW_FLOATS, *_FOREIGN)} | {
+    "half": float16,
+    "double": float64,
+}
+_BY_NUMPY = _ByNumpy({dtype.numpy: dtype for dtype in ALL})
+_NUMBERED = (
+    float32, float64, int32, uint8, int16, int8, string, complex64, int64, bool_, qint8, quint8, qint32, bfloat16,
+    qint16, quint16, uint16, complex128, float16, resource, variant, uint32, uint64, float8_e5m2, float8_e4m3fn,
+)  # fmt: skip
+_ENUM = {dtype.name: number for number, dtype in enumerate(_NUMBERED, 1)}
 _BY_PYTHON = {bool: bool_, int: int32, float: float32, complex: complex128, str: string, bytes: string}
 
 
@@ -161,7 +289,21 @@ def as_dtype(value: object) -> DType:
         raise TypeError(f"Cannot convert {value!r} to a dtype") from None
     if numpy.kind in "SU":
         return string
-    found = _BY_NUMPY.get(numpy)
+    try:
+        found = _BY_NUMPY[numpy]
+    except KeyError:
+        found = None
     if found is None or value is None:
         raise TypeError(f"Cannot convert {value!r} to a dtype")
     return found
+
+
+def __getattr__(name: str) -> Any:
+    """What TensorFlow keeps in `tf.dtypes` beside the types; it lies above this module, so it is found on demand."""
+    if name == "bool":  # within this module the name is Python's
+        return bool_
+    if name in ("cast", "complex", "saturate_cast"):
+        return getattr(importlib.import_module(".ops.casting", __package__), name)
+    if name == "experimental":
+        return types.SimpleNamespace(float8_e4m3fn=float8_e4m3fn, float8_e5m2=float8_e5m2)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,7 +11,9 @@ import numpy as np
 from .. import dtypes
 from ..ir.text import plain
 
-GLOBAL = re.compile(rf"(op|graph|constant|dtype|{'|'.join(dtype.name for dtype in dtypes.ALL)})_")
+GLOBAL = re.compile(
+    rf"(op|graph|constant|dtype|{'|'.join(dtype.name for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS))})_"
+)
 """How the names begin that generated source uses for kernels, functions and constants."""
 
 _TAKEN = frozenset({"np", "int", "len", "range", "_", *keyword.kwlist, *keyword.softkwlist})

@@ -25,6 +25,7 @@ from typing import Any
 
 from ..errors import OpError
 from ..ir.graph import Graph, Operation
+from ..ops import narrow
 from ..quiet import quietly
 from .failures import located
 from .source import Module
@@ -83,7 +84,7 @@ def _kernels_own(error: Exception, operation: Operation, inputs: list[Any]) -> E
     """What the operation's kernel says to inputs that an expression in its place failed on."""
     if not isinstance(error, OpError) and not operation.stateful and not operation.regions:
         try:
-            operation.op.compute(*operation.op.grouped(inputs), **operation.attrs)
+            narrow.kernel_of(operation)(*operation.op.grouped(inputs), **operation.attrs)
         except Exception as own:
             return own
     return error

@@ -24,6 +24,7 @@ import numpy as np
 from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
+from ..ops import narrow
 from . import names
 from .liveness import in_place, last_uses, may_be_big
 from .results import returns_many
@@ -69,8 +70,8 @@ class Module:
         return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
 
     def kernel(self, operation: Operation) -> str:
-        op = operation.op
-        return self._global(("op", op), f"op_{op.name}", op.compute)
+        compute = narrow.kernel_of(operation)
+        return self._global(("op", compute), f"op_{operation.type}", compute)
 
     def scalar_type(self, dtype: dtypes.DType) -> str:
         return self._global(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
@@ -162,7 +163,7 @@ class _Function:
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
-        expression = shortcut(operation)
+        expression = None if narrow.is_used_by(operation) else shortcut(operation)
         if expression is not None:
             return f"{targets[0]} = {self._filled(expression, operation, inputs)}"
         if op.expression is not None and _one_dtype(operation):
@@ -289,10 +290,14 @@ def _tuple(texts: Sequence[str]) -> str:
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
+_BY_KERNEL = frozenset({dtypes.string, *dtypes.NARROW_FLOATS})
+"""Dtypes whose operators NumPy does not have."""
+
+
 def _one_dtype(operation: Operation) -> bool:
     """Whether the operation's expression may stand for its kernel; of strings it gives bytes, and no array."""
     tensors = [operand for operand in operation.inputs if not isinstance(operand.spec, RefSpec)]
     if any(not isinstance(operand.spec, Spec) for operand in tensors):
         return False
     found = {operand.dtype for operand in tensors}
-    return len(found) <= 1 and dtypes.string not in found
+    return len(found) <= 1 and found.isdisjoint(_BY_KERNEL)

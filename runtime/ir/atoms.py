@@ -117,7 +117,7 @@ def _read_plain(line: Line) -> Any:
 
 def _read_dtype(line: Line) -> dtypes.DType:
     token = line.next
-    for dtype in dtypes.ALL:
+    for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS):
         if dtype.name == token.text:
             line.take()
             return dtype

@@ -82,13 +82,18 @@ def _(value: Array, dtype: dtypes.DType) -> Array:
 
 def _limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
     """The range of `wanted` as far as `own` can express it, in numbers of `own`."""
-    low, high = max(own.min, wanted.min), min(own.max, wanted.max)
+    low, high = max(map(_plain, (own.min, wanted.min))), min(map(_plain, (own.max, wanted.max)))
     kind = own.numpy.type
     low, high = kind(low), kind(high)
     if own.is_floating and wanted.is_integer:  # the largest integer may have been rounded up
         low = np.nextafter(low, kind(0)) if int(low) < wanted.min else low
         high = np.nextafter(high, kind(0)) if int(high) > wanted.max else high
     return low, high
+
+
+def _plain(limit: Any) -> Any:
+    """Python's number, which compares with integers of any size."""
+    return limit if isinstance(limit, int) else float(limit)
 
 
 @op

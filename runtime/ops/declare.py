@@ -56,6 +56,7 @@ from ..tensor import (
     adapting,
     weak_origin,
 )
+from . import narrow
 from .attributes import READERS
 
 REGISTRY: dict[str, Op] = {}
@@ -325,8 +326,10 @@ class Op:
         """Compute at once."""
         arrays = [t._array if type(t) is EagerTensor else self._run_time_value(t) for t in tensors]
         try:
-            specs = self.infer([Constant(t._array) if type(t) is EagerTensor else t for t in tensors], attrs)
-            results = self._compute_quietly(*self.grouped(arrays), **attrs)
+            operands = [Constant(t._array) if type(t) is EagerTensor else t for t in tensors]
+            specs = self.infer(operands, attrs)
+            compute = self._compute_narrow(operands, specs) if dtypes.NARROW else self._compute_quietly
+            results = compute(*self.grouped(arrays), **attrs)
         except errors.OpError as error:
             error.op = error.op or self.name
             raise
@@ -335,6 +338,10 @@ class Op:
         if isinstance(specs, tuple):
             return [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
         return _eager(results, specs)
+
+    def _compute_narrow(self, operands: Sequence[Any], specs: Any) -> Callable[..., Any]:
+        results = specs if isinstance(specs, tuple) else (specs,)
+        return quietly(narrow.kernel(self, [operand.spec for operand in operands], results))
 
     def _run_time_value(self, argument: Any) -> Any:
         """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""

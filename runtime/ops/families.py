@@ -26,7 +26,7 @@ Array = Any
 
 DTypes = frozenset[dtypes.DType]
 
-FLOATS: DTypes = frozenset({dtypes.float16, dtypes.float32, dtypes.float64})
+FLOATS: DTypes = frozenset({dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64})
 COMPLEX: DTypes = frozenset({dtypes.complex64, dtypes.complex128})
 SIGNED: DTypes = frozenset({dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64})
 UNSIGNED: DTypes = frozenset({dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64})
@@ -37,7 +37,7 @@ INTEGERS = SIGNED | UNSIGNED
 CURVED = FLOATS | COMPLEX
 REAL = INTEGERS | FLOATS
 NUMERIC = REAL | COMPLEX
-EVERY: DTypes = frozenset(dtypes.ALL)
+EVERY: DTypes = frozenset({*dtypes.ALL, *dtypes.NARROW_FLOATS})
 
 Result = Callable[[dtypes.DType], dtypes.DType]
 
@@ -49,7 +49,7 @@ def demand(operand: Any, allowed: DTypes, what: str) -> None:
     """
     if operand.dtype in allowed:
         return
-    names = ", ".join(dtype.name for dtype in dtypes.ALL if dtype in allowed)
+    names = ", ".join(dtype.name for dtype in (*dtypes.ALL, dtypes.bfloat16) if dtype in allowed)
     message = f"{what} does not take {operand.dtype.name}, only {names}"
     if current() is None:
         raise errors.InvalidArgumentError(message, what)
@@ -95,7 +95,8 @@ class Elementwise(Op):
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         result = super().run(tensors, attrs)
-        if not attrs and tensors[0].dtype is not dtypes.string:
+        plain = tensors[0]._array.dtype not in dtypes.NARROW and tensors[0].dtype is not dtypes.string
+        if not attrs and plain:
             self._taken.add(tensors[0]._array.dtype)
         return result
 

@@ -1,0 +1,146 @@
+"""Dtypes: what is known of them, floats narrower than NumPy's, and those that exist by name only.
+
+The values of bfloat16 were computed by TensorFlow 2.21.
+"""
+
+import pickle
+import subprocess
+import sys
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.execute import EXECUTORS
+from agc.runtime.ir.parse import parse
+
+b = tf.constant([1.5, 2, -3], tf.bfloat16)
+c = tf.constant([0.1, 0.2, 0.3], tf.bfloat16)
+
+BFLOAT16 = {
+    "sum of two": (lambda b, c: b + c, [1.6015625, 2.203125, -2.703125]),
+    "product and quotient": (lambda b, c: b * c - b / c, [-14.875, -9.625, 9.125]),
+    "beside a number": (lambda b, c: 2 * b + 1, [4.0, 5.0, -5.0]),
+    "exp": (lambda b, c: tf.exp(b), [4.46875, 7.375, 0.0498046875]),
+    "mean": (lambda b, c: tf.reduce_mean(b), 0.1669921875),
+    "matmul": (lambda b, c: tf.matmul(b[None], c[:, None]), [[-0.3515625]]),
+    "einsum": (lambda b, c: tf.einsum("i,i->", b, c), -0.3515625),
+    "concat": (lambda b, c: tf.concat([b, c], 0)[2:4], [-3.0, 0.10009765625]),
+    "sort": (lambda b, c: tf.sort(b), [-3.0, 1.5, 2.0]),
+    "rounding of a cast": (lambda b, c: tf.cast([300.7], tf.bfloat16), [300.0]),
+    "linspace": (lambda b, c: tf.linspace(b[0], b[1], 3), [1.5, 1.75, 2.0]),
+}
+
+
+@pytest.mark.parametrize("name", BFLOAT16)
+@pytest.mark.parametrize("executor", [None, *EXECUTORS])
+def test_bfloat16_computes_as_in_tensorflow(name, executor):
+    function, expected = BFLOAT16[name]
+    if executor is not None:
+        function = tf.function(function, experimental_executor=executor)
+    result = function(b, c)
+    assert result.dtype is tf.bfloat16
+    assert result.numpy().astype(np.float64).tolist() == expected
+
+
+def test_other_dtypes_come_from_bfloat16_exactly():
+    assert tf.cast(b, tf.int32).numpy().tolist() == [1, 2, -3]
+    assert tf.bitcast(b, tf.int16).numpy().tolist() == [16320, 16384, -16320]
+    assert (b > c).numpy().tolist() == [True, True, False]
+    assert tf.argmax(b).numpy() == 1
+
+
+def test_a_loop_a_variable_and_a_tensor_array_keep_bfloat16():
+    variable = tf.Variable(b)
+
+    @tf.function
+    def total(xs):
+        rows = tf.TensorArray(tf.bfloat16, 0, dynamic_size=True)
+        result = tf.zeros([], tf.bfloat16)
+        for x in xs:
+            result += x if x > 0 else -x
+            rows = rows.write(rows.size(), x)
+        variable.assign_add(xs)
+        return result, rows.stack()
+
+    result, rows = total(b)
+    assert (result.dtype, rows.dtype, variable.dtype) == (tf.bfloat16,) * 3
+    assert float(result) == 6.5
+    assert rows.numpy().tolist() == b.numpy().tolist()
+    assert variable.numpy().tolist() == [3.0, 4.0, -6.0]
+
+
+def test_a_graph_with_bfloat16_reads_back_from_its_text():
+    graph = tf.function(lambda x: tf.cast(x, tf.bfloat16) * b).get_concrete_function(tf.constant([1.0])).graph
+    assert str(parse(str(graph))) == str(graph)
+
+
+def test_bfloat16_meets_no_other_dtype():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"bfloat16 tensor but is a float32 tensor"):
+        b + tf.constant(1.0)
+
+
+def test_arrays_of_ml_dtypes_are_known_without_being_asked_for():
+    program = (
+        "import ml_dtypes, numpy as np, agc.runtime as tf\n"
+        "print(tf.constant(np.array([1.5], ml_dtypes.bfloat16)).dtype)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "<dtype: 'bfloat16'>\n"
+
+
+def test_without_ml_dtypes_the_error_says_what_to_install(monkeypatch):
+    fresh = tf.dtypes.NarrowFloat("bfloat16")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(ImportError, match=r"pip install 'agc-autograph\[bfloat16\]'"):
+        tf.zeros([2], fresh)
+
+
+def test_float8_is_cast_and_moved():
+    eight = tf.dtypes.experimental.float8_e5m2
+    x = tf.cast([1.1, 3.0], eight)
+    assert x.dtype is eight
+    assert tf.cast(x[::-1], tf.float32).numpy().tolist() == [3.0, 1.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="does not take float8_e5m2"):
+        tf.exp(x)
+
+
+@pytest.mark.parametrize("dtype", [tf.qint8, tf.quint16, tf.variant, tf.resource])
+def test_there_are_no_tensors_of_quantised_dtypes_and_handles(dtype):
+    with pytest.raises(TypeError, match=f"no tensors of dtype {dtype.name}"):
+        tf.constant([1], dtype)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "limits", "size", "enum"),
+    [
+        (tf.float32, (0, 1), 4, 1),
+        (tf.bool, (0, True), 1, 10),
+        (tf.uint8, (0, 255), 1, 4),
+        (tf.int64, (0, 2**63 - 1), 8, 9),
+    ],
+)
+def test_facts_of_dtypes(dtype, limits, size, enum):
+    assert (dtype.limits, dtype.size, dtype.as_datatype_enum) == (limits, size, enum)
+
+
+def test_limits_of_floats_are_numpy_numbers():
+    assert repr(tf.float32.max) == "np.float32(3.4028235e+38)"
+    assert float(tf.bfloat16.max) == 3.3895313892515355e38
+    with pytest.raises(TypeError, match="complex64 has no minimum"):
+        _ = tf.complex64.min
+    with pytest.raises(ValueError, match="not for float16"):
+        _ = tf.float16.limits
+
+
+def test_the_namespace_has_the_conversions():
+    assert tf.dtypes.cast([1.5], tf.dtypes.int32).numpy().tolist() == [1]
+    assert tf.dtypes.complex(1.0, 2.0).numpy() == 1 + 2j
+    assert tf.dtypes.bool is tf.bool
+    assert tf.complex128.real_dtype is tf.float64
+
+
+def test_dtypes_survive_pickling():
+    assert pickle.loads(pickle.dumps(tf.bfloat16)) is tf.bfloat16
+    copy = pickle.loads(pickle.dumps(b))
+    assert copy.dtype is tf.bfloat16
+    assert copy.numpy().tolist() == b.numpy().tolist()
