@@ -81,6 +81,7 @@ from .top_level import *  # noqa: F403
 from .top_level import __all__ as _numeric
 from .tracing.concrete import ConcreteFunction
 from .tracing.function import Function, function
+from .type_spec import TypeSpec, type_spec_from_value
 from .variable import Variable
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ if TYPE_CHECKING:
     from .folding import foldr as foldr
     from .folding import scan as scan
     from .functional import map_fn as map_fn
+    from .indexed_slices import IndexedSlices as IndexedSlices
+    from .indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
     from .ops.clock import timestamp as timestamp
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
@@ -103,6 +106,7 @@ NAMESPACES = frozenset({
 MEMBERS: dict[str, str] = {
     "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
     "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
+    "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
 }  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 
@@ -123,7 +127,8 @@ def __dir__() -> list[str]:
 __all__ = [
     "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
     "strings",
-    "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec", "convert_to_tensor", "is_tensor",
+    "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec",
+    "TypeSpec", "type_spec_from_value", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
     "case", "cond", "switch_case", "while_loop", "Assert", "print",

@@ -130,7 +130,7 @@ def _agreed(name: str, values: list[Any]) -> list[Any]:
                 why="a value that a graph decides on has one structure, whichever branch runs",
                 fix=f"make `{name}` the same kind of value in every branch",
             )
-    return agreed
+    return [leaves.widened(agreed[0], *agreed[1:]), *agreed[1:]]
 
 
 def _record_branches(

@@ -20,6 +20,7 @@ import numpy as np
 from . import dtypes
 from .shapes import TensorShape
 from .tensor import EagerTensor, SymbolicTensor, Tensor
+from .type_spec import MeetsCompositeError
 
 TensorLike = Any
 """What an operation takes where it needs a tensor: a Tensor, Variable, NumPy array, number or nest of these."""
@@ -56,6 +57,8 @@ def convert_to_tensor(
     if wanted is None and dtype_hint is not None:
         try:
             return _convert(value, dtypes.as_dtype(dtype_hint))
+        except MeetsCompositeError:
+            raise
         except (TypeError, ValueError):
             return _convert(value, None)  # a hint that does not fit is no error: the value decides
     return _convert(value, wanted)
@@ -66,6 +69,8 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
         for kind, conversion in _conversions:
             if isinstance(value, kind):
                 return conversion(value, dtype)
+        if hasattr(value, "__components__"):
+            raise MeetsCompositeError(value)
         if hasattr(value, "__tf_tensor__"):
             return convert_to_tensor(value.__tf_tensor__(dtype), dtype)
     elif type(value) in (list, tuple) and holds_tensor(value):
@@ -81,8 +86,8 @@ def holds_tensor(value: Any) -> bool:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a Tensor or a Variable."""
-    return is_tensor_like(x) and hasattr(x, "get_shape")
+    """Whether `x` is a Tensor, a Variable or a composite tensor."""
+    return hasattr(type(x), "__components__") or (is_tensor_like(x) and hasattr(x, "get_shape"))
 
 
 def is_tensor_like(value: Any) -> bool:

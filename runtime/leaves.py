@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from agc.autograph.staging import Maybe, Undefined
 
-from . import dtypes, literals, nest
+from . import components, dtypes, literals, nest
 from .convert import convert_to_tensor, is_tensor_like
 from .ir.builder import Builder, eagerly
 from .ir.graph import Operand, Value
@@ -85,6 +85,8 @@ def describe(leaf: Any) -> str:
     """A leaf's type as messages show it."""
     if isinstance(leaf, Undefined):
         return "undefined"
+    if nest.is_composite(leaf):
+        return repr(leaf._type_spec)
     if is_carried(leaf):
         return f"Python {type(leaf).__name__} {leaf!r}" if is_weak(leaf) else str(spec_of(carried(leaf)))
     return "None" if leaf is None else f"{type(leaf).__name__} (Python)"
@@ -114,22 +116,22 @@ def same_static(one: Any, other: Any) -> bool:
 def flatten(value: Any) -> list[Any]:
     """The leaves of a value; a variable that may be undefined has two: its flag and its value."""
     if isinstance(value, Maybe):
-        return [value.defined, *nest.flatten(value.value)]
-    return nest.flatten(value)
+        return [value.defined, *components.flatten(value.value)]
+    return components.flatten(value)
 
 
 def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
     """(path, leaf) pairs, in the order of `flatten`; a path reads like Python: `cell[0]`."""
     if isinstance(value, Maybe):
-        return [(f"{name}.defined", value.defined), *nest.flatten_with_path(value.value, name)]
-    return list(nest.flatten_with_path(value, name))
+        return [(f"{name}.defined", value.defined), *components.flatten_with_path(value.value, name)]
+    return list(components.flatten_with_path(value, name))
 
 
 def packed(like: Any, leaves: list[Any]) -> Any:
     """A value like `like` with other leaves."""
     if isinstance(like, Maybe):
-        return Maybe(like.name, nest.pack_sequence_as(like.value, leaves[1:]), leaves[0])
-    return nest.pack_sequence_as(like, leaves)
+        return Maybe(like.name, components.pack_sequence_as(like.value, leaves[1:]), leaves[0])
+    return components.pack_sequence_as(like, leaves)
 
 
 def same_structure(one: Any, other: Any) -> bool:
@@ -137,9 +139,25 @@ def same_structure(one: Any, other: Any) -> bool:
         return (
             isinstance(one, Maybe)
             and isinstance(other, Maybe)
-            and nest.same_structure(one.value, other.value)
+            and components.same_structure(one.value, other.value)
         )
-    return nest.same_structure(one, other)
+    return components.same_structure(one, other)
+
+
+def widened(value: Any, *others: Any) -> Any:
+    """`value` with composites that cover those of values with the same structure; see `components.widened`."""
+    if isinstance(value, Maybe):
+        return Maybe(
+            value.name, components.widened(value.value, *(one.value for one in others)), value.defined
+        )
+    return components.widened(value, *others)
+
+
+def composites_differ(one: Any, other: Any) -> bool:
+    """Whether composites of two values with the same structure have different specs."""
+    if isinstance(one, Maybe):
+        return components.differ(one.value, other.value)
+    return components.differ(one, other)
 
 
 def operand_in(builder: Builder, argument: Any) -> Operand:

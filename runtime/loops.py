@@ -202,9 +202,20 @@ class Loop:
                     why="a loop in a graph carries the same structure round and round",
                     fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
                 )
+        if self._widened(results):
+            return True
         after = [leaf for value in results for leaf in leaves.flatten(value)]
         changes = [self._adapted(slot, leaf) for slot, leaf in zip(self.slots, after, strict=True)]
         return any(changes)  # all slots must have been looked at
+
+    def _widened(self, results: list[Any]) -> bool:
+        """Whether a composite of the state takes a spec that covers what an iteration gives as well."""
+        wider = [leaves.widened(*pair) for pair in zip(self.state, results, strict=True)]
+        if all(one is other for one, other in zip(wider, self.state, strict=True)):
+            return False
+        changed = any(map(leaves.composites_differ, wider, self.state))
+        self.state = wider
+        return changed
 
     def _adapted(self, slot: _Slot, leaf: Any) -> bool:
         """Make the slot fit what an iteration gives it; whether that changed it."""

@@ -1,5 +1,8 @@
 """Nests: tuples, lists, dicts, namedtuples and dataclasses, taken apart into leaves and put together again.
 
+A ragged or sparse tensor, or another `CompositeTensor`, is a leaf; with `expand_composites` the tensors that it is
+made of are. A class says how its instances are taken apart with `__tf_flatten__` and `__tf_unflatten__`.
+
 >>> flatten({"b": [1, 2], "a": 3})
 [3, 1, 2]
 >>> pack_sequence_as({"b": [0, 0], "a": 0}, [3, 1, 2])
@@ -11,22 +14,31 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
+_NO_FACTORY: Any = object()
 
-def is_nested(value: Any) -> bool:
-    """Whether `value` is taken apart (strings are not)."""
-    return _is_nest(type(value))  # type: ignore[arg-type]  # mypy does not know that classes are hashable
+
+def is_nested(seq: Any) -> bool:
+    """Whether `seq` is taken apart (strings and composite tensors are not)."""
+    return _is_nest(type(seq))  # type: ignore[arg-type]  # mypy does not know that classes are hashable
 
 
 @functools.lru_cache(maxsize=1024)
 def _is_nest(kind: type) -> bool:
-    return (
-        issubclass(kind, (tuple, list, Mapping))
+    return not hasattr(kind, "__components__") and (
+        issubclass(kind, (tuple, list, Mapping, deque, MappingView))
         or hasattr(kind, "__dataclass_fields__")
         or hasattr(kind, "__nest__")
+        or hasattr(kind, "__tf_flatten__")
     )
+
+
+def is_composite(value: Any) -> bool:
+    """Whether `value` is one thing that is made of several tensors."""
+    return hasattr(type(value), "__components__")
 
 
 def _is_dataclass(value: Any) -> bool:
@@ -42,6 +54,10 @@ def children(value: Any) -> list[tuple[Any, Any]]:
     if hasattr(value, "__nest__"):
         pairs: list[tuple[Any, Any]] = value.__nest__()
         return pairs
+    if hasattr(value, "__tf_flatten__"):
+        return list(enumerate(value.__tf_flatten__()[1]))
+    if isinstance(value, (deque, MappingView)):
+        return list(enumerate(iter(value)))  # type: ignore[arg-type]
     return [(name, getattr(value, name)) for name in _field_names(value)]
 
 
@@ -69,25 +85,38 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
     if isinstance(like, Mapping):
         by_key = dict(zip(_sorted_keys(like), parts, strict=True))
         ordered = {key: by_key[key] for key in like}
-        return ordered if type(like) is dict else type(like)(ordered)  # type: ignore[call-arg]
+        if type(like) is dict:
+            return ordered
+        factory = getattr(like, "default_factory", _NO_FACTORY)
+        return type(like)(ordered) if factory is _NO_FACTORY else type(like)(factory, ordered)  # type: ignore[call-arg]
+    if hasattr(like, "__tf_flatten__"):
+        return type(like).__tf_unflatten__(like.__tf_flatten__()[0], tuple(parts))
+    if isinstance(like, (deque, MappingView)):
+        return type(like)(parts) if isinstance(like, deque) else parts
     import dataclasses
 
     return dataclasses.replace(like, **dict(zip(_field_names(like), parts, strict=True)))
 
 
-def flatten(structure: Any) -> list[Any]:
-    """The leaves, from left to right."""
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves, from left to right.
+
+    >>> flatten([1, (2, {"a": 3})])
+    [1, 2, 3]
+    """
     leaves: list[Any] = []
-    _collect(structure, leaves)
+    _collect(structure, leaves, expand_composites)
     return leaves
 
 
-def _collect(structure: Any, leaves: list[Any]) -> None:
-    if not is_nested(structure):
+def _collect(structure: Any, leaves: list[Any], expand: bool) -> None:
+    if expand and is_composite(structure):
+        _collect(structure.__components__(), leaves, True)
+    elif is_nested(structure):
+        for _, child in children(structure):
+            _collect(child, leaves, expand)
+    else:
         leaves.append(structure)
-        return
-    for _, child in children(structure):
-        _collect(child, leaves)
 
 
 def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -102,34 +131,69 @@ def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any
         yield from flatten_with_path(child, path + step)
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
-    """A nest like `structure` with the leaves of `flat_sequence`; ValueError when their number differs."""
-    leaves = iter(flat_sequence)
-    try:
-        packed = _pack(structure, leaves)
-    except StopIteration:
-        raise ValueError("The flat sequence has too few leaves for the structure") from None
-    if next(leaves, leaves) is not leaves:
-        raise ValueError("The flat sequence has too many leaves for the structure")
-    return packed
+def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:
+    """A nest like `structure` with the leaves of `flat_sequence`.
+
+    Raises TypeError when that is no sequence, ValueError when the number of leaves differs.
+
+    >>> pack_sequence_as((0, [0]), [1, 2])
+    (1, [2])
+    """
+    if isinstance(flat_sequence, (str, bytes)) or not hasattr(flat_sequence, "__iter__"):
+        raise TypeError(
+            f"Attempted to pack value:\n  {flat_sequence}\ninto a structure, but found incompatible type "
+            f"`{type(flat_sequence)}` instead."
+        )
+    given = list(flat_sequence)
+    is_leaf = not is_nested(structure) and not (expand_composites and is_composite(structure))
+    if is_leaf and len(given) != 1:
+        raise ValueError(
+            f"The target structure is of type `{type(structure)}`\n  {structure}\nHowever the input is a sequence "
+            f"({type(flat_sequence)}) of length {len(given)}.\n  {given}\n"
+            "nest cannot guarantee that it is safe to map one to the other."
+        )
+    count = len(flatten(structure, expand_composites))
+    if count != len(given):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(given)} items.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    return _pack(structure, iter(given), expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+def _pack(structure: Any, leaves: Iterator[Any], expand: bool) -> Any:
+    if expand and is_composite(structure):
+        return structure.__recomposed__(_pack(structure.__components__(), leaves, True))
     if not is_nested(structure):
         return next(leaves)
-    parts = []
-    for _, child in children(structure):
-        parts.append(_pack(child, leaves))
+    parts = [_pack(child, leaves, expand) for _, child in children(structure)]
     return rebuilt(structure, parts)
 
 
-def map_structure(func: Callable[..., Any], *structures: Any) -> Any:
-    """`func` applied to the corresponding leaves of nests with the same structure."""
-    first, *others = structures
+def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
+    """`func` applied to the corresponding leaves of nests with the same structure.
+
+    Keywords are `check_types` (True: sequences must be of the same type) and `expand_composites` (False).
+
+    >>> map_structure(lambda x, y: x + y, [1, 2], (10, 20), check_types=False)
+    [11, 22]
+    """
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    check_types = kwargs.pop("check_types", True)
+    expand = kwargs.pop("expand_composites", False)
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
+    first, *others = structure
     for other in others:
-        assert_same_structure(first, other)
-    columns = zip(*map(flatten, structures), strict=True)
-    return pack_sequence_as(first, [func(*leaves) for leaves in columns])
+        assert_same_structure(first, other, check_types, expand)
+    columns = zip(*(flatten(one, expand) for one in structure), strict=True)
+    return _pack(first, iter([func(*leaves) for leaves in columns]), expand)
 
 
 def same_structure(one: Any, other: Any) -> bool:
@@ -144,10 +208,85 @@ def same_structure(one: Any, other: Any) -> bool:
     )
 
 
-def assert_same_structure(nest1: Any, nest2: Any) -> None:
-    """ValueError unless both nests have the same structure."""
-    if not same_structure(nest1, nest2):
-        raise ValueError(
-            f"The two structures don't have the same nested structure.\n\nFirst structure: {nest1}\n\n"
-            f"Second structure: {nest2}"
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """ValueError unless both nests have the same structure, TypeError when sequences have different types.
+
+    Mappings of any class go together when they have the same keys. With `expand_composites` the specs of composite
+    tensors must be compatible.
+    """
+    difference = _difference(nest1, nest2, check_types, expand_composites)
+    if difference is None:
+        return
+    error, reason = difference
+    first, second = (_pack_dots(nest) for nest in (nest1, nest2))
+    raise error(
+        "The two structures don't have the same nested structure.\n\n"
+        f"First structure: {_said(nest1)}\n\nSecond structure: {_said(nest2)}\n\n"
+        f"More specifically: {reason}\n"
+        f"Entire first structure:\n{first}\nEntire second structure:\n{second}"
+    )
+
+
+def _said(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+class _Dot:
+    def __repr__(self) -> str:
+        return "."
+
+
+def _pack_dots(nest: Any) -> Any:
+    return _pack(nest, iter([_Dot()] * len(flatten(nest))), False)
+
+
+def _difference(one: Any, other: Any, check: bool, expand: bool) -> tuple[type[Exception], str] | None:
+    """How two nests differ: the class of the error, and the reason that it gives."""
+    composites = expand and (_has_spec(one) or _has_spec(other))
+    nested = [is_nested(nest) or (expand and _has_spec(nest)) for nest in (one, other)]
+    if nested[0] != nested[1]:
+        inner, outer = (one, other) if nested[0] else (other, one)
+        return (
+            ValueError,
+            f'Substructure "{_said(inner)}" is a sequence, while substructure "{_said(outer)}" is not',
         )
+    if not nested[0]:
+        return None
+    if composites:
+        return _difference_of_specs(one, other)
+    mappings = isinstance(one, Mapping) and isinstance(other, Mapping)
+    if check and type(one) is not type(other) and not mappings:
+        return TypeError, (
+            f"The two namedtuples don't have the same sequence type. First structure {_said(one)} has type "
+            f"{type(one).__name__}, while second structure {_said(other)} has type {type(other).__name__}"
+        )
+    if mappings and set(one) != set(other):
+        return ValueError, (
+            f"The two dictionaries don't have the same set of keys. First structure has keys {_said(list(one))}, "
+            f"while second structure has keys {_said(list(other))}"
+        )
+    left, right = children(one), children(other)
+    if len(left) != len(right):
+        return ValueError, (
+            f"The two structures don't have the same number of elements. First structure: {_said(one)}. "
+            f"Second structure: {_said(other)}"
+        )
+    pairs = zip(left, right, strict=True)
+    differences = (_difference(a, b, check, expand) for (_, a), (_, b) in pairs)
+    return next((difference for difference in differences if difference is not None), None)
+
+
+def _has_spec(value: Any) -> bool:
+    return is_composite(value) or hasattr(value, "_component_specs")
+
+
+def _difference_of_specs(one: Any, other: Any) -> tuple[type[Exception], str] | None:
+    specs = [
+        nest if hasattr(nest, "_component_specs") else getattr(nest, "_type_spec", None)
+        for nest in (one, other)
+    ]
+    if None not in specs and specs[0].most_specific_common_supertype([specs[1]]) is not None:  # type: ignore[union-attr]
+        return None
+    return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_said(specs[0])} vs. {_said(specs[1])}"

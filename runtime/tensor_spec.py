@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from . import dtypes, shapes
 from .ir.specs import Spec
+from .tensor import Tensor
+from .type_spec import TypeSpec
 
 
-class TensorSpec:
+class TensorSpec(TypeSpec):
     """A dtype and a shape with None for unknown dimensions, or None for an unknown rank.
 
     >>> TensorSpec([None, 3], "float32", name="x")
@@ -29,6 +32,30 @@ class TensorSpec:
     def dtype(self) -> dtypes.DType:
         return self.spec.dtype
 
+    @property
+    def value_type(self) -> type:
+        return Tensor
+
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return self
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.name
+
+    def _to_components(self, value: Any) -> Any:
+        return value
+
+    def _from_components(self, components: Any) -> Any:
+        return components
+
+    def flatten(self) -> list[Any]:
+        return [self]
+
+    def from_tensors(self, tensors: Any) -> Any:
+        """The first of these tensors."""
+        return next(iter(tensors))
+
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec that fits exactly this tensor."""
@@ -38,9 +65,28 @@ class TensorSpec:
     def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
         return cls(spec.shape, spec.dtype, name or getattr(spec, "name", None))
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a tensor or spec has this dtype, and a shape that may fit."""
-        return self.dtype is other.dtype and self.shape.is_compatible_with(other.shape)
+        is_dense = isinstance(spec_or_tensor, (TensorSpec, Tensor)) or hasattr(spec_or_tensor, "content_spec")
+        return (
+            is_dense
+            and self.dtype is spec_or_tensor.dtype
+            and self.shape.is_compatible_with(spec_or_tensor.shape)
+        )
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every tensor that fits this spec fits the other one."""
+        return isinstance(other, TensorSpec) and other.spec.covers(self.spec)
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TensorSpec | None:
+        """The most precise spec that covers this one and the others; None when their dtypes differ."""
+        shape, name = self.spec.shape, self.name
+        for other in others:
+            if not isinstance(other, TensorSpec) or other.dtype is not self.dtype:
+                return None
+            shape = shapes.generalise(shape, other.spec.shape)
+            name = name if name == other.name else None
+        return TensorSpec(shape, self.dtype, name)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and self.spec == other.spec and self.name == other.name

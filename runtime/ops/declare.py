@@ -40,7 +40,7 @@ from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 
-from .. import dtypes, errors
+from .. import composites, dtypes, errors
 from ..convert import convert_to_tensor, is_tensor_like
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
@@ -56,6 +56,7 @@ from ..tensor import (
     adapting,
     weak_origin,
 )
+from ..type_spec import MeetsCompositeError
 from . import narrow
 from .attributes import READERS
 
@@ -190,6 +191,8 @@ class Op:
         except errors.OpError as error:
             error.op = error.op or self.name
             raise
+        except MeetsCompositeError as met:
+            return composites.apply(self, values, met)
         except TypeError as error:
             self._adapt([values[i] for i in self._same], error)
             if self._chosen(values):
@@ -257,6 +260,8 @@ class Op:
             return value
         try:
             return convert_to_tensor(value, None if is_tensor_like(value) else hint)
+        except MeetsCompositeError:
+            raise
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}") from None
 

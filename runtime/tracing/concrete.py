@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import leaves, nest, shapes
+from .. import components, leaves, nest, shapes
 from ..convert import convert_to_tensor
 from ..execute import EXECUTORS, Runner
 from ..ir.builder import Builder, current
@@ -19,10 +19,11 @@ from ..raising import Ended
 from ..tensor import EagerArray, EagerTensor, Reference, Tensor
 from ..tensor_list import as_python
 from ..tensor_spec import TensorSpec
+from ..type_spec import TypeSpec
 from ..variable import Variable
 from .printing import call_text, signature_text
 from .signature import Identity, Parameters, is_tensor_argument, key_of, tensor_leaves
-from .trace import Output, Tracing, spec_of_argument
+from .trace import Composite, Output, Tracing, spec_of_argument
 
 
 class ConcreteFunction:
@@ -107,7 +108,7 @@ class ConcreteFunction:
             known = {
                 name: nest.map_structure(_alive, value)
                 for name, value in self.arguments.items()
-                if not any(map(is_tensor_argument, nest.flatten(value)))
+                if not any(map(_is_input, nest.flatten(value)))
             }
             if len({**known, **given}) < len(self.arguments):
                 raise
@@ -123,10 +124,18 @@ class ConcreteFunction:
                 )
             pairs = zip(nest.flatten_with_path(traced, name), nest.flatten(given), strict=True)
             for (path, spec), leaf in pairs:
+                if components.is_composite_spec(spec):
+                    found += self._checked_composite(path, spec, leaf)
+                    continue
                 checked = self._checked_leaf(path, spec, leaf)
                 if checked is not None:
                     found.append(checked)
         return found
+
+    def _checked_composite(self, path: str, traced: TypeSpec, given: Any) -> list[Any]:
+        if not traced.is_compatible_with(given):
+            raise TypeError(f"{self.name}(): `{path}` is {given!r}, but the graph was traced for {traced}")
+        return components.flatten(given)
 
     def _checked_leaf(self, path: str, traced: Any, given: Any) -> Any:
         if not isinstance(traced, TensorSpec):
@@ -190,7 +199,9 @@ class ConcreteFunction:
     def _filled(self, results: list[Any]) -> Any:
         """The results in the structure that the Python function returned."""
 
-        flat = [leaf.filled(results) if isinstance(leaf, Output) else leaf for leaf in self._leaves]
+        flat = [
+            leaf.filled(results) if isinstance(leaf, (Output, Composite)) else leaf for leaf in self._leaves
+        ]
         return nest.pack_sequence_as(self._structure, flat)
 
     def __repr__(self) -> str:
@@ -199,8 +210,10 @@ class ConcreteFunction:
 
 def _as_spec(leaf: Any) -> Any:
     """An argument as the structured signature shows it; tensors and objects are not kept alive."""
-    if isinstance(leaf, TensorSpec):
+    if isinstance(leaf, TypeSpec):
         return leaf
+    if nest.is_composite(leaf):
+        return leaf._type_spec
     if not is_tensor_argument(leaf):
         key = key_of(leaf)
         return key if isinstance(key, Identity) else leaf
@@ -208,11 +221,17 @@ def _as_spec(leaf: Any) -> Any:
     return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
 
 
+def _is_input(leaf: Any) -> bool:
+    return is_tensor_argument(leaf) or components.is_composite_spec(leaf)
+
+
 def _alive(leaf: Any) -> Any:
     return leaf.target if isinstance(leaf, Identity) else leaf
 
 
 def _described(leaf: Any, specs: list[AnySpec]) -> Any:
+    if isinstance(leaf, Composite):
+        return leaf.spec
     if not isinstance(leaf, Output):
         return leaf
     spec = specs[leaf.number]

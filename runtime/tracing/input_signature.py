@@ -9,6 +9,7 @@ from .. import nest, shapes
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor_spec import TensorSpec
+from ..type_spec import TypeSpec
 from ..variable import Variable
 
 
@@ -22,7 +23,7 @@ class InputSignature:
         self.specs = tuple(specs)
         self.name = function_name
         for leaf in nest.flatten(list(self.specs)):
-            if not isinstance(leaf, TensorSpec):
+            if not isinstance(leaf, TypeSpec):
                 raise TypeError(f"input_signature must be a nest of TensorSpecs, but holds {leaf!r}")
 
     def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,14 +47,21 @@ class InputSignature:
         return result
 
     def _fitted(self, name: str, wanted: Any, given: Any) -> Any:
-        if isinstance(wanted, TensorSpec):
+        if isinstance(wanted, TypeSpec):
             return _fitted_leaf(given, wanted, name, self.name)
         if not nest.same_structure(wanted, given):
             raise TypeError(f"{self.name}(): the structure of argument `{name}` does not match {wanted}")
         return nest.map_structure(lambda spec, leaf: _fitted_leaf(leaf, spec, name, self.name), wanted, given)
 
 
-def _fitted_leaf(value: Any, wanted: TensorSpec, argument: str, name: str) -> Any:
+def _fitted_leaf(value: Any, wanted: TypeSpec, argument: str, name: str) -> Any:
+    if not isinstance(wanted, TensorSpec):
+        if wanted.is_compatible_with(value):
+            return value
+        given = getattr(value, "_type_spec", type(value).__name__)
+        raise TypeError(
+            f"{name}(): argument `{argument}` is {given}, which does not fit {wanted} of input_signature"
+        )
     if isinstance(value, TensorSpec):
         tensor: Any = value
     else:

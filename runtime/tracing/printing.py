@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import nest
 from ..tensor_spec import TensorSpec
+from ..type_spec import TypeSpec
 
 
 def call_text(name: str, arguments: Mapping[str, Any]) -> str:
@@ -26,7 +27,7 @@ def _argument_text(name: str, value: Any) -> str:
 
 
 def _holds_spec(value: Any) -> bool:
-    return any(isinstance(leaf, TensorSpec) for leaf in nest.flatten(value))
+    return any(isinstance(leaf, TypeSpec) for leaf in nest.flatten(value))
 
 
 def signature_text(name: str, arguments: Mapping[str, Any], results: Any) -> str:

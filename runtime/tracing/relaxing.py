@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from .. import nest, shapes
+from .. import components, nest, shapes
 from ..tensor_spec import TensorSpec
 from .signature import Identity, is_tensor_argument, key_of
 
@@ -40,6 +40,11 @@ _DIFFERENT = object()
 
 def _common(earlier: Any, leaf: Any) -> Any:
     """What covers a leaf of an earlier trace and one of this call."""
+    if components.is_composite_spec(earlier):
+        if not nest.is_composite(leaf):
+            return _DIFFERENT
+        common = earlier.most_specific_common_supertype([leaf._type_spec])
+        return _DIFFERENT if common is None else common
     if not isinstance(earlier, TensorSpec):
         return leaf if not is_tensor_argument(leaf) and _key(earlier) == key_of(leaf) else _DIFFERENT
     if not is_tensor_argument(leaf) or leaf.dtype != earlier.dtype:

@@ -2,6 +2,7 @@
 
 tensors, NumPy arrays      by dtype and shape
 Python numbers, strings    by type and value
+composite tensors          by their spec
 nests                      by structure, then leaf by leaf
 variables, other objects   by identity
 """
@@ -15,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, nest, shapes
+from .. import components, dtypes, nest, shapes
 from ..convert import convert_to_tensor
 from ..tensor import EagerTensor, SymbolicTensor, Tensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
+from ..type_spec import TypeSpec
 
 _VALUES = (
     bool,
@@ -112,6 +114,10 @@ def key_of(value: Any) -> Hashable:
         return type(value), str(value) if value != value else (value, str(value))
     if isinstance(value, TensorArray):
         return TensorArray, str(value.flow.spec), value.dynamic_size
+    if nest.is_composite(value):
+        return value._type_spec  # type: ignore[no-any-return]
+    if isinstance(value, TypeSpec):
+        return value
     if nest.is_nested(value):
         pairs = nest.children(value)
         return type(value), tuple((key, key_of(child)) for key, child in pairs)
@@ -128,6 +134,8 @@ def tensor_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
     found = []
     for name, value in arguments.items():
         found += [
-            (path, leaf) for path, leaf in nest.flatten_with_path(value, name) if is_tensor_argument(leaf)
+            (path, leaf)
+            for path, leaf in components.flatten_with_path(value, name)
+            if is_tensor_argument(leaf)
         ]
     return found

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from agc.autograph import staging
 from agc.autograph.staging import Maybe, Undefined
 
-from .. import leaves, nest
+from .. import components, leaves, nest
 from ..ir.builder import Builder, current
 from ..ir.graph import Graph, Operand
 from ..ir.specs import AnySpec
@@ -22,6 +22,7 @@ from ..raising import Ended, end, has_effects
 from ..tensor import SymbolicArray, SymbolicTensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
+from ..type_spec import TypeSpec
 from ..variable import Variable
 from .signature import is_tensor_argument
 
@@ -49,6 +50,20 @@ class Output:
         """What stands there once the graph has these results."""
         result = results[self.number]
         return result if self.array is None else self.array.with_flow(result)
+
+
+class Composite:
+    """A composite tensor among the results: its spec, and the places of its components."""
+
+    __slots__ = ("parts", "spec")
+
+    def __init__(self, spec: TypeSpec, parts: Sequence[Any]) -> None:
+        self.spec = spec
+        self.parts = parts
+
+    def filled(self, results: Sequence[Any]) -> Any:
+        """The composite once the graph has these results."""
+        return self.spec.from_tensors([part.filled(results) for part in self.parts])
 
 
 def trace(
@@ -93,8 +108,22 @@ def _result(
 def _symbolic(name: str, value: Any, builder: Builder) -> Any:
     flat = []
     for path, leaf in nest.flatten_with_path(value, name):
-        flat.append(_input(path, leaf, builder) if is_tensor_argument(leaf) else leaf)
+        if nest.is_composite(leaf) or components.is_composite_spec(leaf):
+            flat.append(_composite_input(path, getattr(leaf, "_type_spec", leaf), builder))
+        else:
+            flat.append(_input(path, leaf, builder) if is_tensor_argument(leaf) else leaf)
     return nest.pack_sequence_as(value, flat)
+
+
+def _composite_input(path: str, spec: TypeSpec, builder: Builder) -> Any:
+    """A composite tensor whose components are inputs of the graph."""
+    parts = spec._component_specs
+    names = components.names_of(spec, parts)
+    made = [
+        (_composite_input if components.is_composite_spec(part) else _input)(f"{path}.{name}", part, builder)
+        for name, (_, part) in zip(names, components.children(parts), strict=True)
+    ]
+    return spec._from_components(nest.rebuilt(parts, made) if nest.is_nested(parts) else made[0])
 
 
 def _input(path: str, leaf: Any, builder: Builder) -> Any:
@@ -130,6 +159,10 @@ def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str)
 def _output(leaf: Any, outputs: list[Operand], builder: Builder) -> Any:
     if isinstance(leaf, Maybe):
         leaf = staging.ld(leaf, leaf.name)
+    if nest.is_composite(leaf):
+        return Composite(
+            leaf._type_spec, [_output(part, outputs, builder) for part in components.flatten(leaf)]
+        )
     if not leaves.can_be_carried(leaf):
         return leaf
     if isinstance(leaf, Variable):
