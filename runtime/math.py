@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import special
 from .ops.activations import log_softmax, softmax
 from .ops.arithmetic import (
     add,
@@ -97,8 +98,25 @@ from .ops.reductions import (
     reduce_variance,
 )  # fmt: skip
 from .ops.scans import cumprod, cumsum
+from .ops.special import (
+    bessel_i0,
+    bessel_i0e,
+    bessel_i1,
+    bessel_i1e,
+    betainc,
+    digamma,
+    erfcinv,
+    erfinv,
+    igamma,
+    igammac,
+    ndtri,
+    polygamma,
+    zeta,
+)  # fmt: skip
 
 __all__ = [
+    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "digamma", "erfcinv", "erfinv",
+    "igamma", "igammac", "ndtri", "polygamma", "special", "zeta",
     "abs", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan",
     "atan2", "atanh", "bincount", "ceil", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "divide",
     "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv", "floormod",
