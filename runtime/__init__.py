@@ -90,6 +90,8 @@ if TYPE_CHECKING:
     from .folding import foldr as foldr
     from .folding import scan as scan
     from .functional import map_fn as map_fn
+    from .host import numpy_function as numpy_function
+    from .host import py_function as py_function
     from .indexed_slices import IndexedSlices as IndexedSlices
     from .indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
     from .ops.clock import timestamp as timestamp
@@ -105,6 +107,7 @@ NAMESPACES = frozenset({
 
 MEMBERS: dict[str, str] = {
     "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
+    "numpy_function": ".host", "py_function": ".host",
     "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
     "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
 }  # fmt: skip

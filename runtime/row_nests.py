@@ -1,6 +1,6 @@
 """Nests of tensors with the same number of rows, taken row by row; see `functional` and `folding`.
 
->>> nest_of_rows = RowNest({"a": [1, 2], "b": [3.0, 4.0]})
+>>> nest_of_rows = RowNest({"a": np.array([1, 2]), "b": np.array([3.0, 4.0])})
 >>> nest_of_rows.packed(list(nest_of_rows)[1])["b"].numpy().item()
 4.0
 """
