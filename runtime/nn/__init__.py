@@ -1,0 +1,68 @@
+"""The module `tf.nn`: what neural networks are made of, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from ..ops.activations import bias_add, elu, gelu, leaky_relu, log_softmax, relu, relu6, silu, softmax, swish
+from ..ops.convolutions import (
+    atrous_conv2d,
+    atrous_conv2d_transpose,
+    conv1d,
+    conv1d_transpose,
+    conv2d,
+    conv2d_transpose,
+    conv3d,
+    conv3d_transpose,
+    conv_transpose,
+    convolution,
+    depthwise_conv2d,
+    depthwise_conv2d_backprop_filter,
+    depthwise_conv2d_backprop_input,
+    separable_conv2d,
+)
+from ..ops.dropping import dropout
+from ..ops.elementwise import sigmoid, softplus, tanh
+from ..ops.embedding import embedding_lookup
+from ..ops.losses import (
+    l2_loss,
+    log_poisson_loss,
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+    weighted_cross_entropy_with_logits,
+)
+from ..ops.normalizing import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    moments,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_moments,
+)
+from ..ops.norms import l2_normalize
+from ..ops.ordering import top_k
+from ..ops.pools import (
+    avg_pool,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_pool_with_argmax,
+    pool,
+)
+from . import experimental
+
+__all__ = [
+    "atrous_conv2d", "atrous_conv2d_transpose", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d",
+    "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "conv1d", "conv1d_transpose",
+    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "conv_transpose", "convolution",
+    "depthwise_conv2d", "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dropout", "elu",
+    "embedding_lookup", "experimental", "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss",
+    "log_softmax", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments",
+    "normalize_moments", "pool", "relu", "relu6", "separable_conv2d", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
+    "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish", "tanh", "top_k",
+    "weighted_cross_entropy_with_logits", "weighted_moments",
+]  # fmt: skip

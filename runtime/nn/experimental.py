@@ -1,0 +1,7 @@
+"""The module `tf.nn.experimental`: dropout with random numbers from elsewhere."""
+
+from __future__ import annotations
+
+from ..ops.dropping import general_dropout, stateless_dropout
+
+__all__ = ["general_dropout", "stateless_dropout"]

@@ -1,0 +1,142 @@
+"""Convolutions beside their definition, a sum over places; their gradients beside differences; refusals."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ops.conv import conv, conv_backprop_filter, conv_backprop_input
+
+from .gradients import check
+
+RANDOM = np.random.default_rng(3)
+
+
+def by_definition(x: Any, w: Any, strides: Any, pads: Any, dilations: Any) -> Any:
+    """y[b, i, o] = Σ x[b, i * stride + k * dilation - before, c] * w[k, c, o], with groups of channels."""
+    n = len(strides)
+    wide = np.pad(x, [(0, 0), *pads, (0, 0)])
+    reach = [(k - 1) * d + 1 for k, d in zip(w.shape, dilations, strict=False)]
+    outputs = [(wide.shape[i + 1] - reach[i]) // strides[i] + 1 for i in range(n)]
+    groups = x.shape[-1] // w.shape[-2]
+    taken, given = w.shape[-2], w.shape[-1] // groups
+    y = np.zeros((x.shape[0], *outputs, w.shape[-1]), x.dtype)
+    for place in itertools.product(*map(range, outputs)):
+        for at in itertools.product(*map(range, w.shape[:n])):
+            element = tuple(p * s + a * d for p, s, a, d in zip(place, strides, at, dilations, strict=True))
+            for g in range(groups):
+                part = wide[(slice(None), *element, slice(g * taken, (g + 1) * taken))]
+                outs = slice(g * given, (g + 1) * given)
+                y[(slice(None), *place, outs)] += part @ w[at][:, outs]
+    return y
+
+
+def same(sizes: Any, window: Any, strides: Any, dilations: Any) -> Any:
+    totals = [
+        max((-(-size // s) - 1) * s + (k - 1) * d + 1 - size, 0)
+        for size, k, s, d in zip(sizes, window, strides, dilations, strict=False)
+    ]
+    return [(total // 2, total - total // 2) for total in totals]
+
+
+CASES = [
+    ((2, 7, 3), (3, 3, 4), (1,), (1,)),
+    ((2, 7, 4), (2, 2, 6), (2,), (2,)),
+    ((2, 5, 6, 3), (3, 2, 3, 4), (1, 1), (1, 1)),
+    ((2, 6, 5, 4), (2, 3, 2, 6), (2, 1), (1, 2)),
+    ((1, 6, 5, 3), (3, 3, 1, 6), (2, 2), (1, 1)),
+    ((1, 4, 5, 3, 2), (2, 3, 1, 2, 3), (2, 1, 2), (1, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(("shape", "window", "strides", "dilations"), CASES)
+@pytest.mark.parametrize("padding", ["SAME", "VALID", "list"])
+def test_every_form_is_a_sum_over_places(
+    shape: Any, window: Any, strides: Any, dilations: Any, padding: str
+) -> None:
+    x, w = RANDOM.normal(size=shape), RANDOM.normal(size=window)
+    n = len(strides)
+    pads: Any = {"VALID": [(0, 0)] * n, "list": [(1, 2)] * n}.get(padding)
+    if pads is None:
+        pads = same(shape[1:-1], window, strides, dilations)
+    said: Any = padding if padding != "list" else [(0, 0), *pads, (0, 0)]
+    expected = by_definition(x, w, strides, pads, dilations)
+    np.testing.assert_allclose(tf.nn.convolution(x, w, strides, said, None, dilations), expected)
+    turned = np.moveaxis(x, -1, 1)
+    said = padding if padding != "list" else [(0, 0), (0, 0), *pads]
+    letters = "NC" + "DHW"[3 - n :]
+    first = tf.nn.convolution(turned, w, strides, said, letters, dilations)
+    np.testing.assert_allclose(np.moveaxis(first, 1, -1), expected)
+
+
+@pytest.mark.parametrize(("shape", "window", "strides", "dilations"), CASES[1::2])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_the_three_operations_are_gradients_of_each_other(
+    shape: Any, window: Any, strides: Any, dilations: Any, padding: str
+) -> None:
+    x, w = RANDOM.normal(size=shape), RANDOM.normal(size=window)
+    setting = {"strides": strides, "dilations": dilations, "padding": padding}
+    y = conv(x, w, **setting)
+    check(conv, x, w, **setting)
+    check(conv_backprop_input, np.array(shape), w, np.asarray(y), **setting)
+    check(conv_backprop_filter, x, np.array(window), np.asarray(y), **setting)
+
+
+def test_sizes_that_only_the_run_knows() -> None:
+    x, w = RANDOM.normal(size=(2, 6, 5, 3)).astype("f"), RANDOM.normal(size=(3, 3, 3, 2)).astype("f")
+    expected = tf.nn.conv2d(x, w, 2, "SAME").numpy()
+
+    @tf.function(input_signature=[tf.TensorSpec([None] * 4), tf.TensorSpec(None)])
+    def traced(x: Any, w: Any) -> Any:
+        return tf.nn.conv2d(x, w, 2, "SAME")
+
+    np.testing.assert_allclose(traced(x, w), expected)
+    assert traced(x[:0], w).shape == (0, 3, 3, 2)
+    assert tf.nn.conv2d(x, w[:, :, :, :0], 1, "VALID").shape == (2, 4, 3, 0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output size would be negative"):
+        tf.function(lambda x: tf.nn.conv2d(x, w, 1, "VALID"), input_signature=[tf.TensorSpec([None] * 4)])(
+            x[:, :1]
+        )
+
+
+def test_depthwise_and_separable() -> None:
+    x, w = RANDOM.normal(size=(2, 5, 5, 3)), RANDOM.normal(size=(3, 3, 3, 2))
+    each = [
+        by_definition(x[..., c : c + 1], w[:, :, c : c + 1], (1, 1), [(0, 0)] * 2, (1, 1)) for c in range(3)
+    ]
+    found = tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "VALID")
+    np.testing.assert_allclose(found, np.concatenate(each, -1))
+    mixture = RANDOM.normal(size=(1, 1, 6, 4))
+    both = tf.nn.separable_conv2d(x, w, mixture, [1, 1, 1, 1], "VALID")
+    np.testing.assert_allclose(both, np.concatenate(each, -1) @ mixture[0, 0])
+
+
+def test_batches_of_any_rank_and_narrow_numbers() -> None:
+    x, w = RANDOM.normal(size=(2, 3, 5, 5, 2)), RANDOM.normal(size=(2, 2, 2, 3))
+    flat = tf.nn.conv2d(x.reshape(6, 5, 5, 2), w, 1, "SAME")
+    np.testing.assert_allclose(tf.nn.conv2d(x, w, 1, "SAME"), np.reshape(flat, (2, 3, 5, 5, 3)))
+    half = tf.nn.conv2d(x.astype("e"), w.astype("e"), 1, "SAME")
+    assert half.dtype is tf.float16
+    np.testing.assert_allclose(half, np.reshape(flat, half.shape), rtol=2e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x, w: tf.nn.conv2d(x, w, [1, 2, 3], "SAME"), "length"),
+        (lambda x, w: tf.nn.conv2d(x, w, [2, 1, 1, 1], "SAME"), "batch and depth"),
+        (lambda x, w: tf.nn.conv2d(x, w, 1, "same"), "padding"),
+        (lambda x, w: tf.nn.conv2d(x, w, 1, [[0, 0], [1, 1], [1, 1], [1, 0]]), "nonzero padding"),
+        (lambda x, w: tf.nn.conv2d(x, w, 1, "SAME", "NWHC"), "data_format"),
+        (lambda x, w: tf.nn.conv2d(x, w[:, :, :2], 1, "SAME"), "evenly divisible"),
+        (lambda x, w: tf.nn.conv2d(x[:, :1], w, 1, "VALID"), "negative"),
+        (lambda x, w: tf.nn.conv2d_transpose(x, w, [1, 9, 4, 3], 1), "out_backprop|divisible"),
+    ],
+)
+def test_refusals_say_what_does_not_fit(call: Any, words: str) -> None:
+    x, w = np.ones((1, 4, 4, 3), "f"), np.ones((3, 3, 3, 3), "f")
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=words):
+        call(x, w)
