@@ -22,6 +22,7 @@ from .cases import case, switch_case
 from .control_flow import cond, while_loop
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .debugging import Assert, print
+from .devices import device
 from .dtypes import (
     DType,
     as_dtype,
@@ -85,7 +86,7 @@ from .type_spec import TypeSpec, type_spec_from_value
 from .variable import Variable
 
 if TYPE_CHECKING:
-    from . import bitwise, linalg, math, nn, random, strings
+    from . import bitwise, linalg, math, nn, random, strings, sysconfig, test, version
     from .folding import foldl as foldl
     from .folding import foldr as foldr
     from .folding import scan as scan
@@ -99,9 +100,11 @@ if TYPE_CHECKING:
     from .ordering import tuple as tuple
 
 newaxis = None
+__version__ = "2.21.0"
+"""The TensorFlow whose names and behaviour this is, for programs that compare it; see version.py."""
 
 NAMESPACES = frozenset({
-    "bitwise", "linalg", "math", "nn", "random", "strings",
+    "bitwise", "linalg", "math", "nn", "random", "strings", "sysconfig", "test", "version",
 })  # fmt: skip
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
 
@@ -129,12 +132,12 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
-    "strings",
+    "strings", "sysconfig", "test", "version",
     "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec",
     "TypeSpec", "type_spec_from_value", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
-    "case", "cond", "switch_case", "while_loop", "Assert", "print",
+    "device", "case", "cond", "switch_case", "while_loop", "Assert", "print",
     "control_dependencies", "executing_eagerly", "group", "no_op", "as_string",
     "DType", "as_dtype", "bfloat16", "bool", "complex64", "complex128", "double", "float16", "float32", "float64",
     "half", "int8", "int16", "int32", "int64", "qint8", "qint16", "qint32", "quint8", "quint16", "resource", "string",

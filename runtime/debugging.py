@@ -15,6 +15,8 @@ import numpy as np
 
 from . import nest
 from .convert import convert_to_tensor, is_tensor_like
+from .devices import get_log_device_placement as get_log_device_placement
+from .devices import set_log_device_placement as set_log_device_placement
 from .ir.builder import current
 from .ir.shown import Mention
 from .ops import comparison, effects, reductions

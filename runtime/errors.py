@@ -11,114 +11,171 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from agc.autograph.api import StagingError
+
+if TYPE_CHECKING:
+    from .ir.graph import Operation
+
+OK = 0
+CANCELLED = 1
+UNKNOWN = 2
+INVALID_ARGUMENT = 3
+DEADLINE_EXCEEDED = 4
+NOT_FOUND = 5
+ALREADY_EXISTS = 6
+PERMISSION_DENIED = 7
+RESOURCE_EXHAUSTED = 8
+FAILED_PRECONDITION = 9
+ABORTED = 10
+OUT_OF_RANGE = 11
+UNIMPLEMENTED = 12
+INTERNAL = 13
+UNAVAILABLE = 14
+DATA_LOSS = 15
+UNAUTHENTICATED = 16
 
 
 class OpError(Exception):
-    """An operation failed. `message` is the reason, `op` the operation's name where it is known."""
+    """An operation failed.
 
-    error_code: int = 2
+    Attributes: `message` is the reason, `error_code` its number. When a graph failed, `op` is the operation there and
+    `node_def` what its graph's JSON form says of it; both are None in eager code. `op_type` is the name of the kind of
+    operation where it is known. `experimental_payloads` is empty.
 
-    def __init__(self, message: str, op: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.op = op
+    Made as `OpError(message, op_type)`, or in TensorFlow's way, `OpError(node_def, op, message)`.
+    """
+
+    error_code: int = UNKNOWN
+
+    def __init__(
+        self, node_def: Any = None, op: Any = None, message: str | None = None, error_code: int | None = None
+    ) -> None:
+        if isinstance(node_def, str) and message is None:
+            node_def, op, message, self.op_type = None, None, node_def, op
+        else:
+            self.op_type = getattr(op, "type", None)
+        self.message = message or ""
+        super().__init__(self.message)
+        self.op: Operation | None = op
+        self._node_def = node_def
+        self.experimental_payloads: dict[str, bytes] = {}
+        if type(self) is OpError and error_code is not None:
+            self.error_code = error_code
+
+    @property
+    def node_def(self) -> Any:
+        """The operation as the graph's definition has it; None in eager code, or when the graph is gone."""
+        if self._node_def is None and self.op is not None and self.op.graph is not None:
+            return self.op.node_def
+        return self._node_def
+
+    def __reduce__(self) -> Any:
+        return _made_again, (type(self), self.message, self.op_type)
+
+
+def _made_again(kind: type[OpError], message: str, op_type: str | None) -> OpError:
+    """An error that was pickled, without the graph that it came from."""
+    error = kind.__new__(kind)
+    OpError.__init__(error, message, op_type)
+    return error
 
 
 class CancelledError(OpError):
     """The operation was cancelled."""
 
-    error_code = 1
+    error_code = CANCELLED
 
 
 class UnknownError(OpError):
     """An error with no better class."""
 
-    error_code = 2
+    error_code = UNKNOWN
 
 
 class InvalidArgumentError(OpError):
     """An operation received an argument that it cannot take: a wrong shape, dtype, index or value."""
 
-    error_code = 3
+    error_code = INVALID_ARGUMENT
 
 
 class DeadlineExceededError(OpError):
     """The operation did not finish in time."""
 
-    error_code = 4
+    error_code = DEADLINE_EXCEEDED
 
 
 class NotFoundError(OpError):
     """Something that was asked for (a file, a key) does not exist."""
 
-    error_code = 5
+    error_code = NOT_FOUND
 
 
 class AlreadyExistsError(OpError):
     """Something that should be made exists already."""
 
-    error_code = 6
+    error_code = ALREADY_EXISTS
 
 
 class PermissionDeniedError(OpError):
     """The caller may not do this."""
 
-    error_code = 7
+    error_code = PERMISSION_DENIED
 
 
 class ResourceExhaustedError(OpError):
     """Out of memory, or another resource ran out."""
 
-    error_code = 8
+    error_code = RESOURCE_EXHAUSTED
 
 
 class FailedPreconditionError(OpError):
     """The system is not in the state that the operation needs, e.g. a variable without a value."""
 
-    error_code = 9
+    error_code = FAILED_PRECONDITION
 
 
 class AbortedError(OpError):
     """The operation was given up, usually because of another one."""
 
-    error_code = 10
+    error_code = ABORTED
 
 
 class OutOfRangeError(OpError):
     """An iteration went past its end."""
 
-    error_code = 11
+    error_code = OUT_OF_RANGE
 
 
 class UnimplementedError(OpError):
     """This combination is not supported."""
 
-    error_code = 12
+    error_code = UNIMPLEMENTED
 
 
 class InternalError(OpError):
     """The runtime broke one of its own rules: a defect of agc."""
 
-    error_code = 13
+    error_code = INTERNAL
 
 
 class UnavailableError(OpError):
     """A service is not available now."""
 
-    error_code = 14
+    error_code = UNAVAILABLE
 
 
 class DataLossError(OpError):
     """Data is damaged or lost beyond repair."""
 
-    error_code = 15
+    error_code = DATA_LOSS
 
 
 class UnauthenticatedError(OpError):
     """The caller could not be identified."""
 
-    error_code = 16
+    error_code = UNAUTHENTICATED
 
 
 class OperatorNotAllowedInGraphError(TypeError):

@@ -16,11 +16,13 @@ import numpy as np
 from agc.autograph import api
 
 from . import dtypes, errors
+from .devices import CPU
 from .ir.graph import Value
 from .shapes import TensorShape
 
 if TYPE_CHECKING:
     from .ir.builder import Builder
+    from .ir.graph import Graph, Operation
 
 
 class Tensor:
@@ -55,6 +57,11 @@ class Tensor:
     @property
     def ndim(self) -> int | None:
         return self.shape.rank
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value; in a graph, the one that `tf.device` asked for."""
+        return CPU
 
     def get_shape(self) -> TensorShape:
         """The same as `shape`."""
@@ -279,11 +286,27 @@ class SymbolicTensor(Tensor):
 
     @property
     def name(self) -> str:
-        return f"{self._value.name}:0"
+        """The name of the operation that gives it and its number among the results: `add_1:0`."""
+        return self.graph.naming().values[self._value]
 
     @property
-    def graph(self) -> Any:
-        return self._builder
+    def graph(self) -> Graph:
+        """The graph that it belongs to; while that is being built, what there is of it."""
+        return self._builder.graph
+
+    @property
+    def op(self) -> Operation:
+        """The operation that gives it."""
+        return self.graph.made_by(self._value)
+
+    @property
+    def value_index(self) -> int:
+        """Its number among the results of `op`."""
+        return self.op.outputs.index(self._value)
+
+    @property
+    def device(self) -> str:
+        return self.op.device
 
     def set_shape(self, shape: Any) -> None:
         """Add what you know of the shape; ValueError when it contradicts what is known."""

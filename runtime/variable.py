@@ -15,6 +15,7 @@ import numpy as np
 
 from . import dtypes, shapes
 from .convert import convert_to_tensor, register_tensor_conversion_function
+from .devices import CPU
 from .ir.builder import Builder, current
 from .ir.specs import RefSpec, Spec
 from .ops import overloads, scattering, state
@@ -89,6 +90,11 @@ class Variable:
     @property
     def shape(self) -> shapes.TensorShape:
         return shapes.TensorShape(self.content_spec.shape)
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value."""
+        return CPU
 
     def get_shape(self) -> shapes.TensorShape:
         return self.shape

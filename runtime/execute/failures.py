@@ -36,7 +36,8 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
     else:
         error.add_note(place)
         return error
-    found.op = found.op or operation.type
+    if found.op is None:
+        found.op_type, found.op = found.op_type or operation.type, operation
     found.message = f"{found.message} {place}"
     found.args = (found.message,)
     return found

@@ -19,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .. import errors
+from ..devices import wanted
 from ..tensor import EagerTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Call, Origin, user_call
@@ -59,6 +60,7 @@ class Builder:
         self._named: tuple[tuple[int, int], str] | None = None  # the call that gave the newest value its name
         self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
         self.root: Builder = self if parent is None else parent.root
+        self._graph: Graph | None = None
         if parent is None:
             # What belongs to a trace as a whole:
             self.entered: FrameType | None = None  # who started it
@@ -66,6 +68,21 @@ class Builder:
             self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
             self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
             self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
+
+    @classmethod
+    def of(cls, graph: Graph) -> Builder:
+        """A builder that stands for a finished graph: the owner of tensors that show its values."""
+        builder = cls(graph.name)
+        builder.inputs, builder.operations = list(graph.inputs), list(graph.operations)
+        builder._graph = graph
+        return builder
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, as far as it is built."""
+        if self._graph is None:
+            self._graph = Graph(self.name, self.inputs, self.operations, ())
+        return self._graph
 
     @property
     def shown(self) -> Shown:
@@ -192,7 +209,7 @@ class Builder:
         wishes = names or self._wishes(op, call, len(specs))
         outputs = tuple(map(Value, wishes, specs))
         origin = None if call is None else call.origin
-        self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, origin))
+        self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, origin, wanted()))
         return outputs
 
     def _wishes(self, op: Op, call: Call | None, count: int) -> Sequence[str]:

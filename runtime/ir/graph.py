@@ -92,7 +92,7 @@ Operand = Value | Constant
 class Operation:
     """One step of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
 
-    __slots__ = ("_home", "attrs", "inputs", "op", "origin", "outputs", "regions", "stateful")
+    __slots__ = ("_home", "attrs", "device", "inputs", "op", "origin", "outputs", "regions", "stateful")
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class Operation:
         outputs: tuple[Value, ...],
         regions: tuple[Graph, ...] = (),
         origin: Origin | None = None,
+        device: str = "",
     ) -> None:
         self.op = op
         self.inputs = inputs
@@ -109,6 +110,7 @@ class Operation:
         self.outputs = outputs
         self.regions = regions
         self.origin = origin
+        self.device = device
         self.stateful: bool = op.stateful or (bool(regions) and any(region.stateful for region in regions))
         self._home: weakref.ref[Graph] | None = None  # set when a graph hands it out
 
@@ -128,10 +130,6 @@ class Operation:
     def graph(self) -> Graph | None:
         """The graph that it belongs to; None when that is gone, or still being built."""
         return None if self._home is None else self._home()
-
-    @property
-    def device(self) -> str:
-        return ""
 
     @property
     def node_def(self) -> NodeDef:
@@ -192,6 +190,13 @@ class Graph:
             if self.naming().operations[operation] == wanted:
                 return operation
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def made_by(self, value: Value) -> Operation:
+        """The operation that gives `value`; for an input one of the type `placeholder`."""
+        from ..ops.placeholders import placeholder_of
+
+        found = next((each for each in self.get_operations() if value in each.outputs), None)
+        return placeholder_of(value) if found is None else found
 
     def as_graph_def(self) -> GraphDef:
         """The graph in a form that can be written down: readable JSON, see ir/serialise.py."""

@@ -62,12 +62,11 @@ class GraphDef:
 class NodeDef:
     """One operation of a `GraphDef`: `name`, `op`, `input` (names of what it reads), `attr`, `device`."""
 
-    device = ""
-
     def __init__(self, name: str, data: dict[str, Any]) -> None:
         self.name = name
         self.data = data
         self.op: str = data["op"]
+        self.device: str = data.get("device", "")
         self.input = [entry if isinstance(entry, str) else str(entry) for entry in data.get("inputs", ())]
         self.attr: dict[str, Any] = data.get("attrs", {})
 

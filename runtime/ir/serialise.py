@@ -132,6 +132,8 @@ class _Writer:
         elif operation.regions:
             data["regions"] = [self.graph(region) for region in operation.regions]
         data["outputs"] = [_defined(value, scope, names) for value in operation.outputs]
+        if operation.device:
+            data["device"] = operation.device
         if operation.origin is not None:
             data["at"] = list(operation.origin)
         return data
@@ -219,7 +221,7 @@ class _Reader:
         regions += [self.body(entry) for entry in data.get("regions", ())]
         outputs = tuple(_value(entry, scope) for entry in data["outputs"])
         origin = Origin(*data["at"]) if "at" in data else None
-        return Operation(op, inputs, attrs, outputs, tuple(regions), origin)
+        return Operation(op, inputs, attrs, outputs, tuple(regions), origin, data.get("device", ""))
 
     def operand(self, data: Any, scope: dict[str, Value]) -> Operand:
         if isinstance(data, str):

@@ -42,6 +42,7 @@ import numpy as np
 
 from .. import composites, dtypes, errors
 from ..convert import convert_to_tensor, is_tensor_like
+from ..devices import log_placement, placement
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Value
 from ..ir.specs import AnySpec, RefSpec, Spec
@@ -189,7 +190,7 @@ class Op:
             tensors = self._tensors(values)
             attrs = {name: reader(values[i]) for i, name, reader in self._attributes}
         except errors.OpError as error:
-            error.op = error.op or self.name
+            error.op_type = error.op_type or self.name
             raise
         except MeetsCompositeError as met:
             return composites.apply(self, values, met)
@@ -329,6 +330,8 @@ class Op:
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         """Compute at once."""
+        if placement.logged:
+            log_placement(self.name)
         arrays = [t._array if type(t) is EagerTensor else self._run_time_value(t) for t in tensors]
         try:
             operands = [Constant(t._array) if type(t) is EagerTensor else t for t in tensors]
@@ -336,7 +339,7 @@ class Op:
             compute = self._compute_narrow(operands, specs) if dtypes.NARROW else self._compute_quietly
             results = compute(*self.grouped(arrays), **attrs)
         except errors.OpError as error:
-            error.op = error.op or self.name
+            error.op_type = error.op_type or self.name
             raise
         except ValueError as error:
             raise errors.InvalidArgumentError(f"{error} [op {self.name}]", self.name) from None

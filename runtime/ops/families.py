@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..devices import placement
 from ..ir.builder import current
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
@@ -83,7 +84,7 @@ class Elementwise(Op):
         self._taken: set[Any] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and current() is None:
+        if not kwargs and current() is None and not placement.logged:
             arrays = _arrays(args)
             if arrays is not None and arrays[0].dtype in self._taken:
                 try:

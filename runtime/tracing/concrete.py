@@ -9,14 +9,15 @@ import numpy as np
 
 from .. import components, leaves, nest, shapes
 from ..convert import convert_to_tensor
+from ..devices import log_placement, placement
 from ..execute import EXECUTORS, Runner
 from ..ir.builder import Builder, current
-from ..ir.graph import Graph, Value
+from ..ir.graph import Constant, Graph, Operand
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.declare import wrap
 from ..ops.structure import CALL
 from ..raising import Ended
-from ..tensor import EagerArray, EagerTensor, Reference, Tensor
+from ..tensor import EagerArray, EagerTensor, Reference, SymbolicTensor, Tensor
 from ..tensor_list import as_python
 from ..tensor_spec import TensorSpec
 from ..type_spec import TypeSpec
@@ -56,12 +57,14 @@ class ConcreteFunction:
         return len(self._references) < len(self._captured)
 
     @property
-    def inputs(self) -> list[Value]:
-        return list(self.graph.inputs)
+    def inputs(self) -> list[Any]:
+        """The graph's inputs, as tensors of that graph (variables as their references there)."""
+        return [_shown(value, Builder.of(self.graph)) for value in self.graph.inputs]
 
     @property
     def outputs(self) -> list[Any]:
-        return list(self.graph.outputs)
+        """The graph's outputs, as tensors of that graph; those that are known are eager."""
+        return [_shown(operand, Builder.of(self.graph)) for operand in self.graph.outputs]
 
     @property
     def captured_inputs(self) -> list[Any]:
@@ -173,12 +176,18 @@ class ConcreteFunction:
         runner = self._runner
         if runner is None:
             runner = self._runner = EXECUTORS[self._executor](self.graph)
+            if placement.logged:
+                self._log_placement()
         results = runner(arrays + self._references)
         if self._single:
             result = results[0]
             return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
         given = [_eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)]
         return as_python(self._filled(given))
+
+    def _log_placement(self) -> None:
+        for operation in self.graph.get_operations():
+            log_placement(operation.type, operation.name)
 
     def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
         operands = [leaves.operand_in(builder, leaves.carried(leaf)) for leaf in inputs]
@@ -223,6 +232,12 @@ def _as_spec(leaf: Any) -> Any:
 
 def _is_input(leaf: Any) -> bool:
     return is_tensor_argument(leaf) or components.is_composite_spec(leaf)
+
+
+def _shown(operand: Operand, builder: Builder) -> Any:
+    if isinstance(operand, Constant):
+        return EagerTensor(operand.value)
+    return SymbolicTensor(operand, builder) if isinstance(operand.spec, Spec) else operand
 
 
 def _alive(leaf: Any) -> Any:

@@ -58,7 +58,7 @@ def test_the_operation_and_the_line(executor: str) -> None:
     assert isinstance(error, errors.InvalidArgumentError)
     assert error.message.endswith(" = 7 is not in [0, 3) [op gather]\n  at train.py:1, in fit")
     assert str(error) == error.message
-    assert error.op == "gather"
+    assert error.op_type == "gather"
 
 
 def test_numpy_does_not_speak_to_users(executor: str) -> None:

@@ -1,0 +1,67 @@
+"""Switches of the whole process, and the devices that there are.
+
+>>> run_functions_eagerly(True)
+>>> functions_run_eagerly()
+True
+>>> run_functions_eagerly(False)
+>>> list_physical_devices("CPU")
+[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import experimental, optimizer, threading
+    from .devices import (
+        LogicalDevice,
+        LogicalDeviceConfiguration,
+        PhysicalDevice,
+        get_logical_device_configuration,
+        get_soft_device_placement,
+        get_visible_devices,
+        list_logical_devices,
+        list_physical_devices,
+        set_logical_device_configuration,
+        set_soft_device_placement,
+        set_visible_devices,
+    )
+
+_state = {"eager": False}
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept."""
+    _state["eager"] = bool(run_eagerly)
+
+
+def functions_run_eagerly() -> bool:
+    """What `run_functions_eagerly` was last given; False at first."""
+    return _state["eager"]
+
+
+experimental_run_functions_eagerly = run_functions_eagerly
+experimental_functions_run_eagerly = functions_run_eagerly
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("experimental", "optimizer", "threading"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in __all__:
+        return getattr(importlib.import_module(f"{__name__}.devices"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+__all__ = [
+    "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice", "experimental",
+    "experimental_functions_run_eagerly", "experimental_run_functions_eagerly", "functions_run_eagerly",
+    "get_logical_device_configuration", "get_soft_device_placement", "get_visible_devices", "list_logical_devices",
+    "list_physical_devices", "optimizer", "run_functions_eagerly", "set_logical_device_configuration",
+    "set_soft_device_placement", "set_visible_devices", "threading",
+]  # fmt: skip

@@ -1,0 +1,107 @@
+"""The devices of this machine, as `tf.config` lists them: one CPU.
+
+>>> list_physical_devices("GPU"), list_logical_devices()
+([], [LogicalDevice(name='/device:CPU:0', device_type='CPU')])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..devices import placement
+
+
+class PhysicalDevice(NamedTuple):
+    """A device of the machine."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDevice(NamedTuple):
+    """A device as programs see it: `name` is what `tf.device` takes."""
+
+    name: str
+    device_type: str
+
+
+class LogicalDeviceConfiguration(NamedTuple):
+    """What a logical device is to have of a physical one."""
+
+    memory_limit: int | None = None
+    experimental_priority: int | None = None
+    experimental_device_ordinal: int | None = None
+
+
+CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
+_visible = {"CPU": [CPU]}
+_configurations: dict[PhysicalDevice, list[LogicalDeviceConfiguration]] = {}
+
+
+def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices of the machine, or those of one type such as "CPU" or "GPU"."""
+    return [CPU] if device_type in (None, "CPU") else []
+
+
+def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
+    """The devices that programs may see, or those of one type."""
+    return [device for kind, found in _visible.items() if device_type in (None, kind) for device in found]
+
+
+def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
+    """Choose the devices that `list_logical_devices` lists. Operations run on the CPU nevertheless.
+
+    Raises ValueError for what is no device of this machine, or has another type.
+    """
+    chosen = list(devices) if isinstance(devices, list) else [devices]
+    for device in chosen:
+        if device not in list_physical_devices():
+            raise ValueError(f"Unrecognized device: {device!r}")
+        if device_type not in (None, device.device_type):
+            raise ValueError(f"Unrecognized device: {device!r} is no {device_type}")
+    if device_type in (None, "CPU"):
+        _visible["CPU"] = chosen
+
+
+def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
+    """The visible devices with the names that `tf.device` takes, or those of one type."""
+    return [LogicalDevice("/device:CPU:0", "CPU") for _ in get_visible_devices(device_type)]
+
+
+def get_logical_device_configuration(
+    device: PhysicalDevice,
+) -> list[LogicalDeviceConfiguration] | None:
+    """What `set_logical_device_configuration` was given for the device; None at first."""
+    return _configurations.get(_known(device))
+
+
+def set_logical_device_configuration(
+    device: PhysicalDevice, logical_devices: Sequence[LogicalDeviceConfiguration]
+) -> None:
+    """Configure the one logical device that the CPU is.
+
+    Raises ValueError for another device, for more than one logical device, and for a limit of memory.
+    """
+    chosen = list(logical_devices)
+    if len(chosen) != 1:
+        raise ValueError(f"the CPU is one logical device, and cannot be split into {len(chosen)}")
+    if any(field is not None for field in chosen[0]):
+        raise ValueError("Setting memory limit, priority or ordinal on CPU devices is not supported")
+    _configurations[_known(device)] = chosen
+
+
+def _known(device: PhysicalDevice) -> PhysicalDevice:
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    return device
+
+
+def get_soft_device_placement() -> bool:
+    """Whether operations that are placed on a device that is not there run on the CPU."""
+    return placement.soft
+
+
+def set_soft_device_placement(enabled: bool) -> None:
+    """Whether `tf.device` may ask for a device that is not there: operations then run on the CPU (True at first)."""
+    placement.soft = bool(enabled)

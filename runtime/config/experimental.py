@@ -1,0 +1,91 @@
+"""`tf.config.experimental`: older names, and settings of devices that are not there.
+
+>>> list_physical_devices("GPU"), enable_op_determinism()
+([], None)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .devices import (
+    LogicalDeviceConfiguration as VirtualDeviceConfiguration,
+)
+from .devices import (
+    PhysicalDevice,
+    get_visible_devices,
+    list_logical_devices,
+    list_physical_devices,
+    set_visible_devices,
+)
+from .devices import (
+    get_logical_device_configuration as get_virtual_device_configuration,
+)
+from .devices import (
+    set_logical_device_configuration as set_virtual_device_configuration,
+)
+
+_settings: dict[str, Any] = {"tensor_float_32": True, "policy": "silent", "synchronous": True}
+
+
+def get_device_details(device: PhysicalDevice) -> dict[str, Any]:
+    """What is known of a device: nothing of a CPU."""
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    return {}
+
+
+def get_memory_growth(device: PhysicalDevice) -> bool:
+    """KeyError: only GPUs have that setting, and there are none."""
+    raise KeyError(device)
+
+
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """ValueError: only GPUs have that setting, and there are none."""
+    raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+
+
+def enable_op_determinism() -> None:
+    """Nothing to do: the same operations on the same values and seeds give the same results here."""
+
+
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Kept, without effect: products of float32 are computed in float32."""
+    _settings["tensor_float_32"] = bool(enabled)
+
+
+def tensor_float_32_execution_enabled() -> bool:
+    """What `enable_tensor_float_32_execution` was last given; True at first."""
+    return bool(_settings["tensor_float_32"])
+
+
+def get_device_policy() -> str:
+    """What `set_device_policy` was last given; "silent" at first."""
+    return str(_settings["policy"])
+
+
+def set_device_policy(device_policy: str | None) -> None:
+    """Kept, without effect: there is one device. ValueError for an unknown policy."""
+    known = (None, "silent", "silent_for_int32", "explicit", "warn")
+    if device_policy not in known:
+        raise ValueError(f"Invalid policy: {device_policy!r}")
+    _settings["policy"] = device_policy or "silent"
+
+
+def get_synchronous_execution() -> bool:
+    """What `set_synchronous_execution` was last given; True at first."""
+    return bool(_settings["synchronous"])
+
+
+def set_synchronous_execution(enable: bool | None) -> None:
+    """Kept, without effect: an operation has finished when its call returns."""
+    _settings["synchronous"] = enable is None or bool(enable)
+
+
+__all__ = [
+    "VirtualDeviceConfiguration", "enable_op_determinism", "enable_tensor_float_32_execution", "get_device_details",
+    "get_device_policy", "get_memory_growth", "get_synchronous_execution", "get_virtual_device_configuration",
+    "get_visible_devices", "list_logical_devices", "list_physical_devices", "set_device_policy", "set_memory_growth",
+    "set_synchronous_execution", "set_virtual_device_configuration", "set_visible_devices",
+    "tensor_float_32_execution_enabled",
+]  # fmt: skip

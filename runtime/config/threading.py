@@ -1,0 +1,33 @@
+"""`tf.config.threading`: how many threads operations may use. Kept, without effect: NumPy's libraries decide.
+
+>>> set_inter_op_parallelism_threads(2)
+>>> get_inter_op_parallelism_threads(), get_intra_op_parallelism_threads()
+(2, 0)
+>>> set_inter_op_parallelism_threads(0)
+"""
+
+from __future__ import annotations
+
+import operator
+
+_threads = {"inter": 0, "intra": 0}
+
+
+def get_inter_op_parallelism_threads() -> int:
+    """What was last set; 0, which leaves the choice to the system, at first."""
+    return _threads["inter"]
+
+
+def get_intra_op_parallelism_threads() -> int:
+    """What was last set; 0, which leaves the choice to the system, at first."""
+    return _threads["intra"]
+
+
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Threads for operations that do not need each other."""
+    _threads["inter"] = operator.index(num_threads)
+
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Threads within one operation."""
+    _threads["intra"] = operator.index(num_threads)

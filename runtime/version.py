@@ -1,0 +1,16 @@
+"""`tf.version`: the TensorFlow whose names and behaviour this runtime has.
+
+Programs compare it, to know what they may use; which agc it is stands in `GIT_VERSION`.
+
+>>> VERSION.split(".")[0]
+'2'
+"""
+
+from __future__ import annotations
+
+VERSION = "2.21.0"
+GIT_VERSION = "agc-0.1.0"
+COMPILER_VERSION = ""
+GRAPH_DEF_VERSION = 1
+GRAPH_DEF_VERSION_MIN_CONSUMER = 1
+GRAPH_DEF_VERSION_MIN_PRODUCER = 1
