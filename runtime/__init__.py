@@ -86,7 +86,16 @@ from .type_spec import TypeSpec, type_spec_from_value
 from .variable import Variable
 
 if TYPE_CHECKING:
-    from . import bitwise, linalg, math, nn, random, strings, sysconfig, test, version
+    from . import bitwise as bitwise
+    from . import linalg as linalg
+    from . import math as math
+    from . import nn as nn
+    from . import random as random
+    from . import strings as strings
+    from . import sysconfig as sysconfig
+    from . import test as test
+    from . import train as train
+    from . import version as version
     from .folding import foldl as foldl
     from .folding import foldr as foldr
     from .folding import scan as scan
@@ -103,9 +112,18 @@ newaxis = None
 __version__ = "2.21.0"
 """The TensorFlow whose names and behaviour this is, for programs that compare it; see version.py."""
 
-NAMESPACES = frozenset({
-    "bitwise", "linalg", "math", "nn", "random", "strings", "sysconfig", "test", "version",
-})  # fmt: skip
+NAMESPACES = (
+    "bitwise",
+    "linalg",
+    "math",
+    "nn",
+    "random",
+    "strings",
+    "sysconfig",
+    "test",
+    "train",
+    "version",
+)
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
 
 MEMBERS: dict[str, str] = {
@@ -131,8 +149,8 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "autograph", "bitwise", "config", "debugging", "dtypes", "errors", "ir", "linalg", "math", "nest", "nn", "random",
-    "strings", "sysconfig", "test", "version",
+    "autograph", "config", "debugging", "dtypes", "errors", "ir", "nest",
+    *NAMESPACES,
     "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec",
     "TypeSpec", "type_spec_from_value", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
+from . import tracking
 from .variable import Variable
 
 T = TypeVar("T")
@@ -37,6 +38,14 @@ class Module:
         if not chosen.isidentifier():
             raise ValueError(f"{chosen!r} is not a valid module name: it must be a Python identifier")
         self._name = chosen
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        tracking.announce(self, name, value)
+
+    def __children__(self) -> dict[str, Any]:
+        """The attributes: what saving and restoring follow."""
+        return tracking.attributes(self)
 
     @property
     def name(self) -> str:

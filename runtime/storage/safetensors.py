@@ -1,0 +1,132 @@
+"""Named arrays in one file, in the safetensors format (https://huggingface.co/docs/safetensors).
+
+    8 bytes   length of the header, little-endian
+    header    {"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, …} as JSON
+    data      the elements in row order, little-endian
+
+The format knows neither complex numbers nor strings. Complex numbers are stored as a last axis of two, strings with
+their lengths before them as bytes; the dtypes and shapes that they stand for are in the header's `__metadata__`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .. import dtypes
+from ..errors import DataLossError, NotFoundError
+from ..ir.literals import decode, encode
+from .atomic import replacing
+
+Array = np.ndarray[Any, Any]
+
+CODES = {
+    dtypes.float64: "F64", dtypes.float32: "F32", dtypes.float16: "F16", dtypes.bfloat16: "BF16",
+    dtypes.float8_e5m2: "F8_E5M2", dtypes.float8_e4m3fn: "F8_E4M3",
+    dtypes.int64: "I64", dtypes.int32: "I32", dtypes.int16: "I16", dtypes.int8: "I8",
+    dtypes.uint64: "U64", dtypes.uint32: "U32", dtypes.uint16: "U16", dtypes.uint8: "U8", dtypes.bool_: "BOOL",
+}  # fmt: skip
+_BY_CODE = {code: dtype for dtype, code in CODES.items()}
+_PARTS = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
+
+
+class Hashing:
+    """A stream that keeps the checksum of what is written to it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+
+    def write(self, content: bytes) -> None:
+        self._digest.update(content)
+        self._stream.write(content)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+def write(path: Path, arrays: Mapping[str, Array]) -> str:
+    """Write the arrays as the file `path`; the checksum (SHA-256) of the file."""
+    header: dict[str, Any] = {}
+    meant: dict[str, str] = {}
+    contents = []
+    position = 0
+    for name, array in arrays.items():
+        dtype = dtypes.of_array(array)
+        content = encode(array)
+        if dtype not in CODES:
+            meant[name] = json.dumps([dtype.name, list(array.shape)])
+        header[name] = {
+            **_stored(dtype, array.shape, len(content)),
+            "data_offsets": [position, position + len(content)],
+        }
+        position += len(content)
+        contents.append(content)
+    text = json.dumps({"__metadata__": meant, **header} if meant else header, ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)  # so that the data are aligned
+    with replacing(path) as stream:
+        hashing = Hashing(stream)
+        hashing.write(struct.pack("<Q", len(text)))
+        hashing.write(text)
+        for content in contents:
+            hashing.write(content)
+    return hashing.sha256
+
+
+def _stored(dtype: dtypes.DType, shape: tuple[int, ...], size: int) -> dict[str, Any]:
+    """How the header describes the elements."""
+    if dtype is dtypes.string:
+        return {"dtype": "U8", "shape": [size]}
+    if dtype in _PARTS:
+        return {"dtype": CODES[_PARTS[dtype]], "shape": [*shape, 2]}
+    return {"dtype": CODES[dtype], "shape": list(shape)}
+
+
+def read(path: Path, sha256: str | None = None) -> dict[str, Array]:
+    """All arrays of such a file.
+
+    Raises NotFoundError when there is no file, DataLossError when it is damaged or has another checksum than `sha256`.
+    """
+    try:
+        content = path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        raise NotFoundError(f"there is no file {path}") from None
+    if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
+        raise DataLossError(f"{path} is damaged: its checksum is another one than when it was written")
+    try:
+        return _parsed(content)
+    except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError) as error:
+        raise DataLossError(f"{path} is damaged, or no safetensors file: {error}") from None
+
+
+def _parsed(content: bytes) -> dict[str, Array]:
+    (length,) = struct.unpack_from("<Q", content)
+    if length > len(content) - 8:
+        raise ValueError(f"a header of {length} bytes in a file of {len(content)}")
+    header = json.loads(content[8 : 8 + length])
+    meant = header.pop("__metadata__", {})
+    data = memoryview(content)[8 + length :]
+    return {name: _array(entry, data, meant.get(name)) for name, entry in header.items()}
+
+
+def _array(entry: Mapping[str, Any], data: memoryview, meant: str | None) -> Array:
+    start, end = entry["data_offsets"]
+    shape = tuple(entry["shape"])
+    stored = _BY_CODE[entry["dtype"]]
+    dtype = stored
+    if meant is not None:
+        name, dims = json.loads(meant)
+        dtype, shape = dtypes.as_dtype(name), tuple(dims)
+    if not 0 <= start <= end <= len(data) or any(type(size) is not int or size < 0 for size in shape):
+        raise ValueError(f"data from {start} to {end} of {len(data)} bytes for the shape {shape}")
+    if dtype is not dtypes.string and math.prod(shape) * dtype.size != end - start:
+        raise ValueError(f"{end - start} bytes for {dtype.name}{list(shape)}")
+    return decode(bytes(data[start:end]), dtype, shape)

@@ -1,0 +1,22 @@
+"""The module `tf.train`: checkpoints.
+
+>>> import agc.runtime as tf, tempfile
+>>> v = tf.Variable(1.0)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = tf.train.Checkpoint(v=v).save(f"{folder}/ckpt")
+...     tf.train.latest_checkpoint(folder) == path
+True
+"""
+
+from __future__ import annotations
+
+from .checkpoint import Checkpoint
+from .manager import CheckpointManager
+from .options import CheckpointOptions
+from .reader import CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable
+from .state_file import latest_checkpoint
+
+__all__ = [
+    "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "checkpoints_iterator",
+    "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+]  # fmt: skip

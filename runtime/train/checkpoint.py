@@ -1,0 +1,133 @@
+"""`Checkpoint`: the values of an object's variables, saved and restored by the names that lead to them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from .. import tracking
+from ..ir.builder import current
+from ..variable import Variable
+from . import files
+from .object_graph import ObjectGraph
+from .restoring import LoadStatus, NothingRestored, Restoration
+from .state_file import CheckpointState
+
+
+class Checkpoint:
+    """Saves the variables of the objects that it is given, and restores them.
+
+    Args:
+        root: an object whose children are saved under their own names.
+        kwargs: further objects by name: variables, modules, optimisers, lists and dicts of these.
+
+    Attributes: `save_counter`, a variable that counts the calls of `save`.
+
+    Raises ValueError for an object that holds no variables and never will.
+
+    >>> import tempfile
+    >>> w = Variable([1.0, 2.0])
+    >>> checkpoint = Checkpoint(w=w)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = checkpoint.save(f"{folder}/ckpt")
+    ...     _ = w.assign([0.0, 0.0])
+    ...     status = checkpoint.restore(path).assert_consumed()
+    >>> os.path.basename(path), w.numpy().tolist()
+    ('ckpt-1', [1.0, 2.0])
+    """
+
+    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+        vars(self)["_root"] = root
+        if root is not None:
+            _demand_trackable("root", root)
+            if isinstance(root, Variable):
+                raise ValueError(
+                    "Checkpoint(root) takes an object with variables; name a variable: Checkpoint(v=v)"
+                )
+        for name, value in sorted(kwargs.items()):
+            if root is not None and tracking.children(root).get(name, value) is not value:
+                raise ValueError(f"the root has another object with the name {name!r}")
+            _demand_trackable(name, value)
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        tracking.announce(self, name, value)
+
+    def __children__(self) -> dict[str, Any]:
+        own = tracking.attributes(self)
+        root = own.pop("_root")
+        return own if root is None else {**tracking.children(root), **own}
+
+    @property
+    def save_counter(self) -> Variable:
+        """How often `save` has been called, an int64 variable."""
+        return self._counter()
+
+    def _counter(self) -> Variable:
+        if "save_counter" not in self.__children__():
+            counter = Variable(np.int64(0), trainable=False, name="save_counter")
+            vars(self)["save_counter"] = counter
+            tracking.announce(self, "save_counter", counter)
+        found: Variable = self.__children__()["save_counter"]
+        return found
+
+    def write(self, file_prefix: Any, options: Any = None) -> str:
+        """Save under exactly this prefix, without a number; for `read`. The prefix."""
+        prefix = _outside_of_functions("write", file_prefix)
+        graph = ObjectGraph.of(self)
+        files.write(prefix, graph.nodes, {key: variable._array for key, variable in graph.variables.items()})
+        return prefix
+
+    def save(self, file_prefix: Any, options: Any = None) -> str:
+        """Save under the prefix with the next number, and make this the latest checkpoint of its folder.
+
+        Returns the path for `restore`, such as "folder/ckpt-1".
+        """
+        prefix = _outside_of_functions("save", file_prefix)
+        counter = self._counter()
+        counter._array = np.array(counter._array + 1)
+        try:
+            path = self.write(f"{prefix}-{int(counter._array)}", options)
+        except BaseException:
+            counter._array = np.array(counter._array - 1)
+            raise
+        CheckpointState.of(os.path.dirname(path) or ".").with_latest(path).write()
+        return path
+
+    def read(self, save_path: Any, options: Any = None) -> LoadStatus:
+        """Restore what `write` or `save` saved: values whose variable does not exist yet wait for it.
+
+        Raises NotFoundError when there is no such checkpoint, DataLossError when it is damaged, and for a value that
+        does not fit its variable InvalidArgumentError (by its dtype) or ValueError (by its shape).
+        """
+        prefix = _outside_of_functions("read", save_path)
+        restoration = Restoration(files.read(prefix), prefix)
+        restoration.match(self, 0)
+        return LoadStatus(restoration, self)
+
+    def restore(self, save_path: Any, options: Any = None) -> LoadStatus | NothingRestored:
+        """Restore what `save` saved, the counter of saves too. Nothing is restored from None."""
+        if save_path is None:
+            return NothingRestored()
+        status = self.read(save_path, options)
+        self._counter()  # so that it gets its value now, and numbers go on
+        return status
+
+
+def _demand_trackable(name: str, value: Any) -> None:
+    if not (tracking.is_trackable(value) or isinstance(value, (list, dict))):
+        raise ValueError(
+            f"Checkpoint was expecting `{name}` to be a trackable object: a variable, a module, an optimiser or a "
+            f"list or dict of these, but got {value!r}. To keep a Python number, make it a tf.Variable"
+        )
+
+
+def _outside_of_functions(what: str, path: Any) -> str:
+    if current() is not None:
+        raise NotImplementedError(
+            f"Checkpoint.{what} writes or reads files now, not when a graph runs: call it outside of tf.function"
+        )
+    return str(os.fspath(path))

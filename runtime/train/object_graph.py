@@ -1,0 +1,59 @@
+"""The object graph of a checkpoint: every trackable object once, with its children, and the keys of its variables.
+
+{"children": {"w": 1, "layers": 2}}                          node 0, the root
+{"children": {}, "key": "w/.ATTRIBUTES/VARIABLE_VALUE"}      node 1, a variable
+…
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..tracking import children
+from ..variable import Variable
+
+VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+class Node(NamedTuple):
+    """An object of the graph: its children by name, as numbers of nodes; for a variable the key of its value."""
+
+    children: dict[str, int]
+    key: str | None
+
+
+class ObjectGraph(NamedTuple):
+    """The nodes, the root first, and the variables by their keys."""
+
+    nodes: list[Node]
+    variables: dict[str, Variable]
+
+    @classmethod
+    def of(cls, root: Any) -> ObjectGraph:
+        """The graph of what `root` holds: those close to it first, so that keys are the shortest paths."""
+        nodes: list[Node] = []
+        variables: dict[str, Variable] = {}
+        numbers = {id(root): 0}
+        pending = [(root, "")]
+        for place, path in pending:  # grows
+            key = None
+            if isinstance(place, Variable):
+                key = path + VALUE
+                variables[key] = place
+            found: dict[str, int] = {}
+            for name, child in children(place).items():
+                if id(child) not in numbers:
+                    numbers[id(child)] = len(pending)
+                    pending.append((child, f"{path}/{escaped(name)}" if path else escaped(name)))
+                found[name] = numbers[id(child)]
+            nodes.append(Node(found, key))
+        return cls(nodes, variables)
+
+
+def escaped(name: str) -> str:
+    """A name as a part of a key.
+
+    >>> escaped("a/b.c")
+    'a.Sb..c'
+    """
+    return name.replace(".", "..").replace("/", ".S")

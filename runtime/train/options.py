@@ -1,0 +1,20 @@
+"""Options of saving and restoring that TensorFlow has, and that mean nothing on one machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class CheckpointOptions:
+    """Accepted wherever TensorFlow takes it; devices, callbacks and asynchronous writes concern several machines."""
+
+    def __init__(
+        self,
+        experimental_io_device: str | None = None,
+        experimental_enable_async_checkpoint: bool = False,
+        experimental_write_callbacks: Any = None,
+        enable_async: bool = False,
+    ) -> None:
+        self.experimental_io_device = experimental_io_device
+        self.enable_async = enable_async or experimental_enable_async_checkpoint
+        self.experimental_write_callbacks = experimental_write_callbacks

@@ -1,0 +1,35 @@
+"""Files are there completely or not at all."""
+
+import os
+import stat
+
+import pytest
+from agc.runtime.storage.atomic import replacing
+
+
+def test_the_old_content_stays_when_writing_fails(tmp_path):
+    path = tmp_path / "values"
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError), replacing(path) as stream:
+        stream.write(b"new")
+        raise RuntimeError
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["values"]
+
+
+def test_a_reader_sees_the_old_content_until_the_end(tmp_path):
+    path = tmp_path / "values"
+    path.write_bytes(b"old")
+    with replacing(path) as stream:
+        stream.write(b"new")
+        stream.flush()
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+
+
+def test_files_have_the_usual_permissions(tmp_path):
+    with replacing(tmp_path / "values") as stream:
+        stream.write(b"")
+    (tmp_path / "usual").write_bytes(b"")
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("values", "usual")}
+    assert len(modes) == 1
