@@ -107,6 +107,10 @@ if TYPE_CHECKING:
     from .ops.clock import timestamp as timestamp
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
+    from .autodiff import GradientTape as GradientTape
+    from .autodiff import UnconnectedGradients as UnconnectedGradients
+    from .autodiff import gradients as gradients
+    from .ops.casting import stop_gradient as stop_gradient
 
 newaxis = None
 __version__ = "2.21.0"
@@ -131,6 +135,8 @@ MEMBERS: dict[str, str] = {
     "numpy_function": ".host", "py_function": ".host",
     "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
     "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
+    "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff", "gradients": ".autodiff",
+    "stop_gradient": ".ops.casting",
 }  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 

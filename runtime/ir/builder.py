@@ -16,7 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
 from ..devices import wanted
@@ -30,9 +30,34 @@ if TYPE_CHECKING:
     from ..ops.declare import Op
 
 
+class Recorder(Protocol):
+    """What is told of operations as they happen: a gradient tape."""
+
+    def computed(
+        self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> None:
+        """An operation ran at once."""
+
+    def added(self, operation: Operation, builder: Builder) -> None:
+        """An operation became part of the graph that `builder` builds."""
+
+
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.builders: list[Builder | None] = [None]
+        self.recorders: list[Recorder] = []
+        self.plain = True  # no graph is being built, and nobody records: what eager calls ask first
+
+    def push(self, builder: Builder | None) -> None:
+        self.builders.append(builder)
+        self.settle()
+
+    def pop(self) -> None:
+        self.builders.pop()
+        self.settle()
+
+    def settle(self) -> None:
+        self.plain = self.builders[-1] is None and not self.recorders
 
 
 _stack = _Stack()
@@ -41,6 +66,26 @@ _stack = _Stack()
 def current() -> Builder | None:
     """The builder that records operations in this thread; None when they run at once."""
     return _stack.builders[-1]
+
+
+def is_plain() -> bool:
+    """Whether operations run at once, and nobody wants to know."""
+    return _stack.plain
+
+
+def recorders() -> list[Recorder]:
+    """Those that record operations in this thread, the innermost last."""
+    return _stack.recorders
+
+
+def start_recording(recorder: Recorder) -> None:
+    _stack.recorders.append(recorder)
+    _stack.settle()
+
+
+def stop_recording(recorder: Recorder) -> None:
+    _stack.recorders[:] = [other for other in _stack.recorders if other is not recorder]
+    _stack.settle()
 
 
 class Builder:
@@ -68,6 +113,7 @@ class Builder:
             self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
             self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
             self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
+            self.stand_ins: dict[int, tuple[Any, SymbolicTensor]] = {}  # for known arrays that a tape watches
 
     @classmethod
     def of(cls, graph: Graph) -> Builder:
@@ -92,13 +138,13 @@ class Builder:
     def __enter__(self) -> Builder:
         if self.parent is None:
             self.entered = sys._getframe(1)
-        _stack.builders.append(self)
+        _stack.push(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _stack.builders.pop()
+        _stack.pop()
         if self.parent is None:
             self.entered = None
 
@@ -121,8 +167,24 @@ class Builder:
                 return argument._value
             return self.captured(argument._value, argument._builder)
         if isinstance(argument, EagerTensor):
-            return Constant(argument._array)
+            stand_in = self.stand_in(argument) if self.root.stand_ins else None
+            return Constant(argument._array) if stand_in is None else self.operand(stand_in)
         return self.captured_variable(argument)
+
+    def stand_in(self, tensor: EagerTensor) -> SymbolicTensor | None:
+        """The value of the graph that a known tensor is, if a tape watches it."""
+        found = self.root.stand_ins.get(id(tensor._array))
+        return found[1] if found is not None and self._inside(found[1]._builder) else None
+
+    def outermost(self, value: Value) -> tuple[Hashable, Builder]:
+        """What a value stands for, where that was made: a value, or the Reference to a variable."""
+        outer = next((outer for outer, inner in self.captures.items() if inner is value), None)
+        if outer is None:
+            return value, self
+        if not isinstance(outer, Value):
+            return outer, self
+        assert self.parent is not None
+        return self.parent.outermost(outer)
 
     def captured(self, value: Value, owner: Builder) -> Value:
         """The input that stands for `value`, which the surrounding builder `owner` makes."""
@@ -209,7 +271,10 @@ class Builder:
         wishes = names or self._wishes(op, call, len(specs))
         outputs = tuple(map(Value, wishes, specs))
         origin = None if call is None else call.origin
-        self.operations.append(Operation(op, tuple(inputs), attrs, outputs, regions, origin, wanted()))
+        operation = Operation(op, tuple(inputs), attrs, outputs, regions, origin, wanted())
+        self.operations.append(operation)
+        for recorder in _stack.recorders:
+            recorder.added(operation, self)
         return outputs
 
     def _wishes(self, op: Op, call: Call | None, count: int) -> Sequence[str]:
@@ -254,9 +319,9 @@ class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
     """Operations in this block run at once, even while a graph is being built."""
 
     def __enter__(self) -> None:
-        _stack.builders.append(None)
+        _stack.push(None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _stack.builders.pop()
+        _stack.pop()

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import dtypes, errors, shapes
@@ -16,9 +18,15 @@ from ..tensor import Tensor
 from .arithmetic import maximum, minimum, multiply
 from .attributes import Axis
 from .casting import cast
+from .creation import zeros_like
 from .declare import Input, Name, Same, op
-from .elementwise import erf, sigmoid, tanh
+from .elementwise import erf, exp, sigmoid, tanh
+from .extents import shape as shape_of
 from .families import CURVED, FLOATS, NUMERIC, REAL, Array, demand
+from .joining import join
+from .reductions import reduce_sum
+from .selecting import choose
+from .shaping import reshape, sum_to
 
 
 @op
@@ -37,6 +45,11 @@ def _(features: Array) -> Array:
     return np.maximum(features, features.dtype.type(0))
 
 
+@relu.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return choose(y > 0, dy, zeros_like(dy))
+
+
 @op
 def elu(features: Input, name: Name = None) -> Spec:
     """`features`, with `exp(x) - 1` for negative ones.
@@ -51,6 +64,11 @@ def elu(features: Input, name: Name = None) -> Spec:
 @elu.kernel
 def _(features: Array) -> Array:
     return np.where(features < 0, np.expm1(features), features)
+
+
+@elu.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return choose(features < 0, dy * (y + 1), dy)
 
 
 def relu6(features: TensorLike, name: Name = None) -> Tensor:
@@ -132,6 +150,11 @@ def _(logits: Array, axis: int) -> Array:
     return weights / np.sum(weights, axis, keepdims=True, dtype=weights.dtype)
 
 
+@softmax.gradient
+def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
+    return (dy - reduce_sum(dy * y, axis, True)) * y
+
+
 @op
 def log_softmax(logits: Input, axis: Axis = -1, name: Name = None) -> Spec:
     """The logarithm of `softmax`.
@@ -146,6 +169,11 @@ def log_softmax(logits: Input, axis: Axis = -1, name: Name = None) -> Spec:
 def _(logits: Array, axis: int) -> Array:
     shifted = _shifted(logits, axis)
     return shifted - np.log(np.sum(np.exp(shifted), axis, keepdims=True, dtype=shifted.dtype))
+
+
+@log_softmax.gradient
+def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
+    return dy - exp(y) * reduce_sum(dy, axis, True)
 
 
 @op
@@ -185,3 +213,10 @@ def _(value: Array, bias: Array, data_format: str | None) -> Array:
     if value.ndim < 2 or bias.shape != (value.shape[axis],):
         raise errors.InvalidArgumentError(f"bias_add: {bias.shape} does not fit {value.shape}")
     return value + (bias if axis == -1 else bias.reshape((-1, *(1,) * (value.ndim - 2))))
+
+
+@bias_add.gradient
+def _(dy: Any, y: Any, value: Any, bias: Any, data_format: str | None) -> Any:
+    if _channels(data_format) == -1:
+        return dy, lambda: sum_to(dy, shape_of(bias))
+    return dy, lambda: reduce_sum(reshape(dy, join([shape_of(dy)[:2], [-1]], 0)), (0, 2))

@@ -19,8 +19,13 @@ from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .casting import cast
+from .comparison import logical_or, not_equal
+from .creation import ones_like, zeros_like
 from .declare import Inputs, Name, Same, op
+from .elementwise import conj, log, square
 from .families import CURVED, FLOATS, INTEGERS, NUMERIC, REAL, SIGNED, STRINGS, Array, binary, demand
+from .selecting import choose
+from .shaping import fitted
 
 
 def _nonzero(y: Array) -> Array:
@@ -154,6 +159,90 @@ xlogy = binary(
 )
 xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]")
 
+# Gradients. What was broadcast gets the sum of the gradients of its copies; see `fitted`.
+
+add.gradient(lambda dy, z, x, y: (fitted(dy, x), fitted(dy, y)))
+subtract.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy, y)))
+multiply.gradient(lambda dy, z, x, y: (lambda: fitted(dy * conj(y), x), lambda: fitted(dy * conj(x), y)))
+realdiv.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(dy / conj(y), x),
+        lambda: fitted(-dy * conj(x) / conj(y) / conj(y), y),
+    )
+)
+floordiv.no_gradient("it is constant but for jumps")
+floormod.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy * floordiv(x, y), y)))
+truncatediv.no_gradient("it is constant but for jumps")
+truncatemod.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy * truncatediv(x, y), y)))
+maximum.gradient(lambda dy, z, x, y: _to_the_chosen(dy, x, y, x >= y))
+minimum.gradient(lambda dy, z, x, y: _to_the_chosen(dy, x, y, x <= y))
+squared_difference.gradient(lambda dy, z, x, y: _of_squared_difference(dy, x, y))
+atan2.gradient(
+    lambda dy, z, y, x: (
+        lambda: fitted(dy * (x / (x * x + y * y)), y),
+        lambda: fitted(dy * (-y / (x * x + y * y)), x),
+    )
+)
+real_divide_no_nan.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(real_divide_no_nan(dy, conj(y)), x),
+        lambda: fitted(dy * real_divide_no_nan(real_divide_no_nan(-conj(x), conj(y)), conj(y)), y),
+    )
+)
+multiply_no_nan.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(multiply_no_nan(dy, conj(y)), x),
+        lambda: fitted(multiply_no_nan(conj(x), dy), y),
+    )
+)
+xlogy.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(dy * xlogy(_is_not_zero(x), conj(y)), x),
+        lambda: fitted(dy * xdivy(conj(x), conj(y)), y),
+    )
+)
+xdivy.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(dy * xdivy(_is_not_zero(x), conj(y)), x),
+        lambda: fitted(dy * xdivy(-conj(x), square(conj(y))), y),
+    )
+)
+
+
+def _is_not_zero(x: Any) -> Any:
+    return cast(not_equal(x, 0), x.dtype)
+
+
+def _to_the_chosen(dy: Any, x: Any, y: Any, first: Any) -> tuple[Any, Any]:
+    """The gradients of two operands of which one is the result; of equal ones the first gets it."""
+    return (
+        lambda: fitted(choose(first, dy, zeros_like(dy)), x),
+        lambda: fitted(choose(first, zeros_like(dy), dy), y),
+    )
+
+
+def _of_squared_difference(dy: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    to_x = dy * 2 * (x - y)
+    return fitted(to_x, x), lambda: fitted(-to_x, y)
+
+
+@pow.gradient
+def _(dy: Any, z: Any, x: Any, y: Any) -> Any:
+    """`0 ** y` and negative bases have no logarithm: the exponent gets 0 there, as in TensorFlow."""
+
+    def to_base() -> Any:
+        power = conj(y)
+        return fitted(dy * power * pow(conj(x), power - 1), x)
+
+    def to_exponent() -> Any:
+        base = conj(x)
+        there = not_equal(base, 0) if x.dtype.is_complex else base > 0
+        safe = choose(there, base, ones_like(base))
+        return fitted(dy * conj(z) * choose(there, log(safe), zeros_like(base)), y)
+
+    return to_base, to_exponent
+
+
 mod = floormod
 
 _QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS} | {
@@ -218,6 +307,11 @@ def _(inputs: list[Array]) -> Array:
     return functools.reduce(operator.add, inputs)
 
 
+@add_n.gradient
+def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
+    return [dy] * len(inputs)
+
+
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """`t` with what is smaller than the minimum or larger than the maximum replaced by these.
 
@@ -245,3 +339,14 @@ def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None
 @_clip.kernel
 def _(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array:
     return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
+
+
+@_clip.gradient
+def _(dy: Any, y: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    zero = zeros_like(dy)
+    low, high = t < clip_value_min, t > clip_value_max
+    return (
+        lambda: fitted(choose(logical_or(low, high), zero, dy), t),
+        lambda: fitted(choose(low, dy, zero), clip_value_min),
+        lambda: fitted(choose(high, dy, zero), clip_value_max),
+    )

@@ -16,7 +16,9 @@ import numpy as np
 from .. import errors, shapes
 from ..ir.specs import Spec
 from .declare import Input, Inputs, Name, Same, op
-from .indexing import HOLE, filled, is_mask, key_text, reason, result_sizes
+from .indexing import HOLE, filled, is_mask, key_text, reason, result_sizes, select
+from .selecting import masked
+from .shaping import fitted
 from .static import listed
 
 Array = Any
@@ -83,6 +85,15 @@ def _(tensor: Array, value: Array, parts: list[Array], key: str) -> Array:
     return result
 
 
+@replace.gradient
+def _(dy: Any, y: Any, tensor: Any, value: Any, parts: list[Any], key: str) -> Any:
+    return (
+        lambda: replace(dy, 0, parts, key),
+        lambda: fitted(select(dy, parts, key), value),
+        None,
+    )
+
+
 @op
 def replace_masked(tensor: Same, value: Same, mask: Input, name: Name = None) -> Spec:
     """`tensor` with `value` where `mask`, which covers its first axes, is true.
@@ -115,3 +126,12 @@ def _(tensor: Array, value: Array, mask: Array) -> Array:
     _check_broadcast(np.shape(value), (int(np.count_nonzero(chosen)), *result.shape[chosen.ndim :]))
     result[chosen] = value
     return result
+
+
+@replace_masked.gradient
+def _(dy: Any, y: Any, tensor: Any, value: Any, mask: Any) -> Any:
+    return (
+        lambda: replace_masked(dy, 0, mask),
+        lambda: fitted(masked(dy, mask), value),
+        None,
+    )

@@ -16,7 +16,7 @@ from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import DType
 from .declare import Input, Name, Same, op
-from .families import EVERY, FLOATS, NUMERIC, Array, demand
+from .families import CURVED, EVERY, FLOATS, NUMERIC, Array, demand
 
 
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
@@ -57,6 +57,11 @@ def convert(x: Array, dtype: dtypes.DType) -> Array:
     return x.astype(dtype.numpy)
 
 
+@_cast.gradient
+def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
+    return cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None
+
+
 @op
 def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
     """`value` with elements of `dtype`; what does not fit becomes the nearest that does.
@@ -78,6 +83,16 @@ def _(value: Array, dtype: dtypes.DType) -> Array:
         return convert(value, dtype)
     low, high = _limits(own, dtype)
     return convert(np.minimum(np.maximum(value, low), high), dtype)
+
+
+@saturate_cast.gradient
+def _(dy: Any, y: Any, value: Any, dtype: dtypes.DType) -> Any:
+    if dtype not in CURVED or value.dtype not in CURVED:
+        return None
+    if value.dtype.is_complex or dtype.is_complex or dtype.size >= value.dtype.size:
+        return cast(dy, value.dtype)
+    inside = (value >= dtype.min) & (value <= dtype.max)
+    return cast(dy * cast(inside, dtype), value.dtype)
 
 
 def _limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
@@ -132,6 +147,9 @@ def _(input: Array, type: dtypes.DType) -> Array:
     return np.ascontiguousarray(input).view(type.numpy).reshape(shape)
 
 
+bitcast.no_gradient("the bits of a number do not change by a little")
+
+
 @op(expression="{0}")
 def identity(input: Input, name: Name = None) -> Spec:
     """The same values again.
@@ -148,6 +166,30 @@ def _(input: Array) -> Array:
     return input
 
 
+@identity.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return dy
+
+
+@op(expression="{0}")
+def stop_gradient(input: Input, name: Name = None) -> Spec:
+    """The same values again, which count as constants when gradients are computed.
+
+    >>> stop_gradient([1., 2.]).numpy().tolist()
+    [1.0, 2.0]
+    """
+    demand(input, EVERY, "stop_gradient")
+    return input.spec  # type: ignore[no-any-return]
+
+
+@stop_gradient.kernel
+def _(input: Array) -> Array:
+    return input
+
+
+stop_gradient.no_gradient("that is what it is for")
+
+
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
     """Complex numbers from their parts.
 
@@ -160,24 +202,24 @@ def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
             f"The `real` and `imag` components have incorrect types: {real.dtype.name} {imag.dtype.name}. "
             "They must be consistent, and one of float32, float64"
         )
-    return _complex(real, imag, name)  # type: ignore[no-any-return]
+    return of_parts(real, imag, name)  # type: ignore[no-any-return]
 
 
 _PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
 
 
 @op(name="complex")
-def _complex(real: Same, imag: Same, name: Name = None) -> Spec:
+def of_parts(real: Same, imag: Same, name: Name = None) -> Spec:
     """Complex numbers from their parts, of one dtype.
 
-    >>> _complex([1.], [2.]).numpy().tolist()
+    >>> of_parts([1.], [2.]).numpy().tolist()
     [(1+2j)]
     """
     demand(real, FLOATS - {dtypes.float16}, "complex")
     return Spec(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
 
 
-@_complex.kernel
+@of_parts.kernel
 def _(real: Array, imag: Array) -> Array:
     kind = np.result_type(real.dtype, np.complex64)
     out = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), kind)

@@ -19,6 +19,7 @@ from ..tensor import EagerTensor
 from . import static
 from .attributes import DType, OptionalDType
 from .declare import Input, Ints, Name, op
+from .shaping import sum_to
 from .static import checked_dims, dims, integer
 
 Array = Any
@@ -100,6 +101,9 @@ def _(input: Array, dtype: dtypes.DType | None) -> Array:
     return _filled(np.shape(input), dtype or dtypes.of_array(input), 0)
 
 
+zeros_like.no_gradient("it is constant")
+
+
 @op
 def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> Spec:
     """Ones in the shape of `input`, and of its dtype unless another is given.
@@ -113,6 +117,9 @@ def ones_like(input: Input, dtype: OptionalDType = None, name: Name = None) -> S
 @ones_like.kernel
 def _(input: Array, dtype: dtypes.DType | None) -> Array:
     return _filled(np.shape(input), dtype or dtypes.of_array(input), 1)
+
+
+ones_like.no_gradient("it is constant")
 
 
 def _numeric(dtype: dtypes.DType) -> dtypes.DType:
@@ -144,6 +151,11 @@ def fill(dims: Ints, value: Input, name: Name = None) -> Spec:
 @fill.kernel
 def _(dims: Array, value: Array) -> Array:
     return np.full(checked_dims(dims), value, value.dtype)
+
+
+@fill.gradient
+def _(dy: Any, y: Any, dims: Any, value: Any) -> Any:
+    return None, sum_to(dy, ())
 
 
 def eye(

@@ -43,7 +43,7 @@ import numpy as np
 from .. import composites, dtypes, errors
 from ..convert import convert_to_tensor, is_tensor_like
 from ..devices import log_placement, placement
-from ..ir.builder import Builder, current
+from ..ir.builder import Builder, current, recorders
 from ..ir.graph import Constant, Operand, Value
 from ..ir.specs import AnySpec, RefSpec, Spec
 from ..quiet import quietly
@@ -107,6 +107,7 @@ class Op:
         self.compute: Callable[..., Any] = self._no_kernel
         self.known: Callable[..., Any] | None = None
         self.differentiate: Callable[..., Any] | None = None
+        self.has_no_gradient: str | None = None
         self._read_signature()
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
@@ -170,6 +171,10 @@ class Op:
         """
         self.differentiate = differentiate
         return differentiate
+
+    def no_gradient(self, reason: str) -> None:
+        """Say why the result, though it consists of fractions, passes no gradient on."""
+        self.has_no_gradient = reason
 
     def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
         """Decorator: what is known of the elements of a vector of integers before the graph runs.
@@ -344,8 +349,14 @@ class Op:
         except ValueError as error:
             raise errors.InvalidArgumentError(f"{error} [op {self.name}]", self.name) from None
         if isinstance(specs, tuple):
-            return [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
-        return _eager(results, specs)
+            outputs = [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
+            told = outputs
+        else:
+            outputs = _eager(results, specs)
+            told = [outputs]
+        for recorder in recorders():
+            recorder.computed(self, tensors, attrs, told)
+        return outputs
 
     def _compute_narrow(self, operands: Sequence[Any], specs: Any) -> Callable[..., Any]:
         results = specs if isinstance(specs, tuple) else (specs,)

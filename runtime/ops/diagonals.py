@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import errors, shapes
@@ -14,7 +16,9 @@ from ..ir.graph import Operand
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import Axis
+from .creation import zeros_like
 from .declare import Input, Name, Same, op
+from .elementwise import conj
 from .families import BOOLS, EVERY, FLOATS, NUMERIC, SIGNED, Array, demand
 from .reductions import reduce_sum
 
@@ -52,6 +56,11 @@ def _(input: Array, k: int) -> Array:
     return np.diagonal(input, k, -2, -1)
 
 
+@diag_part.gradient
+def _(dy: Any, y: Any, input: Any, k: int) -> Any:
+    return set_diag(zeros_like(input), dy, k=k)
+
+
 @op
 def diag(diagonal: Input, name: Name = None, k: Axis = 0) -> Spec:
     """Matrices with these diagonals, and zeros elsewhere; `k` as in `diag_part`.
@@ -75,6 +84,11 @@ def _(diagonal: Array, k: int) -> Array:
     matrix = np.zeros((*diagonal.shape[:-1], size, size), diagonal.dtype)
     _write_diagonal(matrix, diagonal, k)
     return matrix
+
+
+@diag.gradient
+def _(dy: Any, y: Any, diagonal: Any, k: int) -> Any:
+    return diag_part(dy, k=k)
 
 
 def _write_diagonal(matrix: Array, diagonal: Array, k: int) -> None:
@@ -105,6 +119,11 @@ def _(input: Array, diagonal: Array, k: int) -> Array:
     return matrix
 
 
+@set_diag.gradient
+def _(dy: Any, y: Any, input: Any, diagonal: Any, k: int) -> Any:
+    return set_diag(dy, zeros_like(diagonal), k=k), diag_part(dy, k=k)
+
+
 @op
 def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None) -> Spec:
     """`input` with zeros but for a band around the diagonal; a negative number keeps the whole triangle.
@@ -121,6 +140,11 @@ def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None)
 def _(input: Array, num_lower: int, num_upper: int) -> Array:
     upper = np.triu(input, -num_lower) if num_lower >= 0 else input
     return np.tril(upper, num_upper) if num_upper >= 0 else upper
+
+
+@band_part.gradient
+def _(dy: Any, y: Any, input: Any, num_lower: int, num_upper: int) -> Any:
+    return band_part(dy, num_lower, num_upper)
 
 
 def trace(x: TensorLike, name: Name = None) -> Tensor:
@@ -150,6 +174,11 @@ def _(a: Array, conjugate: bool) -> Array:
     return np.conj(turned) if conjugate and a.dtype.kind == "c" else turned
 
 
+@matrix_transpose.gradient
+def _(dy: Any, y: Any, a: Any, conjugate: bool) -> Any:
+    return matrix_transpose(dy, conjugate=conjugate)
+
+
 def adjoint(matrix: TensorLike, name: Name = None) -> Tensor:
     """The conjugate transpose.
 
@@ -176,3 +205,8 @@ def cross(a: Same, b: Same, name: Name = None) -> Spec:
 @cross.kernel
 def _(a: Array, b: Array) -> Array:
     return np.cross(a, b)
+
+
+@cross.gradient
+def _(dy: Any, y: Any, a: Any, b: Any) -> Any:
+    return cross(conj(b), dy), cross(dy, conj(a))

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
+from .casting import cast, of_parts
 from .declare import Name
 from .families import BOOLS, COMPLEX, CURVED, FLOATS, NUMERIC, REAL, SIGNED, Array, boolean, real_part, unary
+from .shaping import fitted
 
 
 def _sign(x: Array) -> Array:
@@ -170,6 +172,47 @@ _angle = unary(
     "[0.0, 0.0]",
     real_part,
 )
+
+
+# Gradients. That of a complex function is multiplied by the conjugate of its derivative, as in TensorFlow.
+
+abs.gradient(lambda dy, y, x: cast(dy, x.dtype) * sign(x))
+negative.gradient(lambda dy, y, x: -dy)
+sign.no_gradient("it is constant but for a jump at 0")
+square.gradient(lambda dy, y, x: dy * (conj(x) * 2))
+sqrt.gradient(lambda dy, y, x: dy * 0.5 / conj(y))
+rsqrt.gradient(lambda dy, y, x: dy * -0.5 * conj(y) ** 3)
+reciprocal.gradient(lambda dy, y, x: -dy * square(conj(y)))
+exp.gradient(lambda dy, y, x: dy * conj(y))
+expm1.gradient(lambda dy, y, x: dy * exp(conj(x)))
+log.gradient(lambda dy, y, x: dy * reciprocal(conj(x)))
+log1p.gradient(lambda dy, y, x: dy / (conj(x) + 1))
+sin.gradient(lambda dy, y, x: dy * cos(conj(x)))
+cos.gradient(lambda dy, y, x: -dy * sin(conj(x)))
+tan.gradient(lambda dy, y, x: dy / square(cos(conj(x))))
+asin.gradient(lambda dy, y, x: dy * rsqrt(1 - square(conj(x))))
+acos.gradient(lambda dy, y, x: -dy * rsqrt(1 - square(conj(x))))
+atan.gradient(lambda dy, y, x: dy / (square(conj(x)) + 1))
+sinh.gradient(lambda dy, y, x: dy * cosh(conj(x)))
+cosh.gradient(lambda dy, y, x: dy * sinh(conj(x)))
+tanh.gradient(lambda dy, y, x: dy * (1 - square(conj(y))))
+asinh.gradient(lambda dy, y, x: dy / cosh(conj(y)))
+acosh.gradient(lambda dy, y, x: dy / sinh(conj(y)))
+atanh.gradient(lambda dy, y, x: dy / (1 - square(conj(x))))
+sigmoid.gradient(lambda dy, y, x: dy * (conj(y) * (1 - conj(y))))
+log_sigmoid.gradient(lambda dy, y, x: dy * sigmoid(-x))
+softplus.gradient(lambda dy, y, x: dy * sigmoid(x))
+erf.gradient(lambda dy, y, x: dy * (exp(-square(x)) * (2 / math.sqrt(math.pi))))
+erfc.gradient(lambda dy, y, x: dy * (exp(-square(x)) * (-2 / math.sqrt(math.pi))))
+ceil.no_gradient("it is constant but for jumps")
+floor.no_gradient("it is constant but for jumps")
+round.no_gradient("it is constant but for jumps")
+rint.no_gradient("it is constant but for jumps")
+_real.gradient(lambda dy, y, x: cast(dy, x.dtype))
+imag.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j if x.dtype.is_complex else None)
+_conj.gradient(lambda dy, y, x: conj(dy))
+of_parts.gradient(lambda dy, y, real, imaginary: (fitted(_real(dy), real), fitted(imag(dy), imaginary)))
+_angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_complex else None)
 
 
 def real(input: TensorLike, name: Name = None) -> Tensor:

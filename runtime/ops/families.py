@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import dtypes, errors, shapes
 from ..devices import placement
-from ..ir.builder import current
+from ..ir.builder import current, is_plain
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
 from .declare import Input, Name, Op, Same
@@ -84,7 +84,7 @@ class Elementwise(Op):
         self._taken: set[Any] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and current() is None and not placement.logged:
+        if not kwargs and is_plain() and not placement.logged:
             arrays = _arrays(args)
             if arrays is not None and arrays[0].dtype in self._taken:
                 try:

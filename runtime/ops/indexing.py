@@ -16,9 +16,10 @@ import numpy as np
 from .. import convert, errors
 from ..ir.specs import Spec
 from ..tensor import EagerTensor, Tensor
-from .declare import Input, Inputs, Name, op
+from .declare import Input, Inputs, Ints, Name, op
+from .extents import shape as shape_of
 from .selecting import boolean_mask
-from .static import known_elements
+from .static import checked_dims, dims, known_elements
 
 Array = Any
 
@@ -205,6 +206,33 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
     return found if isinstance(found, (np.ndarray, np.generic)) else np.asarray(found, tensor.dtype)
+
+
+@select.gradient
+def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
+    return put_back_item(dy, shape_of(tensor), parts, key), None
+
+
+@op
+def put_back_item(value: Input, shape: Ints, parts: Inputs, key: str, name: Name = None) -> Spec:
+    """The opposite of `getitem`: zeros in this shape, with `value` at the key.
+
+    >>> put_back_item([5, 7], [4], [], "::2")
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([5, 0, 7, 0], dtype=int32)>
+    """
+    return Spec(value.dtype, dims(shape))
+
+
+@put_back_item.kernel
+def _(value: Array, shape: Array, parts: list[Array], key: str) -> Array:
+    result = np.zeros(checked_dims(shape), value.dtype)
+    result[filled(key, parts)] = value
+    return result
+
+
+@put_back_item.gradient
+def _(dy: Any, y: Any, value: Any, shape: Any, parts: list[Any], key: str) -> Any:
+    return select(dy, parts, key), None, None
 
 
 def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:

@@ -25,7 +25,9 @@ from ..convert import (
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
 from .attributes import Axis
+from .creation import zeros_like
 from .declare import Input, Inputs, Ints, Name, op
+from .extents import shape as shape_of
 from .static import as_tuple, integers, known_elements, listed, with_axis
 
 Array = Any
@@ -101,6 +103,14 @@ def _(values: list[Array], axis: int) -> Array:
     return np.concatenate(values, axis)
 
 
+@join.gradient
+def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
+    if len(values) == 1:
+        return [dy]
+    sizes = pack([shape_of(value)[axis] for value in values])
+    return split_sizes(dy, sizes, len(values), axis)
+
+
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Tensors of one shape joined along a new axis.
 
@@ -163,6 +173,11 @@ def _(values: list[Array], axis: int) -> Array:
     return rows
 
 
+@pack.gradient
+def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
+    return unpack(dy, len(values), axis)
+
+
 def _stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
     """The conversion of lists that contain tensors: every tensor inside has the dtype of the first."""
     if not holds_tensor(values):
@@ -215,6 +230,16 @@ def _(value: Array, num: int, axis: int) -> list[Array]:
     return [rows[i, ...] for i in range(num)]
 
 
+@unpack.gradient
+def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
+    return pack(_all(dy, y), axis)
+
+
+def _all(dy: list[Any], y: list[Any]) -> list[Any]:
+    """The gradients of several results, zeros for those that nothing depends on."""
+    return [zeros_like(part) if grad is None else grad for grad, part in zip(dy, y, strict=True)]
+
+
 def split(
     value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str | None = None
 ) -> Any:
@@ -265,6 +290,11 @@ def _(value: Array, num: int, axis: int) -> list[Array]:
     return np.split(value, num, axis)
 
 
+@split_evenly.gradient
+def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
+    return join(_all(dy, y), axis)
+
+
 @op
 def split_sizes(
     value: Input, size_splits: Ints, num: int, axis: Axis = 0, name: Name = None
@@ -301,3 +331,8 @@ def _part_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
 def _(value: Array, size_splits: Array, num: int, axis: int) -> list[Array]:
     sizes = _part_sizes(as_tuple(size_splits), value.shape[axis])
     return np.split(value, np.cumsum(sizes)[:-1].tolist(), axis)
+
+
+@split_sizes.gradient
+def _(dy: list[Any], y: list[Any], value: Any, size_splits: Any, num: int, axis: int) -> Any:
+    return join(_all(dy, y), axis), None

@@ -14,6 +14,8 @@ from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import READERS, Axis, DType
 from .declare import Input, Ints, Name, Same, op
+from .extents import shape as shape_of
+from .selecting import put_along, take_along
 from .static import integer, integers
 
 Array = Any
@@ -45,6 +47,11 @@ def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", nam
 def _(values: Array, axis: int, direction: str) -> Array:
     ordered = np.sort(values, axis, kind="stable")
     return ordered if direction == "ASCENDING" else np.flip(ordered, axis)
+
+
+@sort.gradient
+def _(dy: Any, y: Any, values: Any, axis: int, direction: str) -> Any:
+    return take_along(dy, argsort(argsort(values, axis, direction), axis), axis)
 
 
 @op
@@ -134,6 +141,11 @@ def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
     return np.take_along_axis(input, indices, -1), indices.astype(index_type.numpy)
 
 
+@largest.gradient
+def _(dy: list[Any], y: list[Any], input: Any, k: Any, index_type: dtypes.DType) -> Any:
+    return put_along(dy[0], y[1], shape_of(input), -1), None
+
+
 @op
 def searchsorted(
     sorted_sequence: Same, values: Same, side: str = "left", out_type: DType = dtypes.int32, name: Name = None
@@ -196,6 +208,9 @@ def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
     places = np.empty(len(order), out_idx.numpy)
     places[order] = np.arange(len(order))
     return values[order], places[inverse.reshape(-1)]
+
+
+distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
 
 
 def sequence_mask(
@@ -270,3 +285,8 @@ def _(input: Array, seq_lengths: Array, seq_axis: int, batch_axis: int) -> Array
     places = np.where(steps < ends, ends - 1 - steps, steps)
     turned = rows[np.arange(len(rows))[:, None], places]
     return np.moveaxis(turned, (0, 1), (batch_axis, seq_axis))
+
+
+@reverse_rows.gradient
+def _(dy: Any, y: Any, input: Any, seq_lengths: Any, seq_axis: int, batch_axis: int) -> Any:
+    return reverse_rows(dy, seq_lengths, seq_axis, batch_axis), None

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import functools
+import string
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,13 @@ from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import Axes
-from .declare import Inputs, Name, Same, op
+from .creation import identity_matrix, ones
+from .declare import Inputs, Ints, Name, Same, op
+from .elementwise import conj
+from .extents import shape as shape_of
 from .families import NUMERIC, Array, demand
+from .shaping import expand_dims, fitted
+from .static import dims
 
 
 def _turned(shape: shapes.Dims, turn: bool) -> shapes.Dims:
@@ -76,6 +83,36 @@ def _(a: Array, b: Array, transpose_a: bool, transpose_b: bool, adjoint_a: bool,
     return (np.conj(a) if adjoint_a else a) @ (np.conj(b) if adjoint_b else b)
 
 
+@matmul.gradient
+def _(
+    dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, transpose_b: bool, adjoint_a: bool, adjoint_b: bool
+) -> Any:
+    """With `y = A @ b`, where A is `a` or `a` turned: dA is `dy @ adjoint(b)`, and `da` that, turned."""
+    turned_a, turned_b = transpose_a or adjoint_a, transpose_b or adjoint_b
+    own_a = conj(a) if transpose_a else a  # what the adjoint of A is, but for being turned
+    own_b = conj(b) if transpose_b else b
+
+    def to_a() -> Any:
+        if not turned_a:
+            return fitted(_product(dy, own_b, adjoint_b=not turned_b), a)
+        grad = _product(own_b, dy, adjoint_a=turned_b, adjoint_b=True)
+        return fitted(conj(grad) if transpose_a else grad, a)
+
+    def to_b() -> Any:
+        if not turned_b:
+            return fitted(_product(own_a, dy, adjoint_a=not turned_a), b)
+        grad = _product(dy, own_a, adjoint_a=True, adjoint_b=turned_a)
+        return fitted(conj(grad) if transpose_b else grad, b)
+
+    return to_a, to_b
+
+
+def _product(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> Any:
+    if a.dtype.is_complex:
+        return matmul(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+    return matmul(a, b, transpose_a=adjoint_a, transpose_b=adjoint_b)
+
+
 @op
 def matvec(
     a: Same,
@@ -104,6 +141,23 @@ def _(a: Array, b: Array, transpose_a: bool, adjoint_a: bool) -> Array:
     if transpose_a or adjoint_a:
         a = np.swapaxes(a, -1, -2)
     return ((np.conj(a) if adjoint_a else a) @ b[..., np.newaxis])[..., 0]
+
+
+@matvec.gradient
+def _(dy: Any, y: Any, a: Any, b: Any, transpose_a: bool, adjoint_a: bool) -> Any:
+    def to_a() -> Any:
+        columns, row = expand_dims(dy, -1), expand_dims(conj(b), -2)
+        if not (transpose_a or adjoint_a):
+            return fitted(columns * row, a)
+        turned = expand_dims(conj(b), -1) * expand_dims(dy, -2)
+        return fitted(conj(turned) if adjoint_a else turned, a)
+
+    def to_b() -> Any:
+        if adjoint_a:
+            return fitted(matvec(a, dy), b)
+        return fitted(matvec(conj(a), dy) if transpose_a else matvec(a, dy, adjoint_a=True), b)
+
+    return to_a, to_b
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Name = None) -> Tensor:
@@ -157,6 +211,71 @@ def _(a: Array, b: Array, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> A
     return np.tensordot(a, b, (axes_a, axes_b))
 
 
+@_tensordot.gradient
+def _(dy: Any, y: Any, a: Any, b: Any, axes_a: tuple[int, ...], axes_b: tuple[int, ...]) -> Any:
+    return (
+        lambda: tensordot_back(dy, conj(b), shape_of(a), axes_a, axes_b, True),
+        lambda: tensordot_back(dy, conj(a), shape_of(b), axes_b, axes_a, False),
+    )
+
+
+@op
+def tensordot_back(
+    dy: Same, other: Same, shape: Ints, axes: Axes, axes_other: Axes, is_left: bool, name: Name = None
+) -> Spec:
+    """The factor of a `tensordot` whose place `dy` takes in it: the gradient of that factor.
+
+    >>> tensordot_back([[1, 2]], [10, 1], [1, 2, 2], [1], [0], True).numpy().tolist()
+    [[[10, 20], [1, 2]]]
+    """
+    demand(dy, NUMERIC, "tensordot_back")
+    if axes is None or axes_other is None or len(axes) != len(axes_other):
+        raise ValueError(f"tensordot_back: the axes {axes} and {axes_other} do not go in pairs")
+    return Spec(dy.dtype, dims(shape))
+
+
+@tensordot_back.kernel
+def _(
+    dy: Array, other: Array, shape: Array, axes: tuple[int, ...], axes_other: tuple[int, ...], is_left: bool
+) -> Array:
+    rank = len(shape)
+    summed = [axis % rank for axis in axes]
+    gone = [axis % other.ndim for axis in axes_other]
+    free = [i for i in range(rank) if i not in summed]
+    rest = [i for i in range(other.ndim) if i not in gone]
+    count = len(free)
+    if is_left:
+        product = np.tensordot(
+            dy, other, (list(range(count, dy.ndim)), rest)
+        )  # free, then what is left of `other`
+    else:
+        product = np.tensordot(dy, other, (list(range(len(rest))), rest))
+    order = {axis: i for i, axis in enumerate(free)}
+    for place, axis in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
+        order[summed[axis]] = count + place
+    return product.transpose([order[i] for i in range(rank)])
+
+
+@tensordot_back.gradient
+def _(
+    dz: Any,
+    z: Any,
+    dy: Any,
+    other: Any,
+    shape: Any,
+    axes: tuple[int, ...],
+    axes_other: tuple[int, ...],
+    is_left: bool,
+) -> Any:
+    def to_other() -> Any:
+        grad = tensordot_back(conj(dy), dz, shape_of(other), axes_other, axes, not is_left)
+        return conj(conj(grad)) if dz.dtype.is_complex else grad
+
+    if is_left:
+        return lambda: _tensordot(dz, conj(other), axes, axes_other), to_other, None
+    return lambda: _tensordot(conj(other), dz, axes_other, axes), to_other, None
+
+
 def einsum(equation: str, *inputs: TensorLike, name: Name = None) -> Tensor:
     """A sum of products by Einstein's notation: what `->` does not name is summed over.
 
@@ -181,6 +300,61 @@ def _einsum(inputs: Inputs, equation: str, name: Name = None) -> Spec:
 @_einsum.kernel
 def _(inputs: list[Array], equation: str) -> Array:
     return np.einsum(equation, *inputs, optimize=len(inputs) > 2)
+
+
+@_einsum.gradient
+def _(dy: Any, y: Any, inputs: list[Any], equation: str) -> Any:
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    output = right if arrow else _implied(left)
+    return [functools.partial(_einsum_back, dy, output, inputs, terms, place) for place in range(len(inputs))]
+
+
+def _implied(left: str) -> str:
+    """The output of an equation that does not name it."""
+    labels = left.replace(",", "").replace(".", "")
+    once = sorted(label for label in set(labels) if labels.count(label) == 1)
+    return ("..." if "..." in left else "") + "".join(once)
+
+
+def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], place: int) -> Any:
+    """The product of `dy` with all inputs but one: an einsum whose output is that one's term.
+
+    A label that only this term has is one that was summed over by itself: ones have it. One that the term has
+    twice took the diagonal: it is filled with the help of the identity matrix.
+    """
+    x, term = inputs[place], terms[place]
+    factors = [dy, *(conj(other) for i, other in enumerate(inputs) if i != place)]
+    given = [output, *(other for i, other in enumerate(terms) if i != place)]
+    known = set("".join(given)) - {"."}
+    wanted, spare = "", iter(label for label in string.ascii_letters if label not in "".join(terms) + output)
+    for axis, label in _labels(term):
+        if label == "...":
+            wanted += label
+            continue
+        if label in wanted:
+            twin = next(spare)
+            size = shape_of(x)[axis]
+            factors.append(identity_matrix(size, size, (), x.dtype))
+            given.append(label + twin)
+            wanted += twin
+            continue
+        if label not in known:
+            factors.append(ones([shape_of(x)[axis]], x.dtype))
+            given.append(label)
+        wanted += label
+    if "..." in ",".join(given) and "..." not in wanted:
+        wanted = "..." + wanted
+    return fitted(_einsum(factors, f"{','.join(given)}->{wanted}"), x)
+
+
+def _labels(term: str) -> list[tuple[int, str]]:
+    """The labels of a term with their axes, from the end behind dots."""
+    head, dots, tail = term.partition("...")
+    found = list(enumerate(head))
+    if dots:
+        found.append((len(head), dots))
+    return [*found, *((i - len(tail), label) for i, label in enumerate(tail))]
 
 
 def einsum_shape(equation: str, operands: list[shapes.Dims]) -> shapes.Dims:

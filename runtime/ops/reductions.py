@@ -17,9 +17,15 @@ import numpy as np
 from .. import dtypes, errors, shapes
 from ..ir.graph import Operand
 from ..ir.specs import Spec
-from .arithmetic import truncated
+from .arithmetic import maximum, real_divide_no_nan, truncated
 from .attributes import Axes, DType
-from .declare import Input, Name, Op, op
+from .casting import cast
+from .comparison import equal
+from .creation import zeros_like
+from .declare import Input, Ints, Name, Op, op
+from .elementwise import conj, exp, is_finite, real
+from .extents import shape as shape_of
+from .extents import size as size_of
 from .families import (
     BOOLS,
     CURVED,
@@ -33,6 +39,8 @@ from .families import (
     demand,
     real_part,
 )  # fmt: skip
+from .selecting import choose
+from .static import checked_dims, dims
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -186,6 +194,104 @@ reduce_euclidean_norm = reduction(
 )
 
 
+@reduce_prod.gradient
+def _(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    """Each element gets the product of the others, which is found without dividing: there may be zeros."""
+    return spread(dy, shape_of(x), axis, keepdims) * conj(product_of_others(x, axis))
+
+
+def _share(x: Any, y: Any) -> Any:
+    """How many elements of `x` there are to each of `y`."""
+    return cast(maximum(size_of(x), 1) // maximum(size_of(y), 1), x.dtype)
+
+
+def _to_the_equal(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    """The gradient of an extreme, shared among the elements that are equal to it."""
+    chosen = cast(equal(x, spread(y, shape_of(x), axis, keepdims)), dy.dtype)
+    return chosen * spread(dy / reduce_sum(chosen, axis, keepdims), shape_of(x), axis, keepdims)
+
+
+def stop_at_infinity(x: Any) -> Any:
+    """`x` where it is finite, 0 elsewhere."""
+    return choose(is_finite(x), x, zeros_like(x))
+
+
+@op
+def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = None) -> Spec:
+    """The opposite of a reduction: what was reduced to one element gets that everywhere.
+
+    >>> spread([1, 2], [2, 3], axis=1, keepdims=False).numpy().tolist()
+    [[1, 1, 1], [2, 2, 2]]
+    """
+    wanted = dims(shape)
+    if wanted is not None and tensor.shape is not None:
+        shapes.merge(tensor.shape, reduced(wanted, axis, keepdims))
+    return Spec(tensor.dtype, wanted)
+
+
+@spread.kernel
+def _(tensor: Array, shape: Array, axis: Axes, keepdims: bool) -> Array:
+    wanted = checked_dims(shape)
+    if not keepdims:
+        tensor = np.reshape(tensor, reduced(wanted, axis, True))
+    return np.broadcast_to(tensor, wanted)
+
+
+@spread.gradient
+def _(dy: Any, y: Any, tensor: Any, shape: Any, axis: Axes, keepdims: bool) -> Any:
+    return reduce_sum(dy, axis, keepdims), None
+
+
+# Gradients. `spread` gives every element the gradient of the result that it is part of.
+
+reduce_sum.gradient(lambda dy, y, x, axis, keepdims: spread(dy, shape_of(x), axis, keepdims))
+reduce_mean.gradient(lambda dy, y, x, axis, keepdims: spread(dy / _share(x, y), shape_of(x), axis, keepdims))
+reduce_max.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
+reduce_min.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
+reduce_logsumexp.gradient(
+    lambda dy, y, x, axis, keepdims: (
+        spread(dy, shape_of(x), axis, keepdims)
+        * exp(x - stop_at_infinity(spread(y, shape_of(x), axis, keepdims)))
+    )
+)
+reduce_euclidean_norm.gradient(
+    lambda dy, y, x, axis, keepdims: x * spread(real_divide_no_nan(dy, y), shape_of(x), axis, keepdims)
+)
+
+
+@op
+def product_of_others(x: Input, axis: Axes, name: Name = None) -> Spec:
+    """For each element the product of the other ones that `reduce_prod` multiplies it with.
+
+    >>> product_of_others([2, 0, 3], None).numpy().tolist()
+    [0, 6, 0]
+    """
+    demand(x, NUMERIC, "product_of_others")
+    reduced(x.shape, axis, False)
+    return Spec(x.dtype, x.shape)
+
+
+@product_of_others.kernel
+def _(x: Array, axis: Axes) -> Array:
+    x = np.asarray(x)
+    axes = tuple(range(x.ndim)) if axis is None else tuple(one % x.ndim for one in axis)
+    kept = [i for i in range(x.ndim) if i not in axes]
+    flat = np.moveaxis(x, kept, range(len(kept))).reshape(*(x.shape[i] for i in kept), -1)
+    before, after = np.ones_like(flat), np.ones_like(flat)
+    np.multiply.accumulate(flat[..., :-1], -1, out=before[..., 1:])
+    np.multiply.accumulate(flat[..., :0:-1], -1, out=after[..., -2::-1])
+    rest = [x.shape[i] for i in range(x.ndim) if i in axes]
+    products = (before * after).reshape(*(x.shape[i] for i in kept), *rest)
+    return np.moveaxis(products, range(len(kept)), kept)
+
+
+@product_of_others.gradient
+def _(dy: Any, y: Any, x: Any, axis: Axes) -> Any:
+    """The product of all but two elements, for each pair: exact for numbers without zeros among them."""
+    total = reduce_sum(dy * conj(y), axis, True)
+    return (total - dy * conj(y)) / conj(x)
+
+
 def _spread(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:
     if x.dtype in INTEGERS:
         raise TypeError("Input must be either real or complex. Received integer type.")
@@ -210,6 +316,13 @@ def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return _variance(input_tensor, axis, keepdims).astype(input_tensor.real.dtype)
 
 
+@reduce_variance.gradient
+def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
+    x = input_tensor
+    distance = x - reduce_mean(x, axis, True)
+    return distance * cast(spread(dy * 2 / _share(real(x), y), shape_of(x), axis, keepdims), x.dtype)
+
+
 @op
 def reduce_std(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
     """The standard deviation: the square root of the variance.
@@ -223,6 +336,13 @@ def reduce_std(input_tensor: Input, axis: Axes = None, keepdims: bool = False, n
 @reduce_std.kernel
 def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return np.sqrt(_variance(input_tensor, axis, keepdims)).astype(input_tensor.real.dtype)
+
+
+@reduce_std.gradient
+def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
+    x = input_tensor
+    distance = x - reduce_mean(x, axis, True)
+    return distance * cast(spread(dy / y / _share(real(x), y), shape_of(x), axis, keepdims), x.dtype)
 
 
 @op

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import shapes
@@ -13,6 +15,7 @@ from ..ir.graph import Operand
 from ..ir.specs import Spec
 from .attributes import Axis
 from .declare import Input, Name, op
+from .elementwise import conj
 from .families import NUMERIC, Array, demand
 
 
@@ -50,6 +53,11 @@ def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
     return _scan(np.add, 0, x, axis, exclusive, reverse)
 
 
+@cumsum.gradient
+def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    return cumsum(dy, axis, exclusive, not reverse)
+
+
 @op
 def cumprod(
     x: Input, axis: Axis = 0, exclusive: bool = False, reverse: bool = False, name: Name = None
@@ -65,3 +73,8 @@ def cumprod(
 @cumprod.kernel
 def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
     return _scan(np.multiply, 1, x, axis, exclusive, reverse)
+
+
+@cumprod.gradient
+def _(dy: Any, y: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
+    return cumsum(dy * conj(y), axis, exclusive, not reverse) / conj(x)

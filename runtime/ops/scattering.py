@@ -12,8 +12,11 @@ import numpy as np
 
 from .. import shapes
 from ..ir.specs import Spec
+from .casting import cast
+from .comparison import equal
+from .creation import zeros_like
 from .declare import Input, Ints, Name, Op, Same, op
-from .selecting import check_coordinates
+from .selecting import check_coordinates, gather_nd
 from .static import checked_dims, dims, listed
 
 Array = Any
@@ -36,6 +39,11 @@ def _(indices: Array, updates: Array, shape: Array) -> Array:
     result = np.zeros(checked_dims(shape), updates.dtype)
     np.add.at(result, _coordinates(indices, updates, result.shape), updates)
     return result
+
+
+@scatter_nd.gradient
+def _(dy: Any, y: Any, indices: Any, updates: Any, shape: Any) -> Any:
+    return None, gather_nd(dy, indices), None
 
 
 def _check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
@@ -127,3 +135,32 @@ tensor_scatter_nd_min = _scatter_into(
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 5], dtype=int32)>
     """,
 )
+
+
+@tensor_scatter_nd_update.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return (
+        lambda: tensor_scatter_nd_update(dy, indices, zeros_like(updates)),
+        None,
+        lambda: gather_nd(dy, indices),
+    )
+
+
+@tensor_scatter_nd_add.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return dy, None, lambda: gather_nd(dy, indices)
+
+
+@tensor_scatter_nd_sub.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return dy, None, lambda: -gather_nd(dy, indices)
+
+
+@tensor_scatter_nd_max.gradient
+@tensor_scatter_nd_min.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    """The gradient goes to what became the result, in equal parts where that is more than one."""
+    kept = cast(equal(tensor, y), dy.dtype)
+    taken = cast(equal(updates, gather_nd(y, indices)), dy.dtype)
+    share = dy / tensor_scatter_nd_add(kept, indices, taken)
+    return kept * share, None, taken * gather_nd(share, indices)

@@ -16,8 +16,11 @@ from .. import dtypes, errors, shapes
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import Axis
-from .declare import Input, Name, Same, op
-from .static import listed
+from .creation import zeros_like
+from .declare import Input, Ints, Name, Same, op
+from .extents import shape as shape_of
+from .shaping import fitted
+from .static import checked_dims, dims, listed
 
 Array = Any
 
@@ -84,6 +87,55 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
     )
 
 
+@take.gradient
+def _(dy: Any, y: Any, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    return put_back(dy, indices, shape_of(params), axis, batch_dims), None
+
+
+@op
+def put_back(
+    rows: Input, indices: Input, shape: Ints, axis: Axis, batch_dims: int, name: Name = None
+) -> Spec:
+    """The opposite of `gather`: zeros in this shape, with slices added where `gather` takes them from.
+
+    >>> put_back([1, 2, 4], [2, 0, 2], [3], 0, 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 0, 5], dtype=int32)>
+    """
+    _check_indices(indices)
+    return Spec(rows.dtype, dims(shape))
+
+
+@put_back.kernel
+def _(rows: Array, indices: Array, shape: Array, axis: int, batch_dims: int) -> Array:
+    result = np.zeros(checked_dims(shape), rows.dtype)
+    indices = np.asarray(indices)
+    place, batch = axis % result.ndim, batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
+    count = indices.ndim - batch
+    if not batch and not place and count == 1:
+        _add_rows(result, indices, np.asarray(rows))
+        return result
+    moved = np.moveaxis(rows, range(place, place + count), range(batch, batch + count))
+    index = (*_batch_index(indices.shape[:batch], count), indices)
+    np.add.at(np.moveaxis(result, place, batch), index, moved)
+    return result
+
+
+def _add_rows(result: Array, indices: Array, rows: Array) -> None:
+    """`np.add.at` on the first axis, in whole rows."""
+    order = np.argsort(indices, kind="stable")
+    ordered = indices[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else ordered
+    if len(starts) == len(indices):
+        result[indices] = rows
+    else:
+        result[ordered[starts]] = np.add.reduceat(rows[order], starts, 0, rows.dtype)
+
+
+@put_back.gradient
+def _(dy: Any, y: Any, rows: Any, indices: Any, shape: Any, axis: int, batch_dims: int) -> Any:
+    return take(dy, indices, axis, batch_dims), None, None
+
+
 def _check_range(indices: Array, size: int) -> None:
     if indices.size and (indices.min() < 0 or indices.max() >= size):
         place = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
@@ -135,6 +187,86 @@ def _(params: Array, indices: Array, batch_dims: int) -> Array:
     return params[(*rows, *np.moveaxis(indices, -1, 0), ...)]
 
 
+@gather_nd.gradient
+def _(dy: Any, y: Any, params: Any, indices: Any, batch_dims: int) -> Any:
+    return put_back_nd(dy, indices, shape_of(params), batch_dims), None
+
+
+@op
+def put_back_nd(updates: Input, indices: Input, shape: Ints, batch_dims: int, name: Name = None) -> Spec:
+    """The opposite of `gather_nd`: zeros in this shape, with what `gather_nd` takes added where it takes it from.
+
+    >>> put_back_nd([1, 2], [[0, 1], [0, 1]], [1, 2], 0)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 3]], dtype=int32)>
+    """
+    _check_indices(indices)
+    return Spec(updates.dtype, dims(shape))
+
+
+@put_back_nd.kernel
+def _(updates: Array, indices: Array, shape: Array, batch_dims: int) -> Array:
+    result = np.zeros(checked_dims(shape), updates.dtype)
+    rows = _batch_index(indices.shape[:batch_dims], indices.ndim - 1 - batch_dims)
+    np.add.at(result, (*rows, *np.moveaxis(indices, -1, 0), ...), updates)
+    return result
+
+
+@put_back_nd.gradient
+def _(dy: Any, y: Any, updates: Any, indices: Any, shape: Any, batch_dims: int) -> Any:
+    return gather_nd(dy, indices, batch_dims), None, None
+
+
+@op
+def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> Spec:
+    """Elements along one axis: each index picks from its own row.
+
+    >>> take_along([[1, 2], [3, 4]], [[1, 0], [0, 0]], 1).numpy().tolist()
+    [[2, 1], [3, 3]]
+    """
+    _check_indices(indices)
+    if x.shape is not None:
+        shapes.normal_axis(axis, len(x.shape))
+    return Spec(x.dtype, indices.shape)
+
+
+@take_along.kernel
+def _(x: Array, indices: Array, axis: int) -> Array:
+    return np.take_along_axis(x, indices, axis)
+
+
+@take_along.gradient
+def _(dy: Any, y: Any, x: Any, indices: Any, axis: int) -> Any:
+    return put_along(dy, indices, shape_of(x), axis), None
+
+
+@op
+def put_along(values: Input, indices: Input, shape: Ints, axis: Axis, name: Name = None) -> Spec:
+    """The opposite of `take_along`: zeros in this shape, with the values added where it takes them from.
+
+    >>> put_along([[5, 7]], [[1, 1]], [1, 3], 1).numpy().tolist()
+    [[0, 12, 0]]
+    """
+    _check_indices(indices)
+    return Spec(values.dtype, dims(shape))
+
+
+@put_along.kernel
+def _(values: Array, indices: Array, shape: Array, axis: int) -> Array:
+    result = np.zeros(checked_dims(shape), values.dtype)
+    if indices.shape != values.shape or indices.ndim != result.ndim:
+        raise ValueError(f"put_along: {indices.shape} indices for {values.shape} values in {result.shape}")
+    place = axis % result.ndim
+    index = list(np.indices(indices.shape, sparse=True))
+    index[place] = indices
+    np.add.at(result, tuple(index), values)
+    return result
+
+
+@put_along.gradient
+def _(dy: Any, y: Any, values: Any, indices: Any, shape: Any, axis: int) -> Any:
+    return take_along(dy, indices, axis), None, None
+
+
 def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> None:
     """InvalidArgumentError unless the coordinates along the last axis of `indices` are inside `sizes`."""
     if not indices.size:
@@ -181,6 +313,16 @@ def choose(condition: Input, x: Same, y: Same, name: Name = None) -> Spec:
 @choose.kernel
 def _(condition: Array, x: Array, y: Array) -> Array:
     return np.where(condition, x, y)
+
+
+@choose.gradient
+def _(dy: Any, z: Any, condition: Any, x: Any, y: Any) -> Any:
+    zero = zeros_like(dy)
+    return (
+        None,
+        lambda: fitted(choose(condition, dy, zero), x),
+        lambda: fitted(choose(condition, zero, dy), y),
+    )
 
 
 @op
@@ -241,3 +383,33 @@ def _(tensor: Array, mask: Array, axis: int) -> Array:
         )
     rows = tensor.reshape(*tensor.shape[:axis], math.prod(mask.shape), *tensor.shape[end:])
     return rows.compress(mask.reshape(-1), axis)
+
+
+@masked.gradient
+def _(dy: Any, y: Any, tensor: Any, mask: Any, axis: int) -> Any:
+    return put_back_masked(dy, mask, shape_of(tensor), axis), None
+
+
+@op
+def put_back_masked(rows: Input, mask: Input, shape: Ints, axis: Axis, name: Name = None) -> Spec:
+    """The opposite of `boolean_mask`: zeros in this shape, with slices where the mask is true.
+
+    >>> put_back_masked([5, 7], [True, False, True], [3], 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 0, 7], dtype=int32)>
+    """
+    if not (mask.dtype.is_bool or mask.dtype.is_numeric):
+        raise TypeError(f"a mask consists of booleans or numbers, not of {mask.dtype.name}")
+    return Spec(rows.dtype, dims(shape))
+
+
+@put_back_masked.kernel
+def _(rows: Array, mask: Array, shape: Array, axis: int) -> Array:
+    result = np.zeros(checked_dims(shape), rows.dtype)
+    flat = result.reshape(*result.shape[:axis], math.prod(mask.shape), *result.shape[axis + mask.ndim :])
+    np.moveaxis(flat, axis, 0)[mask.reshape(-1).astype(bool)] = np.moveaxis(rows, axis, 0)
+    return result
+
+
+@put_back_masked.gradient
+def _(dy: Any, y: Any, rows: Any, mask: Any, shape: Any, axis: int) -> Any:
+    return masked(dy, mask, axis), None, None

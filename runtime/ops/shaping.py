@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import shapes
+from .. import dtypes, shapes
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import Axes, Axis, Dims
 from .declare import Input, Ints, Name, op
 from .extents import rank
+from .extents import shape as shape_of
 from .ranges import range as number_range
 from .static import as_tuple, checked_dims, dims, integers, listed
 
@@ -80,6 +81,11 @@ def _(tensor: Array, shape: Array) -> Array:
         raise
 
 
+@reshape.gradient
+def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
+    return reshape(dy, shape_of(tensor)), None
+
+
 @op
 def expand_dims(input: Input, axis: Axis, name: Name = None) -> Spec:
     """`input` with a new axis of size 1.
@@ -99,6 +105,11 @@ def expand_dims(input: Input, axis: Axis, name: Name = None) -> Spec:
 @expand_dims.kernel
 def _(input: Array, axis: int) -> Array:
     return np.expand_dims(input, axis)
+
+
+@expand_dims.gradient
+def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
+    return reshape(dy, shape_of(input))
 
 
 @op
@@ -124,6 +135,11 @@ def squeeze(input: Input, axis: Axes = None, name: Name = None) -> Spec:
 @squeeze.kernel
 def _(input: Array, axis: tuple[int, ...] | None) -> Array:
     return np.squeeze(input, axis or None)
+
+
+@squeeze.gradient
+def _(dy: Any, y: Any, input: Any, axis: Axes) -> Any:
+    return reshape(dy, shape_of(input))
 
 
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Any:
@@ -172,6 +188,40 @@ def _(a: Array, perm: Array, conjugate: bool) -> Array:
     return np.conj(turned) if conjugate and turned.dtype.kind == "c" else turned
 
 
+@permute_axes.gradient
+def _(dy: Any, y: Any, a: Any, perm: Any, conjugate: bool) -> Any:
+    return permute_axes(dy, inverse_permutation(perm), conjugate), None
+
+
+@op
+def inverse_permutation(perm: Ints, name: Name = None) -> Spec:
+    """The permutation that undoes `perm`, which may count from the end.
+
+    >>> inverse_permutation([2, 0, 1])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
+    """
+    if perm.shape is not None and len(perm.shape) != 1:
+        raise ValueError(f"a permutation is a vector, not of shape {shapes.show(perm.shape)}")
+    return Spec(perm.dtype, perm.shape or (None,))
+
+
+@inverse_permutation.elements
+def _(perm: Array) -> shapes.Dims:
+    places = integers(perm)
+    if places is None:
+        return None
+    return (None,) * len(places) if None in places else tuple(np.argsort(_from_start(places)).tolist())
+
+
+@inverse_permutation.kernel
+def _(perm: Array) -> Array:
+    return np.argsort(_from_start(perm)).astype(perm.dtype)
+
+
+def _from_start(perm: Any) -> Array:
+    return np.asarray(perm) % max(len(perm), 1)
+
+
 @op
 def broadcast_to(input: Input, shape: Ints, name: Name = None) -> Spec:
     """`input` repeated along axes of size 1, and along new ones in front, to this shape.
@@ -199,6 +249,53 @@ def _(input: Array, shape: Array) -> Array:
     return np.broadcast_to(input, checked_dims(shape))
 
 
+@broadcast_to.gradient
+def _(dy: Any, y: Any, input: Any, shape: Any) -> Any:
+    return fitted(dy, input), None
+
+
+def fitted(dy: Any, x: Any) -> Any:
+    """A gradient of what `x` was broadcast to, as one of `x`: summed up over the axes along which it was."""
+    dims = dy.shape.dims
+    if dims == x.shape.dims and shapes.is_static(dims):
+        return dy
+    return sum_to(dy, shape_of(x))
+
+
+@op
+def sum_to(tensor: Input, shape: Ints, name: Name = None) -> Spec:
+    """The opposite of `broadcast_to`: sums along the axes that a tensor of this shape is broadcast along.
+
+    >>> sum_to([[1, 2], [3, 4]], [2, 1]).numpy().tolist(), sum_to([[1, 2], [3, 4]], []).numpy().tolist()
+    ([[3], [7]], 10)
+    """
+    if tensor.dtype in (dtypes.string, dtypes.bool_):
+        raise TypeError(f"sum_to adds numbers, not {tensor.dtype.name}")
+    wanted = dims(shape)
+    if wanted is not None and tensor.shape is not None:
+        if len(wanted) > len(tensor.shape):
+            raise ValueError(f"no tensor of shape {listed(wanted)} is broadcast to {listed(tensor.shape)}")
+        pairs = zip(wanted, tensor.shape[len(tensor.shape) - len(wanted) :], strict=True)
+        if not all(size in (1, None, whole) or whole is None for size, whole in pairs):
+            raise ValueError(f"no tensor of shape {listed(wanted)} is broadcast to {listed(tensor.shape)}")
+    return Spec(tensor.dtype, wanted)
+
+
+@sum_to.kernel
+def _(tensor: Array, shape: Array) -> Array:
+    wanted = checked_dims(shape)
+    extra = np.ndim(tensor) - len(wanted)
+    axes = tuple(
+        i for i, size in enumerate(np.shape(tensor)) if i < extra or (wanted[i - extra] == 1 and size != 1)
+    )
+    return np.sum(tensor, axes, tensor.dtype).reshape(wanted) if axes else tensor
+
+
+@sum_to.gradient
+def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
+    return broadcast_to(dy, shape_of(tensor)), None
+
+
 @op
 def ensure_shape(x: Input, shape: Dims, name: Name = None) -> Spec:
     """`x`, checked to have this shape (None for a dimension that may be anything).
@@ -220,3 +317,8 @@ def _check_shape(actual: shapes.Dims, expected: shapes.Dims) -> None:
 def _(x: Array, shape: shapes.Dims) -> Array:
     _check_shape(x.shape, shape)
     return x
+
+
+@ensure_shape.gradient
+def _(dy: Any, y: Any, x: Any, shape: shapes.Dims) -> Any:
+    return dy

@@ -13,8 +13,9 @@ from .. import dtypes, errors
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .declare import Input, Ints, Name, op
+from .extents import shape as shape_of
 from .indexing import getitem
-from .static import as_tuple, integers
+from .static import as_tuple, checked_dims, dims, integers
 
 Array = Any
 
@@ -69,6 +70,34 @@ def _run(axis: int, start: int, count: int, size: int) -> Any:
 def _(input_: Array, begin: Array, size: Array) -> Array:
     starts = as_tuple(begin)
     return input_[tuple(map(_run, range(len(starts)), starts, as_tuple(size), input_.shape))]
+
+
+@part.gradient
+def _(dy: Any, y: Any, input_: Any, begin: Any, size: Any) -> Any:
+    return put_back_part(dy, begin, shape_of(input_)), None, None
+
+
+@op
+def put_back_part(value: Input, begin: Ints, shape: Ints, name: Name = None) -> Spec:
+    """The opposite of `slice`: zeros in this shape, with `value` from `begin` on.
+
+    >>> put_back_part([5, 7], [1], [4])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 5, 7, 0], dtype=int32)>
+    """
+    integers(begin)  # refuses what is no vector of integers
+    return Spec(value.dtype, dims(shape))
+
+
+@put_back_part.kernel
+def _(value: Array, begin: Array, shape: Array) -> Array:
+    result = np.zeros(checked_dims(shape), value.dtype)
+    result[tuple(map(_run, range(result.ndim), as_tuple(begin), np.shape(value), result.shape))] = value
+    return result
+
+
+@put_back_part.gradient
+def _(dy: Any, y: Any, value: Any, begin: Any, shape: Any) -> Any:
+    return part(dy, begin, shape_of(value)), None, None
 
 
 def strided_slice(

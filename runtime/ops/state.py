@@ -28,6 +28,11 @@ def _(variable: Any) -> Any:
     return variable._array
 
 
+@read_variable.gradient
+def _(dy: Any, y: Any, variable: Any) -> Any:
+    return dy
+
+
 @op(stateful=True)
 def assign_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     """Give a variable a new value, and return it."""
@@ -52,6 +57,11 @@ def _(variable: Any, value: Any) -> Any:
     return value
 
 
+assign_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
 @op(stateful=True)
 def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     """Add to a variable, and return its new value."""
@@ -64,6 +74,11 @@ def _(variable: Any, value: Any) -> Any:
     return variable._array
 
 
+assign_add_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
 @op(stateful=True)
 def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     """Subtract from a variable, and return its new value."""
@@ -74,3 +89,8 @@ def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
 def _(variable: Any, value: Any) -> Any:
     variable._array = np.asarray(variable._array - value)
     return variable._array
+
+
+assign_sub_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)

@@ -9,16 +9,20 @@ x = [1 2 3]     tile(x, [2])           1 2 3 1 2 3
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import shapes
+from .. import dtypes, shapes
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .declare import Input, Inputs, Ints, Name, Same, op
-from .static import as_tuple, integers, listed, with_axis
+from .extents import shape as shape_of
+from .shaping import reshape, sum_to
+from .slicing import part
+from .static import as_tuple, checked_dims, dims, integers, listed, with_axis
 
 Array = Any
 
@@ -45,6 +49,39 @@ def tile(input: Input, multiples: Ints, name: Name = None) -> Spec:
 @tile.kernel
 def _(input: Array, multiples: Array) -> Array:
     return np.tile(input, as_tuple(multiples))
+
+
+@tile.gradient
+def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
+    return sum_tiles(dy, multiples), None
+
+
+@op
+def sum_tiles(input: Input, multiples: Ints, name: Name = None) -> Spec:
+    """The opposite of `tile`: the sum of the tiles.
+
+    >>> sum_tiles([1, 2, 10, 20], [2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([11, 22], dtype=int32)>
+    """
+    if input.dtype in (dtypes.string, dtypes.bool_):
+        raise TypeError(f"sum_tiles adds numbers, not {input.dtype.name}")
+    times = integers(multiples)
+    if input.shape is None or times is None:
+        return Spec(input.dtype, None if times is None else (None,) * len(times))
+    pairs = zip(input.shape, times, strict=True)
+    return Spec(input.dtype, tuple(None if size is None or not n else size // n for size, n in pairs))
+
+
+@sum_tiles.kernel
+def _(input: Array, multiples: Array) -> Array:
+    times = as_tuple(multiples)
+    split = [part for size, n in zip(input.shape, times, strict=True) for part in (n, size // n if n else 0)]
+    return np.sum(input.reshape(split), tuple(range(0, 2 * len(times), 2)), input.dtype)
+
+
+@sum_tiles.gradient
+def _(dy: Any, y: Any, input: Any, multiples: Any) -> Any:
+    return tile(dy, multiples), None
 
 
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
@@ -82,6 +119,40 @@ def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int 
 @repeat_elements.kernel
 def _(input: Array, repeats: Array, axis: int | None) -> Array:
     return np.repeat(input, repeats, axis)
+
+
+@repeat_elements.gradient
+def _(dy: Any, y: Any, input: Any, repeats: Any, axis: int | None) -> Any:
+    return sum_repeated(dy, repeats, shape_of(input), axis), None
+
+
+@op
+def sum_repeated(
+    input: Input, repeats: Ints, shape: Ints, axis: int | None = None, name: Name = None
+) -> Spec:
+    """The opposite of `repeat`, of a tensor of this shape: the sums of what was repeated.
+
+    >>> sum_repeated([1, 10, 2], [2, 1], [2])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([11,  2], dtype=int32)>
+    """
+    if input.dtype in (dtypes.string, dtypes.bool_):
+        raise TypeError(f"sum_repeated adds numbers, not {input.dtype.name}")
+    return Spec(input.dtype, dims(shape))
+
+
+@sum_repeated.kernel
+def _(input: Array, repeats: Array, shape: Array, axis: int | None) -> Array:
+    sizes = checked_dims(shape)
+    result = np.zeros(sizes if axis is not None else math.prod(sizes), input.dtype)
+    place = axis or 0
+    numbers = np.repeat(np.arange(result.shape[place]), repeats)
+    np.add.at(np.moveaxis(result, place, 0), numbers, np.moveaxis(input, place, 0))
+    return result.reshape(sizes)
+
+
+@sum_repeated.gradient
+def _(dy: Any, y: Any, input: Any, repeats: Any, shape: Any, axis: int | None) -> Any:
+    return repeat_elements(dy, repeats, axis), None, None
 
 
 def pad(
@@ -166,6 +237,42 @@ def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Arra
     return padded
 
 
+@surround.gradient
+def _(dy: Any, y: Any, tensor: Any, paddings: Any, constant_values: Any, mode: str) -> Any:
+    if mode != "CONSTANT":
+        return sum_mirrored(dy, paddings, shape_of(tensor), mode), None, None
+    inner = part(dy, paddings[:, 0], shape_of(tensor))
+    return inner, None, lambda: sum_to(dy, ()) - sum_to(inner, ())
+
+
+@op
+def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Name = None) -> Spec:
+    """The opposite of `pad` with a mirror, of a tensor of this shape: each element with its mirror images added.
+
+    >>> sum_mirrored([1, 10, 100], [[1, 0]], [2], "SYMMETRIC")
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([ 11, 100], dtype=int32)>
+    """
+    if tensor.dtype in (dtypes.string, dtypes.bool_):
+        raise TypeError(f"sum_mirrored adds numbers, not {tensor.dtype.name}")
+    return Spec(tensor.dtype, dims(shape))
+
+
+@sum_mirrored.kernel
+def _(tensor: Array, paddings: Array, shape: Array, mode: str) -> Array:
+    for axis, (pair, size) in enumerate(zip(_pairs(paddings), checked_dims(shape), strict=True)):
+        places = np.pad(np.arange(size), pair, _NUMPY_MODES[mode])  # type: ignore[call-overload]
+        sizes = (*tensor.shape[:axis], size, *tensor.shape[axis + 1 :])
+        folded = np.zeros(sizes, tensor.dtype)
+        np.add.at(np.moveaxis(folded, axis, 0), places, np.moveaxis(tensor, axis, 0))
+        tensor = folded
+    return tensor
+
+
+@sum_mirrored.gradient
+def _(dy: Any, y: Any, tensor: Any, paddings: Any, shape: Any, mode: str) -> Any:
+    return surround(dy, paddings, 0, mode), None, None
+
+
 @op
 def reverse(tensor: Input, axis: Ints, name: Name = None) -> Spec:
     """`tensor` with the order of its elements reversed along the axes in the vector `axis`.
@@ -190,6 +297,11 @@ def _(tensor: Array, axis: Array) -> Array:
     return np.flip(tensor, as_tuple(axis))
 
 
+@reverse.gradient
+def _(dy: Any, y: Any, tensor: Any, axis: Any) -> Any:
+    return reverse(dy, axis), None
+
+
 @op
 def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
     """`input` with its elements moved on by `shift` along `axis`; those pushed out come in on the other side.
@@ -208,6 +320,11 @@ def _(input: Array, shift: Array, axis: Array) -> Array:
         if not -input.ndim <= place < input.ndim:
             raise ValueError(f"axis {place} is out of range")
     return np.roll(input, as_tuple(shift), as_tuple(axis))
+
+
+@roll.gradient
+def _(dy: Any, y: Any, input: Any, shift: Any, axis: Any) -> Any:
+    return roll(dy, -shift, axis), None, None
 
 
 def meshgrid(*args: Any, indexing: str = "xy", name: str | None = None) -> Any:
@@ -242,3 +359,17 @@ def grid(args: Inputs, indexing: str = "xy", name: Name = None) -> tuple[Spec, .
 @grid.kernel
 def _(args: list[Array], indexing: str) -> list[Array]:
     return list(np.meshgrid(*args, indexing=indexing, copy=False))  # type: ignore[call-overload]
+
+
+@grid.gradient
+def _(dy: list[Any], y: list[Any], args: list[Any], indexing: str) -> Any:
+    """Each coordinate gets the sum over all axes but its own."""
+    order = list(range(len(args)))
+    if indexing == "xy":
+        order[:2] = reversed(order[:2])
+    found = []
+    for grad, arg, axis in zip(dy, args, order, strict=True):
+        kept = [-1 if i == axis else 1 for i in range(len(args))]
+        column = None if grad is None else sum_to(grad, shape_of(reshape(arg, kept)))
+        found.append(None if column is None else reshape(column, shape_of(arg)))
+    return found

@@ -39,7 +39,7 @@ TAKES_ANYTHING = {
     "numpy_function", "py_function", "stateless_numpy_function",
     "as_string", "boolean_mask", "equal_or_false", "expand_dims", "identity", "meshgrid",
     "not_equal_or_true", "print", "raise", "random_shuffle", "range", "rank", "reverse_sequence", "roll",
-    "shape", "size", "squeeze", "true_indices", "zeros_like",
+    "shape", "size", "squeeze", "stop_gradient", "true_indices", "zeros_like",
 }  # fmt: skip
 """Operations whose rule refuses no tensor; what must be integers has been checked before the rule."""
 

@@ -1,0 +1,16 @@
+"""Reverse-mode differentiation: what a tape has recorded is walked backwards, by the gradient of each operation.
+
+    with GradientTape() as tape:            records        y = multiply x, x
+        y = x * x                                          z = sin y
+        z = sin(y)
+    tape.gradient(z, x)                     sweep          dz → dy = dz * cos(y) → dx = dy * x + dy * x
+
+Everything is written with operations, so a gradient can be recorded, traced and differentiated again.
+"""
+
+from __future__ import annotations
+
+from .symbolic import gradients
+from .tape import GradientTape, UnconnectedGradients
+
+__all__ = ["GradientTape", "UnconnectedGradients", "gradients"]

@@ -1,0 +1,60 @@
+"""`gradients(ys, xs)`: derivatives of values of a graph that is being built, without a tape.
+
+@function
+def slope(x):
+    y = x * x
+    return gradients(y, x)          # [2 * x]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from ..ir.builder import Builder, current
+from .records import GraphRecord, Record
+from .sweep import gradients as swept
+from .tape import UnconnectedGradients, choice, filled, known, seeded
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """The derivatives of the sum of `ys` with respect to each of `xs`, as a list; only in a graph.
+
+    Args:
+        ys, xs: a tensor, or several; variables will do for `xs`.
+        grad_ys: what the derivatives of each of `ys` are multiplied by; None stands for ones.
+        stop_gradients: tensors that count as constants.
+        unconnected_gradients: "zero" gives zeros instead of None for what `ys` do not depend on.
+        gate_gradients, aggregation_method: accepted for compatibility.
+
+    Raises RuntimeError outside of graphs: there, a GradientTape has to record first.
+    """
+    builder = current()
+    if builder is None:
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
+    sources = nest.flatten(xs)
+    stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
+    found = swept(
+        _records(builder), seeded(ys, grad_ys), list(map(known, sources)), stops=list(map(known, stops))
+    )
+    unconnected = choice(unconnected_gradients)
+    return [filled(grad, x, unconnected) for grad, x in zip(found, sources, strict=True)]
+
+
+def _records(builder: Builder | None) -> list[Record]:
+    """All operations that the graph, and those around it, have so far."""
+    if builder is None:
+        return []
+    own: list[Record] = [GraphRecord(operation, builder) for operation in builder.operations]
+    return _records(builder.parent) + own

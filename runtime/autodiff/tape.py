@@ -1,0 +1,292 @@
+"""`GradientTape`: records the operations of a `with` block, and differentiates them.
+
+    with GradientTape() as tape:
+        loss = reduce_mean(square(model(x) - y))
+    grads = tape.gradient(loss, model.trainable_variables)
+
+A tape of eager code records eager operations; one that is made while a graph is being built records those that go into
+that graph. Trainable variables are watched when they are read, other things when `watch` says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from .. import nest
+from ..convert import convert_to_tensor
+from ..ir.builder import Builder, current, start_recording, stop_recording
+from ..ir.graph import Operation
+from ..ops.casting import identity
+from ..ops.creation import ones_like, zeros
+from ..ops.declare import Op
+from ..ops.extents import shape
+from ..tensor import EagerTensor, Tensor
+from ..variable import Variable
+from .records import GraphRecord, Key, Record, carries_gradient, is_continuous, key_of
+from .sweep import gradients
+
+LOG = logging.getLogger("agc")
+
+
+class UnconnectedGradients(enum.Enum):
+    """What stands for the gradient of a source that a target does not depend on: None, or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+class GradientTape:
+    """Records operations, to differentiate what they compute.
+
+    Args:
+        persistent: whether `gradient` may be called more than once; the tape then keeps what it holds.
+        watch_accessed_variables: whether trainable variables are watched when they are read.
+
+    >>> from agc.runtime import constant
+    >>> x = constant(3.0)
+    >>> with GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = x * x
+    >>> tape.gradient(y, x)
+    <tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._records: list[Record] | None = []
+        self._tracked: set[Key] = set()
+        self._watched: dict[Key, int] = {}  # what counts, and from which record on
+        self._alive: list[Any] = []  # keys are identities of what is alive
+        self._variables: dict[int, Variable] = {}
+        self._builder: Builder | None = None
+        self._recording = False
+
+    def __enter__(self) -> GradientTape:
+        self._start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._recording:
+            self._stop()
+
+    def _start(self) -> None:
+        if self._recording:
+            raise ValueError(
+                "Tape is still recording, This can happen if you try to re-enter an already-active tape."
+            )
+        if self._records is None:
+            self._forget()
+        self._builder = current()
+        self._recording = True
+        start_recording(self)
+
+    def _stop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._recording = False
+        stop_recording(self)
+
+    def _forget(self) -> None:
+        self._records = []
+        self._tracked, self._watched, self._alive, self._variables = set(), {}, [], {}
+
+    def computed(
+        self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> None:
+        """An operation ran at once."""
+        if self._builder is None:
+            self.keep(Record(op, inputs, attrs, outputs))
+
+    def added(self, operation: Operation, builder: Builder) -> None:
+        """An operation became part of a graph."""
+        if self._builder is not None and is_inside(builder, self._builder):
+            self.keep(GraphRecord(operation, builder))
+
+    def keep(self, record: Record) -> None:
+        """Record what depends on something watched."""
+        if self._watch_accessed_variables:
+            for x in record.inputs:
+                if isinstance(x, Variable) and x.trainable:
+                    self.watch(x)
+        if any(key_of(x) in self._tracked and carries_gradient(x) for x in record.inputs):
+            assert self._records is not None
+            self._records.append(record)
+            self._tracked.update(key_of(y) for y in record.outputs if carries_gradient(y))
+
+    def also_gives(self, record: Record, outputs: Sequence[Any]) -> None:
+        """A recorded operation of a graph was given more outputs."""
+        if any(key_of(y) in self._tracked for y in record.outputs):
+            self._tracked.update(key_of(y) for y in outputs if carries_gradient(y))
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from a tensor or variable, or each of a nest of them, from now on."""
+        for x in nest.flatten(tensor):
+            if not isinstance(x, (Tensor, Variable)):
+                raise ValueError(
+                    f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"
+                )
+            if not is_continuous(x.dtype):
+                _warn("watched tensor", x)
+                continue
+            self._watch(x)
+
+    def _watch(self, x: Any) -> None:
+        if isinstance(x, Variable):
+            self._variables[id(x)] = x
+        elif type(x) is EagerTensor and self._builder is not None:
+            x = _with_a_value(x, self._builder)
+        key = key_of(x)
+        if key not in self._tracked:
+            assert self._records is not None
+            self._tracked.add(key)
+            self._watched[key] = len(self._records)
+            self._alive.append(x)
+
+    def watched_variables(self) -> tuple[Variable, ...]:
+        """The variables that are watched, in the order in which they came."""
+        return tuple(self._variables.values())
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """What happens in the `with` block is not recorded."""
+        self._stop()
+        try:
+            yield
+        finally:
+            self._builder_again()
+
+    def _builder_again(self) -> None:
+        self._recording = True
+        start_recording(self)
+
+    def reset(self) -> None:
+        """Forget everything, as if the block began here.
+
+        Raises ValueError when the tape does not record.
+        """
+        self._stop()
+        self._forget()
+        self._builder_again()
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+    ) -> Any:
+        """The derivatives of the sum of all that is in `target`, in the structure of `sources`.
+
+        Args:
+            target: a tensor, or a nest of them.
+            sources: tensors and variables, in a nest. Those that the target does not depend on get None.
+            output_gradients: what the derivatives of each target are multiplied by, in the structure of `target`;
+                None stands for ones.
+            unconnected_gradients: "zero" gives zeros instead of None.
+
+        Raises RuntimeError when the tape was used before and is not persistent.
+        """
+        if self._records is None:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+            )
+        if self._recording:
+            if self._persistent:
+                LOG.warning(
+                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+                    "efficient than calling it outside: the operations of the gradient are recorded as well. Do so "
+                    "only to compute derivatives of higher order."
+                )
+            else:
+                self._stop()
+        unconnected = choice(unconnected_gradients)
+        flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
+        found = gradients(
+            self._records,
+            seeded(target, output_gradients),
+            [known(source) for source in flat],
+            self._watched,
+        )
+        if not self._persistent:
+            self._records = None
+        grads = [filled(grad, x, unconnected) for grad, x in zip(found, nest.flatten(sources), strict=True)]
+        return nest.pack_sequence_as(sources, grads)
+
+
+def choice(value: Any) -> UnconnectedGradients:
+    try:
+        return UnconnectedGradients(value)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}") from None
+
+
+def is_inside(builder: Builder | None, outer: Builder) -> bool:
+    """Whether `builder` is `outer`, or that of a region or function in it."""
+    while builder is not None and builder is not outer:
+        builder = builder.parent
+    return builder is outer
+
+
+def known(x: Any) -> Any:
+    """A tensor as the records know it."""
+    builder = current()
+    if builder is not None and type(x) is EagerTensor:
+        stand_in = builder.stand_in(x)
+        return x if stand_in is None else stand_in
+    return x
+
+
+def _with_a_value(x: EagerTensor, builder: Builder) -> Any:
+    """A known tensor that a tape of a graph watches: the graph has it as a value, and no longer as a constant."""
+    found = builder.stand_in(x)
+    if found is None:
+        found = identity(x)
+        builder.root.stand_ins[id(x._array)] = x._array, found
+    return found
+
+
+def seeded(target: Any, output_gradients: Any) -> list[tuple[Any, Any]]:
+    """The targets with their gradients."""
+    targets = nest.flatten(target)
+    given = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+    if len(given) != len(targets):
+        raise ValueError(f"{len(given)} output_gradients for {len(targets)} targets")
+    pairs = []
+    for y, dy in zip(targets, given, strict=True):
+        y = known(_differentiable(y, "target"))
+        if not is_continuous(y.dtype):
+            continue
+        pairs.append((y, ones_like(y) if dy is None else _as_gradient(dy, y)))
+    return pairs
+
+
+def _as_gradient(dy: Any, y: Any) -> Any:
+    return convert_to_tensor(dy, None if isinstance(dy, (Tensor, Variable)) else y.dtype)
+
+
+def _differentiable(x: Any, what: str) -> Any:
+    if not isinstance(x, (Tensor, Variable)):
+        raise TypeError(
+            f"The {what} of a gradient must be tensors or variables, in a list or other nested structure, not {x!r}"
+        )
+    if not is_continuous(x.dtype):
+        _warn(f"{what} tensor", x)
+    return x
+
+
+def _warn(what: str, x: Any) -> None:
+    LOG.warning("The dtype of the %s must be floating (e.g. tf.float32), got %s", what, x.dtype.name)
+
+
+def filled(grad: Any, x: Any, unconnected: UnconnectedGradients) -> Any:
+    if grad is not None or unconnected is UnconnectedGradients.NONE:
+        return grad
+    return zeros(shape(x), x.dtype)

@@ -1,0 +1,260 @@
+"""Each operation's gradient, to second order, is what differences say.
+
+The inputs are those of the examples in the manuals (numbers as float64, moved a little away from where functions
+have corners) and those of the table below. A function of one number is made of an operation: the sum of its
+results, with weights, along a line through the inputs. Its derivatives by the tape are compared with Richardson's
+extrapolation of central differences.
+"""
+
+from __future__ import annotations
+
+import operator
+import runpy
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ops.declare import REGISTRY, Op
+
+_PATH = Path(__file__).parent.parent / "ops" / "test_table.py"
+NAMES, Call, calls = operator.itemgetter("NAMES", "Call", "calls")(runpy.run_path(str(_PATH)))
+
+SMOOTH = {
+    "acosh": [[1.5, 2.5]], "atanh": [[0.3, -0.4]], "asin": [[0.3, -0.4]], "acos": [[0.3, -0.4]],
+    "log": [[0.5, 2.0]], "rsqrt": [[0.5, 2.0]], "reciprocal": [[0.5, -2.0]], "sqrt": [[0.5, 2.0]],
+    "log1p": [[0.5, 2.0]], "lgamma": [[0.5, 2.5]],
+    "relu": [[-1.0, 2.0]], "abs": [[-1.0, 2.0]], "elu": [[-1.0, 2.0]],
+    "reduce_logsumexp": [[0.5, 2.0]], "cumprod": [[0.5, 2.0, -1.5]],
+    "cholesky": [[[4.0, 1.0], [1.0, 3.0]]],
+}  # fmt: skip
+"""First inputs in place of the examples', where these lie at the edge of what a function is defined on."""
+
+CASES: dict[str, list[tuple[list[Any], dict[str, Any]]]] = {
+    **{
+        name: [([[[1.5], [-2.5]], [[0.7, 1.3, -0.4]]], {}), ([1.25, [0.7, 2.3]], {})]
+        for name in ("add", "subtract", "multiply", "realdiv", "squared_difference", "maximum", "minimum", "atan2",
+                     "divide_no_nan", "multiply_no_nan", "xdivy", "floormod", "truncatemod")
+    },
+    "pow": [([[[1.5], [2.5]], [[0.7, 1.3, -0.4]]], {})],
+    "xlogy": [([[[1.5], [-2.5]], [[0.7, 1.3, 0.4]]], {})],
+    "matmul": [
+        ([np.arange(6.0).reshape(2, 3) / 3, np.arange(12.0).reshape(3, 4) / 5], {}),
+        ([np.arange(6.0).reshape(3, 2) / 3, np.arange(12.0).reshape(4, 3) / 5],
+         {"transpose_a": True, "transpose_b": True}),
+        ([np.arange(12.0).reshape(2, 3, 2) / 3, np.arange(12.0).reshape(3, 4) / 5], {"adjoint_a": True}),
+    ],
+    "matvec": [([np.arange(6.0).reshape(2, 3) / 3, [0.5, 1.5]], {"transpose_a": True})],
+    "einsum": [
+        ([[np.arange(6.0).reshape(2, 3) / 3, np.arange(3.0)]], {"equation": "ij,j->i"}),
+        ([[np.arange(4.0).reshape(2, 2) / 3, np.arange(3.0)]], {"equation": "ii,k->i"}),
+        ([[np.arange(12.0).reshape(2, 2, 3) / 3, np.arange(6.0).reshape(3, 2)]], {"equation": "...ij,jk->...ik"}),
+        ([[np.arange(4.0).reshape(2, 2) / 3]], {"equation": "ii"}),
+    ],
+    "tensordot": [
+        ([np.arange(6.0).reshape(2, 3) / 3, np.arange(6.0).reshape(3, 2)], {"axes_a": [1], "axes_b": [0]}),
+        ([np.arange(12.0).reshape(2, 3, 2) / 3, np.arange(12.0).reshape(3, 2, 2)],
+         {"axes_a": [2, 1], "axes_b": [1, 0]}),
+    ],
+    "reduce_prod": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [0]}),
+                    ([[[1.5, 2.0], [0.5, 3.0]]], {"axis": [1], "keepdims": True})],
+    "reduce_mean": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [-1]})],
+    "reduce_variance": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [-1]})],
+    "reduce_std": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [0], "keepdims": True})],
+    "reduce_logsumexp": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [0]})],
+    "gather": [([[[1.0, 2.0], [3.0, 4.0]], [[0, 1], [1, 1]]], {"axis": 1, "batch_dims": 1}),
+               ([[[1.0, 2.0], [3.0, 4.0]], [1, 1, 0]], {})],
+    "bias_add": [([np.arange(12.0).reshape(2, 3, 2), [1.0, 2.0, 3.0]], {"data_format": "NCHW"})],
+    "getitem": [([[[1.0, 2.0], [3.0, 4.0]], [1]], {"key": "_, ::-1"})],
+    "setitem": [([[[1.0, 2.0], [3.0, 4.0]], 5.0, []], {"key": "0"})],
+    "pad": [([[[1.0, 2.0], [3.0, 4.0]], [[1, 0], [0, 1]], 0.5], {"mode": "REFLECT"})],
+    "concat": [([[[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]]], {"axis": 0})],
+    "clip": [],
+}  # fmt: skip
+"""More inputs, with attributes."""
+
+UNDIFFERENTIATED = {
+    "cholesky", "det", "eigh", "inv", "lgamma", "linspace", "one_hot", "qr", "random_integers", "random_shuffle",
+    "range", "slogdet", "solve", "spectral_norm", "svd", "triangular_solve",
+}  # fmt: skip
+"""Operations that say so when a gradient reaches them, with LookupError."""
+
+FIRST_ORDER = {"product_of_others"}
+"""Operations whose second derivatives are left to those that use them."""
+
+
+def is_fractional(name: str) -> bool:
+    """Whether an example gives fractions, or could."""
+    return any(np.asarray(a).dtype.kind in "fciu" for call in calls(name) for a in call.arrays)
+
+
+def declared(op: Op) -> bool:
+    return op.differentiate is not None or op.has_no_gradient is not None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_operation_that_gives_fractions_says_what_its_gradient_is(name: str) -> None:
+    op = REGISTRY[name]
+    if declared(op) or name in UNDIFFERENTIATED or not _takes_and_gives_fractions(name):
+        return
+    pytest.fail(
+        f"{name} takes and gives fractions, and nothing says how gradients pass through it. Write `@{name}.gradient` "
+        f"below its kernel (see Op.gradient in runtime/ops/declare.py), or `{name}.no_gradient(reason)` where there "
+        "is none mathematically"
+    )
+
+
+def _takes_and_gives_fractions(name: str) -> bool:
+    for call in calls(name):
+        for turned in (_as_fractions(call), call):
+            if turned is None or not any(np.asarray(a).dtype.kind in "fc" for a in turned.arrays):
+                continue
+            if any(
+                np.asarray(r).dtype.kind in "fc"
+                for r in turned.outcome(*turned.arrays)
+                if not isinstance(r, type)
+            ):
+                return True
+    return False
+
+
+def _as_fractions(call: Call) -> Call | None:
+    """The call with float64 in place of what may be any number; None when the operation does not take that."""
+    op = call.op
+    kinds = dict(op._inputs)
+    places = [place for place, _ in op._inputs]
+    groups = op.grouped(list(call.arrays))
+    turned: list[Any] = []
+    for place, argument in zip(places, groups, strict=True):
+        many = isinstance(argument, list)
+        items = argument if many else [argument]
+        turned.extend(_fractions(a) if kinds[place] in ("Input", "Same", "Inputs") else a for a in items)
+    for arrays in (turned, _first_only(turned, call.arrays)):
+        new = Call(op, arrays, call.attrs)
+        try:
+            new.specs([EagerOperand(a) for a in arrays])
+        except Exception:
+            continue
+        if isinstance(new.outcome(*arrays), tuple):
+            return new
+    return None
+
+
+def _first_only(turned: list[Any], arrays: list[Any]) -> list[Any]:
+    return [turned[0], *arrays[1:]] if arrays else []
+
+
+def EagerOperand(array: Any) -> Any:
+    from agc.runtime.ir.graph import Constant
+
+    return Constant(np.asarray(array))
+
+
+def _fractions(array: Any) -> Any:
+    array = np.asarray(array)
+    if array.dtype.kind not in "iuf" or array.dtype == bool:
+        return array
+    steps = np.linspace(0.07, 0.31, array.size).reshape(array.shape)
+    return array.astype(np.float64) + steps
+
+
+def cases(op: Op) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """Inputs and attributes to differentiate the operation at."""
+    for call in calls(op.name):
+        turned = _as_fractions(call)
+        if turned is not None:
+            arrays = list(turned.arrays)
+            if op.name in SMOOTH:
+                arrays[0] = np.array(SMOOTH[op.name][0])
+            yield arrays, dict(call.attrs)
+    for inputs, attrs in CASES.get(op.name, ()):
+        yield _bound(op, inputs, attrs)
+
+
+def _bound(op: Op, inputs: list[Any], attrs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    flat: list[Any] = []
+    for (_, kind), value in zip(op._inputs, inputs, strict=True):
+        values = value if kind in ("Inputs", "Tensors") else [value]
+        for item in values:
+            flat.append(
+                np.asarray(
+                    item,
+                    np.int32
+                    if kind == "Ints" or (kind == "Inputs" and op.name in ("getitem", "setitem"))
+                    else None,
+                )
+            )
+    filled = {
+        name: reader(attrs[name] if name in attrs else op._defaults[i - op._required])
+        for i, name, reader in op._attributes
+    }
+    return flat, filled
+
+
+def weighted(op: Op, attrs: dict[str, Any], arrays: list[Any], direction: list[Any]) -> Callable[[Any], Any]:
+    """A function of one number: what the operation gives along a line through the inputs."""
+
+    def along(t: Any) -> Any:
+        moved = [
+            tf.constant(a) if d is None else tf.constant(a) + tf.constant(d) * t
+            for a, d in zip(arrays, direction, strict=True)
+        ]
+        results = op.run(moved, attrs)
+        total = tf.constant(0.0, tf.float64)
+        for result in results if isinstance(results, list) else [results]:
+            if result.dtype.is_floating:
+                weights = np.cos(np.arange(result.numpy().size) + 1.0).reshape(result.shape)
+                total += tf.reduce_sum(tf.cast(result, tf.float64) * weights)
+        return total
+
+    return along
+
+
+def difference(f: Callable[[float], float], h: float = 1e-3) -> float:
+    """The derivative at 0, from central differences of two widths."""
+    wide, narrow = (f(2 * h) - f(-2 * h)) / (4 * h), (f(h) - f(-h)) / (2 * h)
+    return (4 * narrow - wide) / 3
+
+
+def slope(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def derivative(t: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(t)
+            y = f(t)
+        return tape.gradient(y, t, unconnected_gradients="zero")
+
+    return derivative
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
+def test_gradients_are_what_differences_say(name: str) -> None:
+    for arrays, attrs in cases(REGISTRY[name]):
+        check(REGISTRY[name], arrays, attrs)
+
+
+def check(op: Op, arrays: list[Any], attrs: dict[str, Any]) -> None:
+    direction = [
+        np.sin(np.arange(np.size(a)) + 2.0).reshape(np.shape(a))
+        if np.asarray(a).dtype == np.float64
+        else None
+        for a in arrays
+    ]
+    if all(d is None for d in direction):
+        return
+    f = weighted(op, attrs, arrays, direction)
+    if not np.isfinite(f(tf.constant(0.0, tf.float64)).numpy()):
+        return
+
+    def value(t: float) -> float:
+        return float(f(tf.constant(t, tf.float64)))
+
+    first = slope(f)
+    at_zero = float(first(tf.constant(0.0, tf.float64)))
+    assert at_zero == pytest.approx(difference(value), rel=1e-6, abs=1e-7)
+    if op.name in FIRST_ORDER:
+        return
+    second = float(slope(first)(tf.constant(0.0, tf.float64)))
+    expected = difference(lambda t: float(first(tf.constant(t, tf.float64))))
+    assert second == pytest.approx(expected, rel=1e-5, abs=1e-6)

@@ -1,0 +1,230 @@
+"""`GradientTape` does what TensorFlow's does; the numbers and messages were compared with TensorFlow 2.21."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import agc.runtime as tf
+import pytest
+
+
+def test_the_gradient_of_a_watched_tensor() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_what_is_not_watched_or_not_connected_has_none() -> None:
+    x, z = tf.constant(3.0), tf.constant(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        tape.watch(x)
+        w = 2.0 * x
+        tape.watch(z)
+    assert tape.gradient(y, x) is None
+    assert tape.gradient(w, z) is None
+    assert tape.gradient(w, z, unconnected_gradients=tf.UnconnectedGradients.ZERO).numpy() == 0.0
+    assert tape.gradient(w, z, unconnected_gradients="zero").numpy() == 0.0
+    with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'some'"):
+        tape.gradient(w, z, unconnected_gradients="some")
+
+
+def test_trainable_variables_are_watched_when_they_are_read() -> None:
+    v, frozen = tf.Variable(2.0), tf.Variable(5.0, trainable=False)
+    with tf.GradientTape() as tape:
+        y = v * frozen * v
+    assert tape.watched_variables() == (v,)
+    dv, df = tape.gradient(y, [v, frozen])
+    assert dv.numpy() == 20.0
+    assert df is None
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        y = v * v
+    assert tape.gradient(y, v) is None
+
+
+def test_a_variable_that_changes_in_between_has_the_gradients_of_all_its_reads() -> None:
+    v = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+        v.assign(5.0)
+        y += v * 3.0
+    assert tape.gradient(y, v).numpy() == 7.0
+
+
+def test_nests_of_targets_and_sources() -> None:
+    x, v = tf.constant(3.0), tf.Variable(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x])
+        y = x * v
+    assert {k: g.numpy() for k, g in tape.gradient({"a": y}, {"x": x, "v": v}).items()} == {
+        "x": 2.0,
+        "v": 3.0,
+    }
+    assert [g.numpy() for g in tape.gradient([y, v], [x, v])] == [2.0, 4.0]
+    assert tape.gradient(x, x).numpy() == 1.0
+
+
+def test_output_gradients_weigh_the_targets() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.stack([x, 2 * x])
+    assert tape.gradient(y, x, output_gradients=tf.constant([1.0, 10.0])).numpy() == 21.0
+
+
+def test_a_tape_that_is_not_persistent_is_used_once() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    tape.gradient(y, x)
+    with pytest.raises(RuntimeError, match="can only be used to compute one set of gradients"):
+        tape.gradient(y, x)
+
+
+def test_a_persistent_tape_is_used_often_also_for_intermediate_results() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        z = y * y
+    assert tape.gradient(z, x).numpy() == 108.0
+    assert tape.gradient(z, y).numpy() == 18.0
+    assert tape.gradient(y, x).numpy() == 6.0
+
+
+def test_stop_recording_and_reset() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+        with tape.stop_recording():
+            z = x * x
+        tape.reset()
+        tape.watch(x)
+        w = x * 5.0
+    assert [tape.gradient(t, x) is None for t in (y, z, w)] == [True, True, False]
+    with pytest.raises(ValueError, match="Tape is not recording"):
+        tape.reset()
+    with pytest.raises(ValueError, match="Tape is still recording"), tape, tape:
+        pass
+
+
+def test_integers_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    x = tf.constant(3)
+    with caplog.at_level(logging.WARNING, logger="agc"), tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.gradient(y, x) is None
+    assert "The dtype of the watched tensor must be floating (e.g. tf.float32), got int32" in caplog.text
+
+
+@pytest.mark.parametrize("wrong", [3.0, "a", None])
+def test_what_is_no_tensor_is_refused(wrong: Any) -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape, pytest.raises(ValueError, match="Passed in object"):
+        tape.watch(wrong)
+    with pytest.raises(TypeError, match="must be tensors or variables"):
+        tape.gradient(x, wrong)
+    with pytest.raises(TypeError, match="must be tensors or variables"):
+        tape.gradient(wrong, x)
+
+
+def test_tapes_in_tapes_give_derivatives_of_higher_order() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as middle:
+            middle.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = x**4
+            first = inner.gradient(y, x)
+        second = middle.gradient(first, x)
+    third = outer.gradient(second, x)
+    assert [d.numpy() for d in (first, second, third)] == [108.0, 108.0, 72.0]
+
+
+def test_a_tape_asked_inside_of_its_own_block() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        slope = tape.gradient(x**3, x)
+    assert tape.gradient(slope, x).numpy() == 18.0
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        assert tape.gradient(x * x, x).numpy() == 6.0
+
+
+def test_complex_gradients_are_conjugated() -> None:
+    c = tf.constant([1.0 + 2.0j])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(c)
+        square = c * c
+        size = tf.abs(c)
+    assert tape.gradient(square, c).numpy().tolist() == [2.0 - 4.0j]
+    assert tape.gradient(size, c).numpy() == pytest.approx([(1 + 2j) / 5**0.5])
+
+
+def test_stop_gradient_makes_a_constant() -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * tf.stop_gradient(x)
+    assert tape.gradient(y, x).numpy() == 3.0
+
+
+def test_an_operation_without_a_gradient_says_so() -> None:
+    from agc.runtime.ops.declare import Input, op
+
+    @op
+    def doubled(x: Input) -> Any:
+        return x.spec
+
+    @doubled.kernel
+    def _(x: Any) -> Any:
+        return 2 * x
+
+    x = tf.constant(3.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = doubled(x)
+    with pytest.raises(LookupError, match="no gradient is defined for the operation 'doubled'"):
+        tape.gradient(y, x)
+
+
+def test_tapes_while_a_graph_is_built() -> None:
+    v = tf.Variable(2.0)
+
+    @tf.function
+    def slopes(x: Any) -> Any:
+        constant = tf.constant(5.0)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch([x, constant])
+            y = x * x * v * constant
+        return tape.gradient(y, [x, v, constant]), tf.gradients(y, [x])
+
+    grads, (again,) = slopes(tf.constant(3.0))
+    assert [g.numpy() for g in grads] == [60.0, 45.0, 18.0]
+    assert again.numpy() == 60.0
+    with pytest.raises(RuntimeError, match=r"tf\.gradients is not supported when eager execution is enabled"):
+        tf.gradients(v, v)
+
+
+def test_unknown_shapes() -> None:
+    @tf.function(input_signature=[tf.TensorSpec(None), tf.TensorSpec([None, None])])
+    def slopes(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            z = tf.reduce_sum(tf.reduce_mean(x * y + tf.transpose(y)[0], axis=-1) ** 2)
+        return tape.gradient(z, [x, y])
+
+    x, y = tf.constant([1.0, 2.0]), tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        z = tf.reduce_sum(tf.reduce_mean(x * y + tf.transpose(y)[0], axis=-1) ** 2)
+    for one, other in zip(slopes(x, y), tape.gradient(z, [x, y]), strict=True):
+        assert one.numpy().tolist() == other.numpy().tolist()
