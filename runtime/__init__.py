@@ -96,6 +96,9 @@ if TYPE_CHECKING:
     from . import test as test
     from . import train as train
     from . import version as version
+    from .autodiff import GradientTape as GradientTape
+    from .autodiff import UnconnectedGradients as UnconnectedGradients
+    from .autodiff import gradients as gradients
     from .folding import foldl as foldl
     from .folding import foldr as foldr
     from .folding import scan as scan
@@ -104,13 +107,10 @@ if TYPE_CHECKING:
     from .host import py_function as py_function
     from .indexed_slices import IndexedSlices as IndexedSlices
     from .indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+    from .ops.casting import stop_gradient as stop_gradient
     from .ops.clock import timestamp as timestamp
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
-    from .autodiff import GradientTape as GradientTape
-    from .autodiff import UnconnectedGradients as UnconnectedGradients
-    from .autodiff import gradients as gradients
-    from .ops.casting import stop_gradient as stop_gradient
 
 newaxis = None
 __version__ = "2.21.0"

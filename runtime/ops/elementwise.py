@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -213,6 +214,13 @@ imag.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j if x.dtype.is_complex else
 _conj.gradient(lambda dy, y, x: conj(dy))
 of_parts.gradient(lambda dy, y, real, imaginary: (fitted(_real(dy), real), fitted(imag(dy), imaginary)))
 _angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_complex else None)
+
+
+@lgamma.gradient
+def _(dy: Any, y: Any, x: Any) -> Any:
+    from .special import digamma  # which is loaded only where it is used
+
+    return dy * digamma(x)
 
 
 def real(input: TensorLike, name: Name = None) -> Tensor:
