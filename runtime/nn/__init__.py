@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..ops.activations import bias_add, elu, gelu, leaky_relu, log_softmax, relu, relu6, silu, softmax, swish
+from ..ops.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, swish
+from ..ops.blocks import depth_to_space, space_to_batch, space_to_depth
 from ..ops.convolutions import (
     atrous_conv2d,
     atrous_conv2d_transpose,
@@ -19,9 +20,11 @@ from ..ops.convolutions import (
     depthwise_conv2d_backprop_input,
     separable_conv2d,
 )
+from ..ops.dilating import with_space_to_batch
 from ..ops.dropping import dropout
 from ..ops.elementwise import sigmoid, softplus, tanh
 from ..ops.embedding import embedding_lookup
+from ..ops.judging import compute_average_loss, in_top_k, scale_regularization_loss, zero_fraction
 from ..ops.losses import (
     l2_loss,
     log_poisson_loss,
@@ -30,6 +33,7 @@ from ..ops.losses import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
+from ..ops.lrn import local_response_normalization, lrn
 from ..ops.normalizing import (
     batch_norm_with_global_normalization,
     batch_normalization,
@@ -52,17 +56,21 @@ from ..ops.pools import (
     max_pool_with_argmax,
     pool,
 )
+from ..ops.rectifiers import crelu, leaky_relu, relu6, selu, softsign
 from . import experimental
 
 __all__ = [
     "atrous_conv2d", "atrous_conv2d_transpose", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d",
-    "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "conv1d", "conv1d_transpose",
-    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "conv_transpose", "convolution",
-    "depthwise_conv2d", "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dropout", "elu",
-    "embedding_lookup", "experimental", "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss",
-    "log_softmax", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments",
-    "normalize_moments", "pool", "relu", "relu6", "separable_conv2d", "sigmoid",
+    "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "compute_average_loss",
+    "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
+    "conv_transpose", "convolution", "crelu", "depth_to_space", "depthwise_conv2d",
+    "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dropout", "elu",
+    "embedding_lookup", "experimental", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
+    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool1d",
+    "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "normalize_moments", "pool", "relu",
+    "relu6", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
-    "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish", "tanh", "top_k",
-    "weighted_cross_entropy_with_logits", "weighted_moments",
+    "softsign", "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits",
+    "sufficient_statistics", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
+    "weighted_moments", "with_space_to_batch", "zero_fraction",
 ]  # fmt: skip

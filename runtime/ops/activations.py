@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, shapes
+from .. import errors, shapes
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.graph import Operand
 from ..ir.specs import Spec
 from ..tensor import Tensor
-from .arithmetic import maximum, minimum, multiply
+from .arithmetic import multiply
 from .attributes import Axis
-from .casting import cast
 from .creation import zeros_like
 from .declare import Input, Name, Same, op
 from .elementwise import erf, exp, sigmoid, tanh
@@ -69,28 +68,6 @@ def _(features: Array) -> Array:
 @elu.gradient
 def _(dy: Any, y: Any, features: Any) -> Any:
     return choose(features < 0, dy * (y + 1), dy)
-
-
-def relu6(features: TensorLike, name: Name = None) -> Tensor:
-    """`features` between 0 and 6.
-
-    >>> relu6([-3., 3., 9.]).numpy().tolist()
-    [0.0, 3.0, 6.0]
-    """
-    return minimum(relu(features), 6, name)  # type: ignore[no-any-return]
-
-
-def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
-    """`features`, with `alpha * x` for negative ones.
-
-    >>> leaky_relu([-4., 4.], alpha=0.25).numpy().tolist()
-    [-1.0, 4.0]
-    """
-    features = convert_to_tensor(features)
-    demand(features, REAL, "leaky_relu")
-    if features.dtype.is_integer:
-        features = cast(features, dtypes.float32)
-    return maximum(multiply(features, alpha), features, name)  # type: ignore[no-any-return]
 
 
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:

@@ -1,0 +1,113 @@
+"""Numbers about predictions: are the right ones among the best, how many are zero, what is lost on average.
+
+>>> in_top_k([1, 0], [[1., 2.], [1., 2.]], 1).numpy().tolist()
+[True, False]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, shapes
+from ..convert import TensorLike, convert_to_tensor
+from ..ir.specs import Spec
+from ..tensor import Tensor
+from .arithmetic import divide
+from .casting import cast
+from .creation import zeros_like
+from .declare import Input, Ints, Name, op
+from .extents import shape as shape_of
+from .extents import size
+from .families import Array, demand
+from .reductions import reduce_sum
+from .shaping import expand_dims
+
+
+@op
+def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> Spec:
+    """Whether fewer than `k` predictions are larger than that for the target, row by row.
+
+    Args:
+        targets: int32 or int64, [batch]; one that is no class says False.
+        predictions: float32, [batch, classes]; a row that is not finite says False.
+        k: a scalar.
+
+    >>> in_top_k([1, 2], [[1., 2., 3.], [1., 2., 3.]], 2).numpy().tolist()
+    [True, True]
+    """
+    demand(targets, frozenset({dtypes.int32, dtypes.int64}), "in_top_k, `targets`")
+    demand(predictions, frozenset({dtypes.float32}), "in_top_k, `predictions`")
+    for operand, rank, what in ((targets, 1, "targets"), (predictions, 2, "predictions"), (k, 0, "k")):
+        if operand.shape is not None and len(operand.shape) != rank:
+            raise ValueError(
+                f"in_top_k: `{what}` must have rank {rank}, not the shape {shapes.show(operand.shape)}"
+            )
+    if targets.shape is not None and predictions.shape is not None:
+        one, other = targets.shape[0], predictions.shape[0]
+        if one != other and None not in (one, other):
+            raise ValueError(f"First dimension of predictions {other} must match length of targets {one}")
+    return Spec(dtypes.bool_, targets.shape or (None,))
+
+
+@in_top_k.kernel
+def _(targets: Array, predictions: Array, k: Array) -> Array:
+    if len(targets) != len(predictions):
+        raise errors.InvalidArgumentError(
+            f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}"
+        )
+    classes = predictions.shape[1]
+    valid = (targets >= 0) & (targets < classes)
+    if not classes:
+        return np.zeros(len(targets), bool)
+    own = np.take_along_axis(predictions, np.where(valid, targets, 0)[:, np.newaxis], 1)
+    finite = np.all(np.isfinite(predictions), axis=1)
+    return valid & finite & (np.sum(predictions > own, axis=1) < k)
+
+
+def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
+    """How much of `value` is zero, a float32 between 0 and 1; NaN for an empty tensor.
+
+    >>> zero_fraction([0, 1, 0, 2]).numpy().tolist()
+    0.5
+    """
+    x = convert_to_tensor(value)
+    zeros = reduce_sum(cast(x == zeros_like(x), dtypes.int64))
+    return divide(cast(zeros, dtypes.float32), cast(size(x, dtypes.int64), dtypes.float32), name)
+
+
+def compute_average_loss(
+    per_example_loss: TensorLike, sample_weight: Any = None, global_batch_size: Any = None
+) -> Tensor:
+    """The sum of losses, weighted, divided by the size of the batch.
+
+    >>> compute_average_loss([1., 2., 3.], sample_weight=[1., 0., 1.], global_batch_size=2).numpy().tolist()
+    2.0
+    """
+    loss = convert_to_tensor(per_example_loss)
+    if loss.shape.rank == 0:
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. "
+            f"Received per_example_loss={per_example_loss} with rank 0"
+        )
+    if global_batch_size is None:
+        global_batch_size = shape_of(loss)[0]
+    batch = convert_to_tensor(global_batch_size)
+    if not batch.dtype.is_integer:
+        raise TypeError(f"global_batch_size must be an integer. Received: {global_batch_size!r}")
+    if sample_weight is not None:
+        weights = cast(sample_weight, loss.dtype)
+        while (weights.shape.rank or 0) < (loss.shape.rank or 0) and weights.shape.rank:
+            weights = expand_dims(weights, -1)
+        loss = loss * weights
+    return divide(reduce_sum(loss), cast(batch, loss.dtype))
+
+
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
+    """The sum of regularisation losses: it is divided by the number of replicas, of which there is one.
+
+    >>> scale_regularization_loss([1., 3.]).numpy().tolist()
+    4.0
+    """
+    return reduce_sum(regularization_loss)  # type: ignore[no-any-return]

@@ -1,0 +1,180 @@
+"""The other functions of `tf.nn`: numbers from TensorFlow 2.21, gradients beside differences, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.ops import blocks, losses, lrn, rectifiers
+
+from .gradients import check
+
+RANDOM = np.random.default_rng(6)
+
+
+def close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_cross_entropies() -> None:
+    labels, logits = [[0.0, 1.0], [0.25, 0.75]], [[1.0, 2.0], [1e4, -1e4]]
+    close(tf.nn.softmax_cross_entropy_with_logits(labels, logits), [0.31326166, 15000.0])
+    close(tf.nn.softmax_cross_entropy_with_logits(labels[:1], [[1.0, 2.0], [3.0, 4.0]]), [0.31326166] * 2)
+    close(
+        tf.nn.softmax_cross_entropy_with_logits(np.transpose(labels), np.transpose(logits), 0),
+        [0.31326166, 15000.0],
+    )
+    close(tf.nn.sparse_softmax_cross_entropy_with_logits([1, 0], logits), [0.31326166, 0.0])
+    close(tf.nn.sigmoid_cross_entropy_with_logits([0.0, 1.0], [1.0, -2.0]), [1.3132617, 2.126928])
+    close(tf.nn.weighted_cross_entropy_with_logits([0.0, 1.0], [1.0, 2.0], 2.0), [1.3132617, 0.253856])
+    close(tf.nn.log_poisson_loss([2.0, 0.5], [0.0, 1.0], True), [1.6518061, 2.2182817])
+    for call in (
+        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([0, 5], logits),
+        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits([0.0, 1.0], logits),
+        lambda: tf.nn.softmax_cross_entropy_with_logits([[1.0, 2.0, 3.0]], logits),
+    ):
+        with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+            call()
+    check(losses.softmax_cross_entropy, _normal(3, 4) ** 2, _normal(3, 4), skip=(1,))
+    shares = RANDOM.dirichlet(np.ones(4), 3)
+    check(losses.softmax_cross_entropy, shares, _normal(3, 4))
+    check(losses.sparse_softmax_cross_entropy, np.array([1, 0, 3]), _normal(3, 4))
+
+
+def _normal(*shape: int) -> Any:
+    return RANDOM.normal(size=shape)
+
+
+def test_cross_entropies_where_the_run_decides_on_sizes() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec(None)])
+    def sparse(labels: Any, logits: Any) -> Any:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+
+    close(sparse([1, 0], [[1.0, 2.0], [1e4, -1e4]]), [0.31326166, 0.0])
+    assert sparse(np.zeros(0, "i"), np.zeros((0, 3), "f")).shape == (0,)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outside the valid range"):
+        sparse([7], [[1.0, 2.0]])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="same dimensions"):
+        sparse([0, 0], [[1.0, 2.0]])
+
+
+def test_moments_and_what_they_normalise() -> None:
+    x = _normal(3, 4, 2)
+    mean, variance = tf.nn.moments(x, [0, 1])
+    close(mean, x.mean((0, 1)))
+    close(variance, x.var((0, 1)))
+    assert tf.nn.moments(x, [0], keepdims=True)[1].shape == (1, 4, 2)
+    weights = RANDOM.uniform(1, 2, size=(3, 1, 1))
+    mean, variance = tf.nn.weighted_moments(x, [0], weights)
+    expected = np.average(x, 0, weights[:, 0, 0])
+    close(mean, expected)
+    close(variance, np.average((x - expected) ** 2, 0, weights[:, 0, 0]))
+    count, total, squares, shift = tf.nn.sufficient_statistics(x, [0, 2], shift=0.5)
+    mean, variance = tf.nn.normalize_moments(count, total, squares, shift)
+    close(mean, x.mean((0, 2)))
+    close(variance, x.var((0, 2)))
+    normal = tf.nn.batch_normalization(x, x.mean((0, 1)), x.var((0, 1)), [1.0, 2.0], [3.0, 4.0], 0.0)
+    close(tf.nn.moments(normal, [0, 1])[0], [1.0, 2.0])
+    close(tf.nn.moments(normal, [0, 1])[1], [9.0, 16.0])
+    whole = tf.nn.moments(tf.constant([[1, 2], [3, 5]]), [0])
+    assert [part.numpy().tolist() for part in whole] == [[2, 3], [1, 2]]
+
+
+def test_local_responses() -> None:
+    x = np.arange(8, dtype="f").reshape(1, 1, 1, 8)
+    expected = [0.0, 0.2102241, 0.25, 0.24321346, 0.22646008, 0.20999163, 0.26516503, 0.34194565]
+    close(tf.nn.lrn(x, 2, 1.0, 0.5, 0.75).numpy().ravel(), expected)
+    attrs: Any = {"depth_radius": 2, "bias": 1.5, "alpha": 0.5, "beta": 0.75}
+    x = _normal(1, 1, 2, 5).astype("f")
+    found = lrn.lrn.differentiate(tf.ones_like(x), lrn.lrn(x, **attrs), tf.constant(x), **attrs)
+    for place in np.ndindex(x.shape):
+        ends = [tf.reduce_sum(lrn.lrn(x + step * _unit(place, x), **attrs)) for step in (0.01, -0.01)]
+        np.testing.assert_allclose((ends[0] - ends[1]) / 0.02, found.numpy()[place], atol=2e-3)
+
+
+def _unit(place: Any, like: Any) -> Any:
+    unit = np.zeros_like(like)
+    unit[place] = 1
+    return unit
+
+
+def test_rectifiers() -> None:
+    close(tf.nn.selu([-1.0, 0.0, 2.0]), [-1.1113307, 0.0, 2.101402])
+    close(tf.nn.leaky_relu([-1.0, 2.0], 2.0), [-2.0, 2.0])
+    assert tf.nn.leaky_relu(tf.constant([-1, 2]), 0.5).numpy().tolist() == [-0.5, 2.0]
+    assert tf.nn.crelu([[-1, 0, 2]], axis=0).numpy().tolist() == [[0, 0, 2], [1, 0, 0]]
+    for op in (rectifiers.relu6, rectifiers.selu, rectifiers.softsign):
+        check(op, [-3.5, -0.5, 0.5, 5.5, 7.0])
+    check(rectifiers.leaky, [-3.5, 0.5], alpha=0.3)
+
+
+def test_blocks_there_and_back() -> None:
+    x = _normal(2, 4, 6, 3)
+    deep = tf.nn.space_to_depth(x, 2)
+    assert deep.shape == (2, 2, 3, 12)
+    close(tf.nn.depth_to_space(deep, 2), x)
+    first = tf.nn.space_to_depth(np.moveaxis(x, -1, 1), 2, "NCHW")
+    close(np.moveaxis(first, 1, -1), deep)
+    parts = tf.nn.space_to_batch(x, [2, 3], [[0, 0], [1, 2]])
+    assert parts.shape == (12, 2, 3, 3)
+    close(blocks.batch_to_space(parts, [2, 3], [[0, 0], [1, 2]]), x)
+    assert tf.nn.space_to_batch([[[1], [2]], [[3], [4]]], [2], [[0, 0]]).numpy().ravel().tolist() == [
+        1,
+        3,
+        2,
+        4,
+    ]
+    check(blocks.space_to_batch_nd, _normal(1, 3, 2), np.array([2]), np.array([[1, 0]]))
+    check(blocks.batch_to_space_nd, _normal(4, 3, 2), np.array([2]), np.array([[1, 0]]))
+    check(blocks.space_to_depth, _normal(1, 2, 4, 1), block_size=2, data_format="NHWC")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="divisible"):
+        tf.nn.space_to_depth(x, 5)
+
+
+def test_dropout_has_tensorflows_numbers() -> None:
+    tf.random.set_seed(3)
+    ones = tf.ones([6])
+    assert tf.nn.dropout(ones, 0.5, seed=4).numpy().tolist() == [2, 0, 2, 2, 2, 2]
+    assert tf.nn.dropout(ones, 0.5, seed=4).numpy().tolist() == [0, 2, 2, 2, 2, 2]
+    assert tf.nn.dropout(ones, 0.5).numpy().tolist() == [0, 2, 0, 0, 2, 2]
+    assert tf.nn.dropout(ones, 0.0).numpy().tolist() == [1] * 6
+    assert tf.nn.dropout(ones, 0.5).numpy().tolist() == [0, 2, 0, 0, 0, 0]
+    rows = tf.nn.dropout(tf.ones([3, 4]), 0.5, noise_shape=[None, 1]).numpy()
+    assert rows[:, 0].tolist() == [2, 0, 0] and (rows == rows[:, :1]).all()
+    kept = tf.nn.experimental.stateless_dropout(ones, 0.3, [1, 2]).numpy()
+    close(kept, [1.4285715, 0, 1.4285715, 0, 0, 1.4285715])
+    for rate in (1.0, 1.5, -0.1, "a"):
+        with pytest.raises(ValueError, match="rate"):
+            tf.nn.dropout(ones, rate)
+    with pytest.raises(ValueError, match="floating"):
+        tf.nn.dropout(tf.constant([1]), 0.5)
+
+
+def test_rows_of_tables() -> None:
+    table = tf.constant([[1.0, 2], [3, 4], [5, 6]])
+    assert tf.nn.embedding_lookup(table, [[2], [0]]).numpy().tolist() == [[[5, 6]], [[1, 2]]]
+    close(
+        tf.nn.embedding_lookup(table, [2, 0], max_norm=1.0), [[0.6401844, 0.76822126], [0.4472136, 0.8944272]]
+    )
+    assert tf.nn.embedding_lookup([table, table[:2]], [4, 2]).numpy().tolist() == [[3, 4], [5, 6]]
+    with pytest.raises(ValueError, match="even division"):
+        tf.nn.embedding_lookup([table, table[:1]], [3])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not in"):
+        tf.nn.embedding_lookup(table, [3])
+
+
+def test_numbers_about_predictions() -> None:
+    inf, nan = float("inf"), float("nan")
+    found = tf.nn.in_top_k([1, 0, 3, -1], [[1.0, 2, 2], [1, 1, 1], [1, 2, 3], [1, 2, 3]], 1)
+    assert found.numpy().tolist() == [True, True, False, False]
+    assert tf.nn.in_top_k([1, 0, 0], [[1.0, inf], [nan, 1], [1, 2]], 2).numpy().tolist() == [
+        False,
+        False,
+        True,
+    ]
+    close(tf.nn.zero_fraction([0.0, 1, 0]), 2 / 3)
+    close(tf.nn.compute_average_loss([[1.0, 2, 3], [1, 2, 4]], sample_weight=[1.0, 2]), 10.0)
+    close(tf.nn.compute_average_loss([1.0, 2, 3], [1.0, 0, 2], 2), 3.5)
+    close(tf.nn.scale_regularization_loss([1.0, 3.0]), 4.0)
