@@ -17,11 +17,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import autograph, config, debugging, dtypes, errors, ir, nest
+from . import autograph, config, dtypes, errors, ir, nest
+from .asserting import Assert
 from .cases import case, switch_case
 from .control_flow import cond, while_loop
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
-from .debugging import Assert, print
 from .devices import device
 from .dtypes import (
     DType,
@@ -73,6 +73,7 @@ from .ops.slicing import slice, strided_slice
 from .ops.strings import as_string
 from .ops.tiling import meshgrid, pad, repeat, reverse, roll, tile
 from .ordering import control_dependencies, executing_eagerly, group, no_op
+from .printing import print
 from .shapes import TensorShape
 from .staging import BACKEND
 from .tensor import Tensor
@@ -87,6 +88,7 @@ from .variable import Variable
 
 if TYPE_CHECKING:
     from . import bitwise as bitwise
+    from . import debugging as debugging
     from . import linalg as linalg
     from . import math as math
     from . import nn as nn
@@ -99,6 +101,10 @@ if TYPE_CHECKING:
     from .autodiff import GradientTape as GradientTape
     from .autodiff import UnconnectedGradients as UnconnectedGradients
     from .autodiff import gradients as gradients
+    from .debugging import assert_equal as assert_equal
+    from .debugging import assert_greater as assert_greater
+    from .debugging import assert_less as assert_less
+    from .debugging import assert_rank as assert_rank
     from .folding import foldl as foldl
     from .folding import foldr as foldr
     from .folding import scan as scan
@@ -118,6 +124,7 @@ __version__ = "2.21.0"
 
 NAMESPACES = (
     "bitwise",
+    "debugging",
     "linalg",
     "math",
     "nn",
@@ -133,6 +140,8 @@ NAMESPACES = (
 MEMBERS: dict[str, str] = {
     "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
     "numpy_function": ".host", "py_function": ".host",
+    "assert_equal": ".debugging", "assert_greater": ".debugging", "assert_less": ".debugging",
+    "assert_rank": ".debugging",
     "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
     "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
     "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff", "gradients": ".autodiff",
@@ -155,7 +164,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "autograph", "config", "debugging", "dtypes", "errors", "ir", "nest",
+    "autograph", "config", "dtypes", "errors", "ir", "nest",
     *NAMESPACES,
     "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec",
     "TypeSpec", "type_spec_from_value", "convert_to_tensor", "is_tensor",

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import branches
+from .asserting import require
 from .control_flow import cond, is_traced
 from .convert import convert_to_tensor
-from .debugging import require
 from .ops.casting import cast
 from .ops.comparison import less_equal
 from .ops.joining import stack

@@ -18,8 +18,8 @@ from typing import Any
 from agc.autograph import staging
 from agc.autograph.api import Note, StagingError, Where
 
+from .asserting import require
 from .convert import convert_to_tensor, is_tensor_like
-from .debugging import require
 from .diagnostics import staging_error
 from .ir.builder import Builder
 from .ir.origin import raised_at

@@ -13,7 +13,7 @@ from typing import Any
 
 from agc.autograph import staging
 
-from . import branches, debugging, items, leaves, loop_options, loops, matching, raising, regions
+from . import branches, items, leaves, loop_options, loops, matching, printing, raising, regions
 from .builtins import BUILTINS
 from .ir.builder import current
 from .ops import comparison
@@ -103,7 +103,7 @@ class GraphBackend:
         return branches.choice(COND, going, functions, [name], is_logic=True)[0]
 
     def mentions(self, text: str) -> bool:
-        return debugging.mentions(text)
+        return printing.mentions(text)
 
     def check(self, test: Any, message: Callable[[], Any] | None) -> None:
         raising.check(regions.truth(test, "assert"), message)
@@ -135,7 +135,7 @@ def _decided_rest(rest: Callable[[], Any], decided: Any, op: str) -> Callable[[]
     return evaluated
 
 
-BUILTINS[builtins.print] = debugging.print_now
+BUILTINS[builtins.print] = printing.print_now
 BUILTINS[operator.eq] = comparison.equal
 BUILTINS[operator.ne] = comparison.not_equal
 

@@ -53,8 +53,12 @@ def _(
 def emit(text: str, stream: str) -> None:
     """Write to standard output or error as they are now, or append to `file://…`."""
     if stream.startswith("file://"):
-        with open(stream[len("file://") :], "a", encoding="utf-8") as file:
-            file.write(text)
+        path = stream[len("file://") :]
+        try:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(text)
+        except FileNotFoundError as error:
+            raise errors.NotFoundError(f"{path}; {error.strerror}", "print") from None
         return
     target = sys.stdout if stream == "stdout" else sys.stderr
     target.write(text)
@@ -94,6 +98,7 @@ def show_item(item: Any, quote: str = "") -> str:
     if isinstance(item, (bool, np.bool_)):
         return "1" if item else "0"
     if isinstance(item, np.floating):
+        item = np.float32(item) if item.dtype.char == "e" else item
         short, long = _DIGITS.get(item.dtype.char, (15, 17))
         text = f"{item:.{short}g}"
         return text if item.dtype.type(text) == item or item != item else f"{item:.{long}g}"
@@ -113,17 +118,55 @@ def written_as(value: Any, form: str) -> str:
     return format(item, form[1:]) if form.startswith(":") else str(item)
 
 
-_DIGITS = {"e": (3, 5), "f": (6, 9)}  # decimal digits that are always right, and that always suffice
+_DIGITS = {"f": (6, 9)}  # decimal digits that are always right, and that always suffice
 
 
 @op(name="assert", stateful=True)
 def assert_true(
     condition: Input, data: Tensors, message: str, error: str, summarize: int, name: Name = None
 ) -> tuple[()]:
-    """Raise `error` with `message` and `data` unless `condition` is true."""
+    """Raise `error` with `message` and `data` unless `condition` is true.
+
+    >>> assert_true(True, [3], "never seen", "InvalidArgumentError", 3)
+    []
+    """
     if not condition.dtype.is_bool:
         raise TypeError(f"a condition must be bool, not {condition.dtype.name}")
     return ()
+
+
+def summary(array: Any, limit: int) -> str:
+    """The first elements of an array, as TensorFlow's kernels write them.
+
+    >>> summary(np.array([[1, 2], [3, 4]]), 3), summary(np.array([1.5]), 3), summary(np.array(7), 3)
+    ('[1 2][3...]...', '1.5', '7')
+    """
+    left = limit if limit >= 0 else array.size
+    text = _first(array, iter(array.ravel()[:left]), left, 0)[0]
+    return text + ("..." if array.size > left else "")
+
+
+def _first(array: Any, elements: Any, left: int, depth: int) -> tuple[str, int]:
+    """An array's rows, as long as elements are left to be shown; and how many are left then."""
+    if array.ndim < 2:
+        count = min(array.size, left)
+        shown = " ".join(_escaped(next(elements)) for _ in range(count))
+        return shown + ("..." if count < array.size and depth else ""), left - count
+    text = ""
+    for row in array:
+        if not left:
+            break
+        inside, left = _first(row, elements, left, depth + 1)
+        text += f"[{inside}]"
+    return text, left
+
+
+def _escaped(item: Any) -> str:
+    text = show_item(item)
+    return text.translate(_ESCAPES) if isinstance(item, bytes) else text
+
+
+_ESCAPES = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "'": "\\'", "\\": "\\\\"})
 
 
 class GraphAssertionError(errors.InvalidArgumentError, AssertionError):
@@ -134,7 +177,7 @@ class GraphAssertionError(errors.InvalidArgumentError, AssertionError):
 def _(condition: Any, data: list[Any], message: str, error: str, summarize: int) -> tuple[()]:
     if np.all(condition):
         return ()
-    shown = " ".join(f"[{show(value, summarize)}]" for value in data)
+    shown = " ".join(f"[{summary(np.asarray(value), summarize)}]" for value in data)
     text = f"{message} {shown}".strip()
     raise exception_class(error)(text)
 

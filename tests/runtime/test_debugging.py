@@ -134,3 +134,16 @@ def test_texts_are_quoted_unless_they_stand_alone(capsys):
 
 def test_shapes_and_dtypes_are_printed_as_python_shows_them(capsys):
     assert printed(capsys, tf.TensorShape([1, None]), tf.int32) == "TensorShape([1, None]) tf.int32\n"
+
+
+def test_details_of_the_format(capsys):
+    assert (
+        printed(capsys, {"b": 1, "a": {"d": tf.constant("s"), "c": 2}})
+        == "{'a': {'c': 2, 'd': \"s\"}, 'b': 1}\n"
+    )
+    assert (
+        printed(capsys, tf.constant([1e-7, 1 / 3, 65504, 2.5], tf.float16))
+        == "[1.1920929e-07 0.333251953 65504 2.5]\n"
+    )
+    with pytest.raises(tf.errors.NotFoundError, match="No such file"):
+        tf.print("x", output_stream="file:///no/such/directory/file")
