@@ -89,6 +89,7 @@ from .variable import Variable
 if TYPE_CHECKING:
     from . import bitwise as bitwise
     from . import debugging as debugging
+    from . import keras as keras
     from . import linalg as linalg
     from . import math as math
     from . import nn as nn
@@ -113,6 +114,10 @@ if TYPE_CHECKING:
     from .host import py_function as py_function
     from .indexed_slices import IndexedSlices as IndexedSlices
     from .indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+    from .keras import initializers as initializers
+    from .keras import losses as losses
+    from .keras import metrics as metrics
+    from .keras import optimizers as optimizers
     from .ops.casting import stop_gradient as stop_gradient
     from .ops.clock import timestamp as timestamp
     from .ordering import identity_n as identity_n
@@ -125,6 +130,7 @@ __version__ = "2.21.0"
 NAMESPACES = (
     "bitwise",
     "debugging",
+    "keras",
     "linalg",
     "math",
     "nn",
@@ -146,6 +152,7 @@ MEMBERS: dict[str, str] = {
     "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
     "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff", "gradients": ".autodiff",
     "stop_gradient": ".ops.casting",
+    "initializers": ".keras", "losses": ".keras", "metrics": ".keras", "optimizers": ".keras",
 }  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 
