@@ -61,7 +61,7 @@ def reduced(values: Any, sample_weight: Any, mask: Any, reduction: str | None) -
     if weight is not None:
         values, weight = same_rank(values, tf.cast(weight, values.dtype))
         values *= weight
-    if reduction in (None, "none") or values.shape.rank == 0:
+    if reduction in (None, "none") or values.shape in ((), (0,)):
         return values
     total = tf.reduce_sum(values)
     if reduction == "sum":
