@@ -9,6 +9,7 @@ np.float32(1.0)
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -50,8 +51,11 @@ class Loss:
         """The loss: a scalar, or without reduction one number for each sample."""
         y_pred = tf.nest.map_structure(lambda leaf: tensor_of(leaf, self._dtype), y_pred)
         y_true = tf.nest.map_structure(lambda leaf: tensor_of(leaf, self._dtype), y_true)
-        mask = None if tf.nest.is_nested(y_pred) else notes.masks.get(y_pred)
-        return reduced(self.call(y_true, y_pred), sample_weight, mask, self.reduction)
+        losses = self.call(y_true, y_pred)
+        marked = [losses] if tf.nest.is_nested(y_pred) else [y_pred, losses]
+        masks = [tf.cast(mask, tf.bool) for mask in map(notes.masks.get, marked) if mask is not None]
+        mask = functools.reduce(tf.logical_and, masks) if masks else None
+        return reduced(losses, sample_weight, mask, self.reduction)
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not implement call(y_true, y_pred)")

@@ -140,8 +140,8 @@ class Nadam(_Moments):
     """Adam that looks ahead by the momentum (Dozat, 2015)."""
 
     def build(self, variables: Sequence[Any]) -> None:
-        self._u_product = self.add_variable((), "ones", variables[0].dtype, "u_product")
         super().build(variables)
+        self._u_product = self.add_variable((), "ones", variables[0].dtype)
 
     def _factors(self, learning_rate: Any) -> tuple[Any, ...]:
         dtype = learning_rate.dtype

@@ -113,8 +113,9 @@ class Adadelta(Optimizer):
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
-        self._gradients = self.add_optimizer_variables(variables, "accumulated_grad")
-        self._steps = self.add_optimizer_variables(variables, "accumulated_delta_var")
+        for variable in variables:
+            self._gradients.append(self.add_variable_from_reference(variable, "accumulated_grad"))
+            self._steps.append(self.add_variable_from_reference(variable, "accumulated_delta_var"))
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         place = self._get_variable_index(variable)

@@ -97,7 +97,9 @@ class Optimizer(tf.Module):
 
     @property
     def iterations(self) -> Any:
-        """How many steps have been made: a variable."""
+        """How many steps have been made: a variable, unless gradients are accumulated."""
+        if self.gradient_accumulation_steps:
+            return self._iterations // self.gradient_accumulation_steps
         return self._iterations
 
     @iterations.setter
@@ -112,7 +114,7 @@ class Optimizer(tf.Module):
     def learning_rate(self) -> Any:
         """The size of the next step: a variable, unless a schedule or a function gives it."""
         if isinstance(self._learning_rate, LearningRateSchedule):
-            return self._learning_rate(self._iterations)
+            return self._learning_rate(self.iterations)
         is_function = callable(self._learning_rate) and not isinstance(self._learning_rate, tf.Variable)
         return self._learning_rate() if is_function else self._learning_rate
 
@@ -162,7 +164,7 @@ class Optimizer(tf.Module):
         self, reference_variable: Any, name: str | None = None, initializer: Any = "zeros"
     ) -> Weight:
         """A variable of the optimizer's own with the shape and dtype of a trained one."""
-        path = getattr(reference_variable, "path", reference_variable.name.removesuffix(":0"))
+        path = getattr(reference_variable, "path", reference_variable.name.replace(":", "_"))
         own = f"{path}_{name or 'momentum'}".replace("/", "_")
         return self.add_variable(tuple(reference_variable.shape), initializer, reference_variable.dtype, own)
 
@@ -341,8 +343,8 @@ class Optimizer(tf.Module):
         """Set the values of the optimizer's variables."""
         if len(weights) != len(self._variables):
             raise ValueError(
-                f"You called `set_weights(weights)` on optimizer {self.name} with a weight list of length {len(weights)}, "
-                f"but the optimizer was expecting {len(self._variables)} weights."
+                f"You called `set_weights(weights)` on optimizer {self.name} with a weight list of length "
+                f"{len(weights)}, but the optimizer was expecting {len(self._variables)} weights."
             )
         for variable, value in zip(self._variables, weights, strict=True):
             variable.assign(value)
