@@ -17,7 +17,7 @@ from agc import runtime as tf
 
 from .. import notes, settings
 from ..naming import auto_name, snake_case
-from .reducing import REDUCTIONS, reduced, same_rank, tensor_of
+from .reducing import REDUCTIONS, reduced, same_rank, tensors_of
 
 
 class Loss:
@@ -49,8 +49,7 @@ class Loss:
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss: a scalar, or without reduction one number for each sample."""
-        y_pred = tf.nest.map_structure(lambda leaf: tensor_of(leaf, self._dtype), y_pred)
-        y_true = tf.nest.map_structure(lambda leaf: tensor_of(leaf, self._dtype), y_true)
+        y_true, y_pred = tensors_of(y_true, self._dtype), tensors_of(y_pred, self._dtype)
         losses = self.call(y_true, y_pred)
         marked = [losses] if tf.nest.is_nested(y_pred) else [y_pred, losses]
         masks = [tf.cast(mask, tf.bool) for mask in map(notes.masks.get, marked) if mask is not None]

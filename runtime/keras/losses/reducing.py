@@ -28,6 +28,13 @@ def tensor_of(value: Any, dtype: Any) -> Any:
     return cast
 
 
+def tensors_of(value: Any, dtype: Any) -> Any:
+    """`value`, or each part of it where it is a nest of tensors or arrays, as tensors of `dtype`."""
+    if any(hasattr(leaf, "shape") for leaf in tf.nest.flatten(value)):
+        return tf.nest.map_structure(lambda leaf: tensor_of(leaf, dtype), value)
+    return tensor_of(value, dtype)
+
+
 def same_rank(one: Any, other: Any) -> tuple[Any, Any]:
     """Two tensors whose ranks differ by a last dimension of 1 get the same rank."""
     rank, other_rank = one.shape.rank, other.shape.rank

@@ -2,7 +2,7 @@
 
 >>> v = tf.Variable(1.0)
 >>> Adam(0.1).apply_gradients([(tf.constant(2.0), v)])
->>> round(float(v), 6)
+>>> round(float(v), 5)
 0.9
 """
 
