@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from . import math as math
     from . import nn as nn
     from . import random as random
+    from . import sparse as sparse
     from . import strings as strings
     from . import sysconfig as sysconfig
     from . import test as test
@@ -122,6 +123,8 @@ if TYPE_CHECKING:
     from .ops.clock import timestamp as timestamp
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
+    from .sparse.tensor import SparseTensor as SparseTensor
+    from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
 
 newaxis = None
 __version__ = "2.21.0"
@@ -135,6 +138,7 @@ NAMESPACES = (
     "math",
     "nn",
     "random",
+    "sparse",
     "strings",
     "sysconfig",
     "test",
@@ -153,6 +157,7 @@ MEMBERS: dict[str, str] = {
     "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff", "gradients": ".autodiff",
     "stop_gradient": ".ops.casting",
     "initializers": ".keras", "losses": ".keras", "metrics": ".keras", "optimizers": ".keras",
+    "SparseTensor": ".sparse.tensor", "SparseTensorSpec": ".sparse.tensor",
 }  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 

@@ -21,6 +21,11 @@ DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = [
 """What users have registered: each takes an operation and its arguments, and gives the function to call, or None."""
 
 
+def name_of(operation: Any) -> str:
+    """What an operation, or a function that is written with operations, is called in the tables of composites."""
+    return str(getattr(operation, "name", None) or operation.__name__)
+
+
 def apply(operation: Any, values: Sequence[Any], met: MeetsCompositeError) -> Any:
     """The result for arguments, in the order of the parameters, among which there is a composite."""
     for dispatcher in DISPATCHERS:

@@ -18,9 +18,9 @@ from .ops.casting import cast
 from .ops.elementwise import negative
 from .ops.scattering import scatter_nd
 from .ops.shaping import expand_dims
-from .ops.static import integers
+from .ops.static import of_tensor
 from .shapes import TensorShape
-from .tensor import EagerTensor, Tensor
+from .tensor import Tensor
 from .tensor_spec import TensorSpec
 from .type_spec import CompositeTensor, TypeSpec
 
@@ -57,7 +57,9 @@ class IndexedSlices(CompositeTensor):
     @property
     def shape(self) -> TensorShape:
         """What is known of the shape of the whole tensor."""
-        return TensorShape(None if self._dense_shape is None else _dims(self._dense_shape))
+        return TensorShape(
+            None if self._dense_shape is None else of_tensor(convert_to_tensor(self._dense_shape))
+        )
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -78,7 +80,7 @@ class IndexedSlices(CompositeTensor):
         shape_dtype = None
         if self._dense_shape is not None:
             given = convert_to_tensor(self._dense_shape)
-            shape, shape_dtype = TensorShape(_dims(given)), given.dtype
+            shape, shape_dtype = TensorShape(of_tensor(given)), given.dtype
         elif shape.rank is not None:
             shape = TensorShape([None, *shape[1:]])
         return IndexedSlicesSpec(shape, values.dtype, indices.dtype, shape_dtype, indices.shape)
@@ -87,8 +89,8 @@ class IndexedSlices(CompositeTensor):
         return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
 
     def __str__(self) -> str:
-        dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape}"
-        return f"IndexedSlices(indices={self._indices}, values={self._values}{dense})"
+        dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
 
 
 class IndexedSlicesSpec(TypeSpec):
@@ -139,14 +141,6 @@ class IndexedSlicesSpec(TypeSpec):
 
     def _from_components(self, components: Any) -> IndexedSlices:
         return IndexedSlices(*components)
-
-
-def _dims(dense_shape: Any) -> Any:
-    """What is known of the shape that a vector of integers describes."""
-    tensor = convert_to_tensor(dense_shape)
-    if isinstance(tensor, EagerTensor):
-        return tuple(tensor._array.tolist())
-    return integers(tensor._value)  # type: ignore[attr-defined]
 
 
 def as_dense(slices: IndexedSlices, dtype: dtypes.DType | None = None) -> Tensor:

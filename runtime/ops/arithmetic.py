@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, shapes
+from .. import composites, dtypes, errors, shapes
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor
+from ..type_spec import MeetsCompositeError
 from .casting import cast
 from .comparison import logical_or, not_equal
 from .creation import ones_like, zeros_like
@@ -258,7 +259,10 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """
     if name is None and isinstance(x, Tensor) and x.dtype in CURVED and not is_tensor_like(y):
         return realdiv(x, y)  # type: ignore[no-any-return]  # the short way
-    x, y = _fractions(x, y)
+    try:
+        x, y = _fractions(x, y)
+    except MeetsCompositeError as met:
+        return composites.apply(divide, (x, y, name), met)  # type: ignore[no-any-return]
     return realdiv(x, y) if name is None else realdiv(x, y, name)  # type: ignore[no-any-return]
 
 

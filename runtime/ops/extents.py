@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, shapes
+from ..composites import accepted
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
@@ -16,6 +17,7 @@ from .declare import Input, Name, op
 Array = Any
 
 
+@accepted("shape")
 def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The shape of `input` as a vector; a constant where it is known before the graph runs.
 
@@ -49,6 +51,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
     return np.array(np.shape(input), out_type.numpy)
 
 
+@accepted("size")
 def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
     """The number of elements of `input`; a constant where it is known before the graph runs.
 
@@ -77,6 +80,7 @@ def _(input: Array, out_type: dtypes.DType) -> Array:
     return out_type.as_numpy_dtype(np.size(input))
 
 
+@accepted("rank")
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of dimensions of `input`; a constant where it is known before the graph runs.
 

@@ -90,3 +90,10 @@ def listed(sizes: Iterable[int | None]) -> str:
 def with_axis(shape: tuple[int | None, ...], axis: int, size: int | None) -> tuple[int | None, ...]:
     """`shape` with the size of one axis replaced."""
     return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def of_tensor(tensor: Any) -> tuple[int | None, ...] | None:
+    """The elements of a vector of integers, given as a tensor: None for unknown ones, or when there is no number."""
+    if hasattr(tensor, "_array"):
+        return tuple(np.ravel(tensor._array).tolist())
+    return integers(tensor._value)

@@ -1,0 +1,31 @@
+"""The module `tf.sparse`: tensors most of whose elements are zero, by TensorFlow's names.
+
+>>> to_dense(add(eye(2), eye(2))).numpy().tolist()
+[[2.0, 0.0], [0.0, 2.0]]
+"""
+
+from __future__ import annotations
+
+from .dense import eye, from_dense, sampled_addmm, sparse_dense_matmul, to_dense, to_indicator
+from .operations import add, map_values, mask, maximum, minimum, softmax
+from .places import (
+    concat,
+    expand_dims,
+    fill_empty_rows,
+    reorder,
+    reset_shape,
+    reshape,
+    retain,
+    slice,
+    split,
+    transpose,
+)  # fmt: skip
+from .reductions import bincount, reduce_max, reduce_sum, segment_mean, segment_sqrt_n, segment_sum
+from .tensor import SparseTensor
+
+__all__ = [
+    "SparseTensor", "add", "bincount", "concat", "expand_dims", "eye", "fill_empty_rows", "from_dense", "map_values",
+    "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder", "reset_shape", "reshape", "retain",
+    "sampled_addmm", "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax", "sparse_dense_matmul",
+    "split", "to_dense", "to_indicator", "transpose",
+]  # fmt: skip

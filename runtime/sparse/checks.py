@@ -1,0 +1,30 @@
+"""What operations on sparse tensors demand of their arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors
+from ..asserting import require
+from ..ir.builder import current
+from ..tensor import EagerTensor
+from .tensor import SparseTensor
+
+
+def sparse_only(value: Any) -> SparseTensor:
+    """`value`; TypeError unless it is a sparse tensor."""
+    if not isinstance(value, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
+
+
+def expect(condition: Any, message: str, data: Any = ()) -> None:
+    """InvalidArgumentError unless the condition holds, at each run; ValueError in a graph when it never does."""
+    known = condition if isinstance(condition, bool) else None
+    if isinstance(condition, EagerTensor):
+        known = bool(condition._array.all())
+    if known is None:
+        require(condition, message, list(data))
+    elif not known:
+        text = " ".join([message, *(str(getattr(item, "_array", item)) for item in data)])
+        raise ValueError(text) if current() is not None else errors.InvalidArgumentError(text)

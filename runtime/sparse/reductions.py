@@ -1,0 +1,224 @@
+"""Sums and maxima of sparse tensors, counts, and sums of picked rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes, shapes
+from ..convert import convert_to_tensor
+from ..ops.arithmetic import divide_no_nan, maximum
+from ..ops.attributes import read_axes
+from ..ops.casting import cast
+from ..ops.comparison import greater_equal, less, less_equal, logical_and
+from ..ops.coordinates import distinct_coordinates
+from ..ops.creation import fill, ones_like
+from ..ops.elementwise import sqrt
+from ..ops.extents import shape as shape_of
+from ..ops.extents import size as size_of
+from ..ops.joining import concat, stack
+from ..ops.ranges import range as counted
+from ..ops.reductions import reduce_all
+from ..ops.reductions import reduce_max as largest_of
+from ..ops.scattering import scatter_nd, tensor_scatter_nd_max
+from ..ops.selecting import boolean_mask, gather
+from ..ops.shaping import expand_dims, reshape
+from ..ops.tiling import repeat
+from ..tensor import Tensor
+from .checks import expect, sparse_only
+from .tensor import SparseTensor
+
+
+def reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The sum along axes (all of them when `axis` is None), a dense tensor or a sparse one.
+
+    >>> reduce_sum(SparseTensor([[0, 0], [0, 2]], [1, 2], [2, 3]), axis=1).numpy().tolist()
+    [3, 0]
+    """
+    sparse = sparse_only(sp_input)
+    rows, row, shape = _grouped(sparse, axis, bool(keepdims))
+    sums = scatter_nd(expand_dims(row, 1), sparse.values, expand_dims(shape_of(rows)[0], 0))
+    return _result(rows, sums, shape, output_is_sparse)
+
+
+def reduce_max(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """The largest element that is there along axes; 0 in a dense result where there is none.
+
+    >>> reduce_max(SparseTensor([[0, 0], [0, 2]], [-1, -2], [2, 3]), axis=1).numpy().tolist()
+    [-1, 0]
+    """
+    sparse = sparse_only(sp_input)
+    rows, row, shape = _grouped(sparse, axis, bool(keepdims))
+    lowest = fill(expand_dims(shape_of(rows)[0], 0), cast(sparse.dtype.min, sparse.dtype))
+    largest = tensor_scatter_nd_max(lowest, expand_dims(row, 1), sparse.values)
+    return _result(rows, largest, shape, output_is_sparse)
+
+
+def _grouped(sparse: SparseTensor, axis: Any, keepdims: bool) -> tuple[Any, Any, Any]:
+    """The coordinates of the groups, the group of each element, and the shape of the result."""
+    rank = sparse.shape.rank
+    if rank is None:
+        raise ValueError("a reduction of a sparse tensor needs a known rank: say it with `set_shape`")
+    axes = read_axes(axis)
+    gone = set(range(rank)) if axes is None else {shapes.normal_axis(one, rank) for one in axes}
+    kept = convert_to_tensor([one for one in range(rank) if one not in gone], dtypes.int32)
+    places, shape = gather(sparse.indices, kept, axis=1), gather(sparse.dense_shape, kept)
+    if keepdims:
+        stays = convert_to_tensor([0 if one in gone else 1 for one in range(rank)], dtypes.int64)
+        places, shape = sparse.indices * stays, sparse.dense_shape * stays + (1 - stays)
+    rows, row = distinct_coordinates(places)
+    return rows, row, shape
+
+
+def _result(rows: Any, values: Any, shape: Any, is_sparse: bool) -> Any:
+    if is_sparse:
+        return SparseTensor(rows, values, shape)
+    if rows.shape[1] == 0:  # one number: of one group, or of none
+        return scatter_nd(fill([size_of(values), 1], 0), values, [1])[0]
+    return scatter_nd(rows, values, shape)
+
+
+def bincount(
+    values: Any, weights: Any = None, axis: int | None = 0, minlength: Any = None, maxlength: Any = None,
+    binary_output: bool = False, name: str | None = None,
+) -> SparseTensor:  # fmt: skip
+    """How often each number occurs, or the sum of its weights, as a sparse tensor.
+
+    Args:
+        values: non-negative integers: a tensor, a sparse or a ragged one.
+        weights: of the same shape; their sums take the place of the counts.
+        axis: 0 for one row of counts, -1 for one for each row of a matrix.
+        minlength, maxlength: the least size of the result's last axis; numbers from `maxlength` on are left out.
+        binary_output: 1 in the place of each count.
+
+    >>> counts = bincount([[1, 1, 2]], axis=-1)
+    >>> counts.indices.numpy().tolist(), counts.values.numpy().tolist()
+    ([[0, 1], [0, 2]], [2, 1])
+    """
+    if axis not in (0, -1):
+        raise ValueError(f"Unsupported axis value {axis}. Only 0 and -1 are supported.")
+    if weights is not None and binary_output:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive")
+    numbers, row, rows = _numbers(values, axis == -1)
+    flat = None if weights is None else _flat(weights)
+    if maxlength is not None:
+        kept = less(numbers, cast(maxlength, dtypes.int64))
+        numbers, row = boolean_mask(numbers, kept), None if row is None else boolean_mask(row, kept)
+        flat = None if flat is None else boolean_mask(flat, kept)
+    none = convert_to_tensor([-1], dtypes.int64)
+    width = largest_of(concat([numbers, none], 0)) + 1
+    if minlength is not None:
+        width = maximum(width, cast(minlength, dtypes.int64))
+    expect(reduce_all(less_equal(0, numbers)), "Input must be non-negative")
+    if flat is None:
+        flat = fill(shape_of(numbers), 1)
+    columns = [numbers] if row is None else [row, numbers]
+    places, group = distinct_coordinates(stack(columns, 1))
+    counts = scatter_nd(expand_dims(group, 1), flat, expand_dims(shape_of(places)[0], 0))
+    counts = ones_like(counts) if binary_output else counts
+    return SparseTensor(places, counts, stack([width] if row is None else [rows, width]))
+
+
+def _numbers(values: Any, by_row: bool) -> tuple[Any, Any, Any]:
+    """The elements in one vector; with `by_row`, the row of each and the number of rows."""
+    if isinstance(values, SparseTensor):
+        return _as_number(values.values), values.indices[:, 0] if by_row else None, values.dense_shape[0]
+    if hasattr(values, "value_rowids"):
+        rows = cast(values.nrows(), dtypes.int64)
+        return (
+            _as_number(values.flat_values),
+            cast(values.value_rowids(), dtypes.int64) if by_row else None,
+            rows,
+        )
+    dense = convert_to_tensor(values)
+    if not by_row or dense.shape.rank == 1:
+        return _as_number(reshape(dense, [-1])), None, None
+    sizes = cast(shape_of(dense), dtypes.int64)
+    return _as_number(reshape(dense, [-1])), repeat(counted(sizes[0]), sizes[1]), sizes[0]
+
+
+def _flat(weights: Any) -> Any:
+    if isinstance(weights, SparseTensor):
+        return weights.values
+    return weights.flat_values if hasattr(weights, "flat_values") else reshape(weights, [-1])
+
+
+def _as_number(values: Any) -> Any:
+    """Numbers to be counted; TypeError for what is no integer."""
+    if not values.dtype.is_integer:
+        raise TypeError(f"bincount counts integers, not {values.dtype.name}")
+    return cast(values, dtypes.int64)
+
+
+def segment_sum(
+    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:  # fmt: skip
+    """For each segment, the sum of the rows of `data` that `indices` pick for it.
+
+    Args:
+        data: a tensor.
+        indices: a vector of row numbers.
+        segment_ids: as long as `indices`, in increasing order: the segment to which each picked row belongs.
+        num_segments: the number of rows of the result; one more than the last segment when it is None.
+        sparse_gradient: accepted for compatibility.
+
+    Raises InvalidArgumentError for segments that decrease or are too large, and rows that are not there.
+
+    >>> segment_sum([[1, 2], [3, 4], [5, 6]], [0, 1, 2], [0, 0, 1]).numpy().tolist()
+    [[4, 6], [5, 6]]
+    """
+    return _segments(data, indices, segment_ids, num_segments)[0]  # type: ignore[no-any-return]
+
+
+def segment_mean(
+    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:  # fmt: skip
+    """As `segment_sum`, divided by the number of rows; 0 for a segment without rows.
+
+    >>> segment_mean([[1.0], [3.0], [5.0]], [0, 1, 2], [0, 0, 1]).numpy().tolist()
+    [[2.0], [5.0]]
+    """
+    sums, counts = _segments(data, indices, segment_ids, num_segments)
+    return divide_no_nan(sums, counts)
+
+
+def segment_sqrt_n(
+    data: Any, indices: Any, segment_ids: Any, num_segments: Any = None, name: str | None = None,
+    sparse_gradient: bool = False,
+) -> Tensor:  # fmt: skip
+    """As `segment_sum`, divided by the square root of the number of rows; 0 for a segment without rows.
+
+    >>> segment_sqrt_n([[2.0]] * 4, [0, 1, 2, 3], [0, 0, 0, 0]).numpy().tolist()
+    [[4.0]]
+    """
+    sums, counts = _segments(data, indices, segment_ids, num_segments)
+    return divide_no_nan(sums, sqrt(counts))
+
+
+def _segments(data: Any, indices: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
+    """The sums, and the number of rows of each, in a shape to divide by it."""
+    rows, picked = convert_to_tensor(data), convert_to_tensor(indices)
+    segments = cast(segment_ids, dtypes.int64)
+    expect(reduce_all(size_of(picked) == size_of(segments)), "segment_ids and indices should have same size.")
+    expect(reduce_all(greater_equal(segments[1:], segments[:-1])), "segment ids are not increasing")
+    last = largest_of(concat([segments, convert_to_tensor([-1], dtypes.int64)], 0))
+    count = last + 1 if num_segments is None else cast(num_segments, dtypes.int64)
+    expect(logical_and(less(last, count), True), "segment ids must be < num_segments")
+    chosen = gather(rows, picked)
+    shape = concat([expand_dims(count, 0), cast(shape_of(rows)[1:], dtypes.int64)], 0)
+    places = expand_dims(segments, 1)
+    sums = scatter_nd(places, chosen, shape)
+    counts = scatter_nd(places, fill(shape_of(segments), cast(1, rows.dtype)), expand_dims(count, 0))
+    rank = rows.shape.rank
+    inner = size_of(shape_of(rows)) - 1 if rank is None else rank - 1
+    return sums, reshape(counts, concat([[-1], fill(expand_dims(inner, 0), 1)], 0))
+
+
+__all__ = ["bincount", "reduce_max", "reduce_sum", "segment_mean", "segment_sqrt_n", "segment_sum"]
