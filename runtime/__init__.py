@@ -125,6 +125,8 @@ if TYPE_CHECKING:
     from .ordering import tuple as tuple
     from .sparse.tensor import SparseTensor as SparseTensor
     from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
+    from .variable_options import VariableAggregation as VariableAggregation
+    from .variable_options import VariableSynchronization as VariableSynchronization
 
 newaxis = None
 __version__ = "2.21.0"
@@ -148,6 +150,7 @@ NAMESPACES = (
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
 
 MEMBERS: dict[str, str] = {
+    "VariableAggregation": ".variable_options", "VariableSynchronization": ".variable_options",
     "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
     "numpy_function": ".host", "py_function": ".host",
     "assert_equal": ".debugging", "assert_greater": ".debugging", "assert_less": ".debugging",

@@ -11,32 +11,42 @@
 >>> stack = Stack()
 >>> [tuple(v.shape) for v in stack.variables], len(stack.trainable_variables), len(stack.submodules)
 ([(1,), (1, 1), (2,), (1, 2)], 2, 2)
+>>> [(".".join(map(str, path)), m.name) for path, m in stack._flatten(lambda x: isinstance(x, Module), with_path=True)]
+[('layers.0', 'dense'), ('layers.1', 'dense')]
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from . import tracking
+from . import nest, tracking
 from .variable import Variable
 
-T = TypeVar("T")
+Path = tuple[Any, ...]
 
 
 class Module:
     """Base class of layers and models. Variables and modules in its attributes, and in lists, tuples and dicts
     of these, belong to it.
 
+    Attributes are visited in the order of their names, keys of dicts in theirs; what stands in a module comes before
+    what stands in the modules inside of it. Attributes whose names are in `_TF_MODULE_IGNORED_PROPERTIES` are not.
+
     Args:
         name: an identifier; by default the class's name in snake case. ValueError for anything else.
     """
 
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+
     def __init__(self, name: str | None = None) -> None:
         chosen = _snake_case(type(self).__name__) if name is None else name
         if not chosen.isidentifier():
-            raise ValueError(f"{chosen!r} is not a valid module name: it must be a Python identifier")
+            raise ValueError(
+                f"{chosen!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid "
+                "class name)."
+            )
         self._name = chosen
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -55,7 +65,7 @@ class Module:
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of this module and its submodules, each once, attributes in the order of their names."""
-        return tuple(_found(self, Variable))
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable)))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
@@ -70,30 +80,59 @@ class Module:
     @property
     def submodules(self) -> tuple[Module, ...]:
         """The modules inside this one, at any depth, each once."""
-        return tuple(module for module in _found(self, Module) if module is not self)
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Module)))
+
+    def _flatten(
+        self,
+        predicate: Callable[[Any], bool] | None = None,
+        recursive: bool = True,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """The leaves of the attributes for which `predicate` holds, each once.
+
+        Args:
+            predicate: a test; None takes all leaves.
+            recursive: whether to go into the modules among them.
+            attribute_traversal_key: the sort key of attributes' names; None takes the names as they are.
+            with_path: give pairs of a path and a leaf; a path has the names, keys and numbers that lead there.
+            expand_composites: whether composite tensors are taken apart as well.
+        """
+        seen: set[int] = {id(self)}
+        pending: list[tuple[Path, Module]] = [((), self)]
+        while pending:
+            place, module = pending.pop(0)
+            inner: list[tuple[Path, Module]] = []
+            for path, leaf in module._leaves(attribute_traversal_key, expand_composites):
+                if id(leaf) in seen:
+                    continue
+                seen.add(id(leaf))
+                if predicate is None or predicate(leaf):
+                    yield ((*place, *path), leaf) if with_path else leaf
+                if recursive and isinstance(leaf, Module):
+                    inner.append(((*place, *path), leaf))
+            pending[:0] = inner  # what stands in the first of them comes before the second
+
+    def _leaves(self, key: Callable[[str], Any] | None, expand: bool) -> Iterator[tuple[Path, Any]]:
+        attributes = tracking.attributes(self)
+        for name in sorted(attributes, key=key):
+            if name not in self._TF_MODULE_IGNORED_PROPERTIES:
+                for path, leaf in _leaves_of(attributes[name], expand):
+                    yield (name, *path), leaf
 
 
 def _snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-def _found(root: Module, kind: type[T]) -> Iterator[T]:
-    """Objects of a kind reachable through attributes, lists, tuples, sets and dicts: those close by first."""
-    pending: list[Any] = [root]
-    seen: set[int] = set()
-    while pending:
-        value = pending.pop(0)
-        if id(value) in seen:
-            continue
-        seen.add(id(value))
-        if isinstance(value, kind):
-            yield value
-        pending += _parts(value)
-
-
-def _parts(value: Any) -> list[Any]:
-    if isinstance(value, Module):
-        return [part for _, part in sorted(vars(value).items())]
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, (list, tuple)) else []
+def _leaves_of(value: Any, expand: bool) -> Iterator[tuple[Path, Any]]:
+    if expand and nest.is_composite(value):
+        yield from (((number,), leaf) for number, leaf in enumerate(nest.flatten(value, True)))
+        return
+    if isinstance(value, (Module, Variable)) or not nest.is_nested(value):
+        yield (), value
+        return
+    for key, child in nest.children(value):
+        for path, leaf in _leaves_of(child, expand):
+            yield (key, *path), leaf

@@ -183,6 +183,11 @@ class EagerTensor(Tensor):
     def shape(self) -> TensorShape:
         return TensorShape(self._array.shape)
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in ("op", "graph", "value_index"):
+            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+        raise AttributeError(f"'EagerTensor' object has no attribute {name!r}")
+
     def numpy(self) -> Any:
         """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
         return self._array.copy() if self._array.ndim else self._array[()]

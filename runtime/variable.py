@@ -8,8 +8,8 @@ A variable may be made in a function only while it is traced for the first time 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,15 +17,24 @@ from . import dtypes, shapes
 from .convert import convert_to_tensor, register_tensor_conversion_function
 from .devices import CPU
 from .ir.builder import Builder, current
+from .ir.origin import caller
 from .ir.specs import RefSpec, Spec
-from .ops import overloads, scattering, state
+from .ops import overloads, state
 from .ops.assigning import setitem
-from .ops.selecting import gather_nd
 from .tensor import EagerTensor, Reference, Tensor, value_text
+from .variable_options import (
+    VariableAggregation,
+    VariableSynchronization,
+    chosen_aggregation,
+    chosen_synchronization,
+)
+from .variable_updates import PartialUpdates
 
 
-class Variable:
+class Variable(PartialUpdates):
     """A value that changes, of one dtype and a shape that is fixed unless `shape` says otherwise.
+
+    What assigns gives a variable that stands for this one, and shows as 'UnreadVariable'.
 
     Args:
         initial_value: a tensor or what converts into one, or a function without arguments that returns it.
@@ -33,8 +42,12 @@ class Variable:
         name: for people; two variables may have the same one.
         dtype: converts `initial_value`.
         shape: a TensorShape that later values fit, with None for dimensions that vary. Default: the initial one.
+        constraint: a function for optimizers, to apply to the value after each step.
+        synchronization, aggregation: a `tf.VariableSynchronization` and a `tf.VariableAggregation`; kept, without
+            effect. A variable that is synchronised ON_READ is not trainable unless `trainable` says so.
+        validate_shape, caching_device, import_scope, experimental_enable_variable_lifting: accepted, no effect.
 
-    Raises ValueError without an initial value, or when it does not fit `shape`.
+    Raises ValueError without an initial value, or when it does not fit `dtype` or `shape`.
 
     >>> v = Variable([1.0, 2.0])
     >>> v.assign_add([1.0, 1.0]).numpy()
@@ -43,8 +56,12 @@ class Variable:
     (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
     """
 
+    _array: np.ndarray[Any, Any]
+
     def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
-        raise TypeError("Variable is unhashable. Instead, use variable.ref() as the key.")
+        raise TypeError(
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
+        )
 
     def __init__(
         self,
@@ -56,28 +73,41 @@ class Variable:
         variable_def: Any = None,
         dtype: Any = None,
         import_scope: Any = None,
-        constraint: Any = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: VariableSynchronization | None = None,
+        aggregation: VariableAggregation | None = None,
         shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
     ) -> None:
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
+        if variable_def is not None:
+            raise ValueError(
+                "`variable_def` is a form that this runtime does not read: give an `initial_value`"
+            )
+        if name is not None and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable, not {constraint!r}")
+        self.synchronization = chosen_synchronization(synchronization, name)
+        self.aggregation = chosen_aggregation(aggregation, name)
+        if trainable is None:
+            trainable = self.synchronization is not VariableSynchronization.ON_READ
+        self.trainable = trainable
+        self.constraint = constraint
+        self.short_name = name or "Variable"
         value = initial_value() if callable(initial_value) else initial_value
         builder = current()
         tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
         declared = shapes.as_dims(tensor.shape if shape is None else shape)
-        if validate_shape and not shapes.compatible(declared, tensor._array.shape):
+        if not shapes.compatible(declared, tensor._array.shape):
             raise ValueError(
-                f"The initial value's shape {shapes.show(tensor._array.shape)} is not compatible with the shape "
-                f"{shapes.show(declared)} of the variable"
+                f"In this `tf.Variable` creation, the initial value's shape ({shapes.show(tensor._array.shape)}) is "
+                f"not compatible with the explicitly supplied `shape` argument ({shapes.show(declared)})."
             )
-        self._array: np.ndarray[Any, Any] = tensor._array
+        self._array = tensor._array
         self.content_spec = Spec(tensor.dtype, declared)
         self.spec = RefSpec(self.content_spec)
-        self.trainable = trainable is None or trainable
-        self.constraint = constraint
-        self.short_name = name or "Variable"
 
     @property
     def name(self) -> str:
@@ -99,6 +129,12 @@ class Variable:
     def get_shape(self) -> shapes.TensorShape:
         return self.shape
 
+    def set_shape(self, shape: Any) -> None:
+        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        merged = self.shape.merge_with(shape)
+        self.content_spec = self.content_spec.with_shape(merged.dims)
+        self.spec = RefSpec(self.content_spec)
+
     @property
     def ndim(self) -> int | None:
         return self.shape.rank
@@ -111,6 +147,36 @@ class Variable:
     def read_value(self) -> Tensor:
         return self.value()
 
+    def initialized_value(self) -> Tensor:
+        """The present value: a variable has one from the start."""
+        return self.value()
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """True: a variable has a value from the start."""
+        return convert_to_tensor(True)
+
+    @property
+    def initializer(self) -> Any:
+        """What gives a variable its value in a session; None here, where it has one from the start."""
+        return None
+
+    @property
+    def initial_value(self) -> Any:
+        """What a variable of a graph starts with; RuntimeError for others."""
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in a session, for variables of a graph; RuntimeError for others."""
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Replace the value, as `assign` does."""
+        self.assign(value)
+
+    def changed(self) -> Variable:
+        """What methods that assign give: a variable that stands for this one."""
+        return Assigned(self)
+
     def numpy(self) -> Any:
         """The present value, as NumPy has it; not in a graph, where it is known only when the graph runs."""
         return self.value().numpy()  # type: ignore[attr-defined]
@@ -122,42 +188,22 @@ class Variable:
 
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
         """
-        state.assign_variable(self, self._operand(value))
-        return self if read_value else None
+        state.assign_variable(self, self._operand(value), name=name)
+        return self.changed() if read_value else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Add `delta`. Returns and raises as `assign`."""
-        state.assign_add_variable(self, self._operand(delta))
-        return self if read_value else None
+        """Add `delta`. Returns as `assign`; raises InvalidArgumentError when the shapes are not equal."""
+        state.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name=name)
+        return self.changed() if read_value else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Subtract `delta`. Returns and raises as `assign`."""
-        state.assign_sub_variable(self, self._operand(delta))
-        return self if read_value else None
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements or slices of the value at `indices`, as `tf.gather_nd` takes them."""
-        return gather_nd(self.value(), indices, name=name)  # type: ignore[no-any-return]
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replace the elements or slices at `indices`, as `tf.tensor_scatter_nd_update` does.
-
-        >>> Variable([1, 2, 3]).scatter_nd_update([[0], [2]], [7, 9]).numpy()
-        array([7, 2, 9], dtype=int32)
-        """
-        return self.assign(scattering.tensor_scatter_nd_update(self.value(), indices, updates, name=name))
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Add to the elements or slices at `indices`."""
-        return self.assign(scattering.tensor_scatter_nd_add(self.value(), indices, updates, name=name))
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtract from the elements or slices at `indices`."""
-        return self.assign(scattering.tensor_scatter_nd_sub(self.value(), indices, updates, name=name))
+        """Subtract `delta`. Returns and raises as `assign_add`."""
+        state.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name=name)
+        return self.changed() if read_value else None
 
     def _operand(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype)
@@ -171,6 +217,23 @@ class Variable:
     def ref(self) -> Reference:
         """A hashable stand-in for this variable, for dicts and sets."""
         return Reference(self)
+
+    experimental_ref = ref
+
+    def __iadd__(self, other: Any) -> NoReturn:
+        _refuse_in_place("+", "assign_add(value)")
+
+    def __isub__(self, other: Any) -> NoReturn:
+        _refuse_in_place("-", "assign_sub(value)")
+
+    def __imul__(self, other: Any) -> NoReturn:
+        _refuse_in_place("*", "assign(variable * value)")
+
+    def __itruediv__(self, other: Any) -> NoReturn:
+        _refuse_in_place("/", "assign(variable / value)")
+
+    def __ipow__(self, other: Any) -> NoReturn:
+        _refuse_in_place("**", "assign(variable ** value)")
 
     def __bool__(self) -> bool:
         return bool(self.value())
@@ -214,7 +277,7 @@ class Variable:
             before = self.value()[key]
             value = before + value if change == "assign_add" else before - value
         self[key] = value
-        return self
+        return self.changed()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.value())
@@ -222,10 +285,24 @@ class Variable:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value(), dtype=dtype)
 
+    def __copy__(self) -> Variable:
+        return self
+
     def __deepcopy__(self, memo: Any) -> Variable:
-        return Variable(
-            EagerTensor(self._array.copy()), self.trainable, name=self.short_name, shape=self.shape
+        made = Variable(
+            EagerTensor(self._array.copy()),
+            self.trainable,
+            name=self.short_name,
+            constraint=self.constraint,
+            synchronization=self.synchronization,
+            aggregation=self.aggregation,
+            shape=self.shape,
         )
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self) -> Any:
+        return _made_again, (self._array, self.trainable, self.short_name, self.shape)
 
     def __repr__(self) -> str:
         known = f" shape={self.shape} dtype={self.dtype.name}"
@@ -234,10 +311,56 @@ class Variable:
         return f"<tf.Variable '{self.name}'{known}, numpy={value_text(self._array)}>"
 
 
+class Assigned(Variable):
+    """What assigning gives: the same variable under another name, as it is at the time of each use."""
+
+    def __init__(self, variable: Variable) -> None:
+        self._variable = variable
+
+    @property
+    def _array(self) -> np.ndarray[Any, Any]:
+        return self._variable._array
+
+    @_array.setter
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        self._variable._array = array
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_variable":
+            raise AttributeError(name)  # not made yet: it is being copied or unpickled
+        return getattr(self._variable, name)
+
+    @property
+    def name(self) -> str:
+        return "UnreadVariable"
+
+    def ref(self) -> Reference:
+        return self._variable.ref()
+
+    def changed(self) -> Variable:
+        return self
+
+    def set_shape(self, shape: Any) -> None:
+        self._variable.set_shape(shape)
+
+
+def _made_again(array: np.ndarray[Any, Any], trainable: bool, name: str, shape: Any) -> Variable:
+    """A variable that was pickled."""
+    return Variable(EagerTensor(array), trainable, name=name, shape=shape)
+
+
+def _refuse_in_place(operator: str, method: str) -> NoReturn:
+    raise RuntimeError(
+        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use `variable.{method}` to modify the "
+        f"variable, or `out = variable {operator} value` if you need to get a new output Tensor."
+    )
+
+
 def _initial(value: Any, dtype: Any) -> EagerTensor:
-    if isinstance(value, Tensor) and dtype is not None:
-        value = value.numpy()  # type: ignore[attr-defined]
-    tensor = convert_to_tensor(value, dtype)
+    try:
+        tensor = convert_to_tensor(value, dtype)
+    except ValueError as error:
+        raise ValueError(f"initial_value: {error}") from None
     assert isinstance(tensor, EagerTensor)
     return tensor
 
@@ -248,10 +371,11 @@ def _make_in_graph(builder: Builder, value: Any, dtype: Any) -> EagerTensor:
         assert function.parent is not None
         function = function.parent
     if function.make_variable is None:
+        made_at = caller()
         raise ValueError(
             "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
             "is only created once or created outside tf.function: keep it in an attribute or a global and test "
-            "`if self.v is None` before making it."
+            "`if self.v is None` before making it." + (f"\n  made at {made_at}" if made_at else "")
         )
     return function.make_variable(value, dtype)  # type: ignore[no-any-return]
 

@@ -4,7 +4,8 @@
 >>> functions_run_eagerly()
 True
 >>> run_functions_eagerly(False)
->>> list_physical_devices("CPU")
+>>> from agc.runtime import config
+>>> config.list_physical_devices("CPU")
 [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
 """
 

@@ -81,7 +81,7 @@ def _(tensor: Array, value: Array, parts: list[Array], key: str) -> Array:
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, result.shape) or str(error)) from None
     _check_broadcast(np.shape(value), np.shape(places))
-    result[index] = value
+    result[index] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     return result
 
 
@@ -124,7 +124,7 @@ def _(tensor: Array, value: Array, mask: Array) -> Array:
             f"a mask of shape {listed(chosen.shape)} for a tensor of shape {listed(result.shape)}"
         )
     _check_broadcast(np.shape(value), (int(np.count_nonzero(chosen)), *result.shape[chosen.ndim :]))
-    result[chosen] = value
+    result[chosen] = value[()] if isinstance(value, np.ndarray) and not value.ndim else value
     return result
 
 

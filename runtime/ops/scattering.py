@@ -30,7 +30,7 @@ def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) ->
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([2, 0, 4, 0], dtype=int32)>
     """
     sizes = dims(shape)
-    _check_updates(indices.shape, updates.shape, sizes)
+    check_updates(indices.shape, updates.shape, sizes)
     return Spec(updates.dtype, sizes)
 
 
@@ -46,7 +46,7 @@ def _(dy: Any, y: Any, indices: Any, updates: Any, shape: Any) -> Any:
     return None, gather_nd(dy, indices), None
 
 
-def _check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
+def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
     if indices == ():
         raise ValueError("indices must be at least a vector, not a scalar")
     if indices is None or updates is None or shape is None or indices[-1] is None:
@@ -67,7 +67,7 @@ def _check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dim
 
 def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """A NumPy index of the places."""
-    _check_updates(indices.shape, updates.shape, shape)
+    check_updates(indices.shape, updates.shape, shape)
     check_coordinates(indices, shape[: indices.shape[-1]], "shape", shape)
     return (*np.moveaxis(indices, -1, 0), ...)
 
@@ -76,7 +76,7 @@ def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
     """A row of the table below: `put(array, index, updates)` writes to a copy of the tensor."""
 
     def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> Spec:
-        _check_updates(indices.shape, updates.shape, tensor.shape)
+        check_updates(indices.shape, updates.shape, tensor.shape)
         return Spec(tensor.dtype, tensor.shape)
 
     def kernel(tensor: Array, indices: Array, updates: Array) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import shapes
 from ..ir.specs import Spec
+from . import families
 from .declare import Input, Name, Ref, op
 
 
@@ -62,14 +63,33 @@ assign_variable.no_gradient(
 )
 
 
+def _summed(variable: Any, value: Any, what: str) -> Spec:
+    families.demand(variable.spec.content, families.NUMERIC, what)
+    content: Spec = variable.spec.content
+    if not shapes.compatible(content.shape, value.shape):
+        raise ValueError(_unequal(shapes.show(content.shape), shapes.show(value.shape)))
+    return _assigned(variable, value)
+
+
+def _unequal(variable: str, value: str) -> str:
+    return f"Cannot update variable with shape {variable} using a Tensor with shape {value}, shapes must be equal."
+
+
+def _check_equal(variable: Any, value: Any) -> None:
+    """A variable whose shape varies takes sums of equal shapes only: nothing is broadcast."""
+    if variable._array.shape != value.shape:
+        raise ValueError(_unequal(shapes.show(variable._array.shape), shapes.show(value.shape)))
+
+
 @op(stateful=True)
 def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     """Add to a variable, and return its new value."""
-    return _assigned(variable, value)
+    return _summed(variable, value, "assign_add")
 
 
 @assign_add_variable.kernel
 def _(variable: Any, value: Any) -> Any:
+    _check_equal(variable, value)
     variable._array = np.asarray(variable._array + value, variable._array.dtype)
     return variable._array
 
@@ -82,12 +102,13 @@ assign_add_variable.no_gradient(
 @op(stateful=True)
 def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
     """Subtract from a variable, and return its new value."""
-    return _assigned(variable, value)
+    return _summed(variable, value, "assign_sub")
 
 
 @assign_sub_variable.kernel
 def _(variable: Any, value: Any) -> Any:
-    variable._array = np.asarray(variable._array - value)
+    _check_equal(variable, value)
+    variable._array = np.asarray(variable._array - value, variable._array.dtype)
     return variable._array
 
 

@@ -1,0 +1,46 @@
+"""How the copies of a variable on several devices would be kept together. There is one device: kept, without effect.
+
+>>> chosen_aggregation(VariableAggregation.SUM, "v"), chosen_synchronization(None, "v")
+(<VariableAggregation.SUM: 1>, <VariableSynchronization.AUTO: 0>)
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+
+class VariableAggregation(enum.Enum):
+    """How changes that several devices make would be put together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+
+
+class VariableSynchronization(enum.Enum):
+    """When copies of a variable would be made equal."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+def chosen_aggregation(given: Any, name: str | None) -> VariableAggregation:
+    """The aggregation that was given, NONE for None. Raises ValueError for anything else."""
+    if given is None:
+        return VariableAggregation.NONE
+    if not isinstance(given, VariableAggregation):
+        raise ValueError(f"Invalid variable aggregation mode: {given} for variable: {name}")
+    return given
+
+
+def chosen_synchronization(given: Any, name: str | None) -> VariableSynchronization:
+    """The synchronization that was given, AUTO for None. Raises ValueError for anything else."""
+    if given is None:
+        return VariableSynchronization.AUTO
+    if not isinstance(given, VariableSynchronization):
+        raise ValueError(f"Invalid variable synchronization mode: {given} for variable: {name}")
+    return given
