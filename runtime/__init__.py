@@ -120,7 +120,25 @@ if TYPE_CHECKING:
     from .keras import metrics as metrics
     from .keras import optimizers as optimizers
     from .ops.casting import stop_gradient as stop_gradient
+    from .ops.clipping import clip_by_global_norm as clip_by_global_norm
+    from .ops.clipping import clip_by_norm as clip_by_norm
     from .ops.clock import timestamp as timestamp
+    from .ops.fingerprints import fingerprint as fingerprint
+    from .ops.formulas import scalar_mul as scalar_mul
+    from .ops.histograms import histogram_fixed_width as histogram_fixed_width
+    from .ops.histograms import histogram_fixed_width_bins as histogram_fixed_width_bins
+    from .ops.labels import approx_top_k as approx_top_k
+    from .ops.outlines import broadcast_dynamic_shape as broadcast_dynamic_shape
+    from .ops.outlines import broadcast_static_shape as broadcast_static_shape
+    from .ops.outlines import guarantee_const as guarantee_const
+    from .ops.outlines import parallel_stack as parallel_stack
+    from .ops.outlines import required_space_to_batch_paddings as required_space_to_batch_paddings
+    from .ops.outlines import shape_n as shape_n
+    from .ops.partitioning import dynamic_partition as dynamic_partition
+    from .ops.partitioning import dynamic_stitch as dynamic_stitch
+    from .ops.permuting import unique_with_counts as unique_with_counts
+    from .ops.permuting import unravel_index as unravel_index
+    from .ops.volumes import extract_volume_patches as extract_volume_patches
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
     from .sparse.tensor import SparseTensor as SparseTensor
@@ -161,6 +179,15 @@ MEMBERS: dict[str, str] = {
     "stop_gradient": ".ops.casting",
     "initializers": ".keras", "losses": ".keras", "metrics": ".keras", "optimizers": ".keras",
     "SparseTensor": ".sparse.tensor", "SparseTensorSpec": ".sparse.tensor",
+    "approx_top_k": ".ops.labels", "broadcast_dynamic_shape": ".ops.outlines",
+    "broadcast_static_shape": ".ops.outlines", "clip_by_global_norm": ".ops.clipping",
+    "clip_by_norm": ".ops.clipping", "dynamic_partition": ".ops.partitioning",
+    "dynamic_stitch": ".ops.partitioning", "extract_volume_patches": ".ops.volumes",
+    "fingerprint": ".ops.fingerprints", "guarantee_const": ".ops.outlines",
+    "histogram_fixed_width": ".ops.histograms", "histogram_fixed_width_bins": ".ops.histograms",
+    "parallel_stack": ".ops.outlines", "required_space_to_batch_paddings": ".ops.outlines",
+    "scalar_mul": ".ops.formulas", "shape_n": ".ops.outlines", "unique_with_counts": ".ops.permuting",
+    "unravel_index": ".ops.permuting",
 }  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 

@@ -79,8 +79,31 @@ from .ops.elementwise import (
     tan,
     tanh,
 )  # fmt: skip
+from .ops.formulas import (
+    accumulate_n,
+    cumulative_logsumexp,
+    is_non_decreasing,
+    is_strictly_increasing,
+    lbeta,
+    nextafter,
+    polyval,
+    reciprocal_no_nan,
+    scalar_mul,
+    softsign,
+    xlog1py,
+    zero_fraction,
+)  # fmt: skip
+from .ops.judging import in_top_k
+from .ops.labels import (
+    approx_max_k,
+    approx_min_k,
+    confusion_matrix,
+)  # fmt: skip
 from .ops.norms import l2_normalize
 from .ops.ordering import top_k
+from .ops.permuting import (
+    invert_permutation,
+)  # fmt: skip
 from .ops.reductions import (
     argmax,
     argmin,
@@ -98,6 +121,19 @@ from .ops.reductions import (
     reduce_variance,
 )  # fmt: skip
 from .ops.scans import cumprod, cumsum
+from .ops.segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)  # fmt: skip
 from .ops.special import (
     bessel_i0,
     bessel_i0e,
@@ -115,17 +151,20 @@ from .ops.special import (
 )  # fmt: skip
 
 __all__ = [
-    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "digamma", "erfcinv", "erfinv",
-    "igamma", "igammac", "ndtri", "polygamma", "special", "zeta",
-    "abs", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan",
-    "atan2", "atanh", "bincount", "ceil", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "divide",
-    "divide_no_nan", "equal", "erf", "erfc", "exp", "expm1", "floor", "floordiv", "floormod",
-    "greater", "greater_equal", "imag", "is_finite", "is_inf", "is_nan", "l2_normalize", "less",
-    "less_equal", "lgamma", "log", "log1p", "log_sigmoid", "log_softmax", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "mod", "multiply",
-    "multiply_no_nan", "negative", "not_equal", "pow", "real", "reciprocal", "reduce_all",
-    "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_max", "reduce_mean",
-    "reduce_min", "reduce_prod", "reduce_std", "reduce_sum", "reduce_variance", "rint", "round",
-    "rsqrt", "sigmoid", "sign", "sin", "sinh", "softmax", "softplus", "sqrt", "square",
-    "squared_difference", "subtract", "tan", "tanh", "top_k", "truediv", "xdivy", "xlogy",
+    "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "approx_max_k", "approx_min_k", "argmax",
+    "argmin", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e",
+    "betainc", "bincount", "ceil", "confusion_matrix", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum",
+    "cumulative_logsumexp", "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "erfcinv", "erfinv",
+    "exp", "expm1", "floor", "floordiv", "floormod", "greater", "greater_equal", "igamma", "igammac", "imag",
+    "in_top_k", "invert_permutation", "is_finite", "is_inf", "is_nan", "is_non_decreasing",
+    "is_strictly_increasing", "l2_normalize", "lbeta", "less", "less_equal", "lgamma", "log", "log1p",
+    "log_sigmoid", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
+    "mod", "multiply", "multiply_no_nan", "ndtri", "negative", "nextafter", "not_equal", "polygamma", "polyval",
+    "pow", "real", "reciprocal", "reciprocal_no_nan", "reduce_all", "reduce_any", "reduce_euclidean_norm",
+    "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_std", "reduce_sum",
+    "reduce_variance", "rint", "round", "rsqrt", "scalar_mul", "segment_max", "segment_mean", "segment_min",
+    "segment_prod", "segment_sum", "sigmoid", "sign", "sin", "sinh", "softmax", "softplus", "softsign", "special",
+    "sqrt", "square", "squared_difference", "subtract", "tan", "tanh", "top_k", "truediv", "unsorted_segment_max",
+    "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction", "zeta",
 ]  # fmt: skip

@@ -203,9 +203,19 @@ def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tupl
 
 @distinct.kernel
 def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
+    values, places = first_appearances(x)
+    return values, places.astype(out_idx.numpy)
+
+
+def first_appearances(x: Array) -> tuple[Array, Array]:
+    """The different elements of a vector in the order of their first appearance, and where each element went.
+
+    >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
+    [[7, 3], [0, 1, 0]]
+    """
     values, first, inverse = np.unique(x, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    places = np.empty(len(order), out_idx.numpy)
+    places = np.empty(len(order), np.int64)
     places[order] = np.arange(len(order))
     return values[order], places[inverse.reshape(-1)]
 

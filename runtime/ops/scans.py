@@ -19,21 +19,21 @@ from .elementwise import conj
 from .families import NUMERIC, Array, demand
 
 
-def _scan_spec(x: Operand, axis: int, what: str) -> Spec:
+def scanned_spec(x: Operand, axis: int, what: str) -> Spec:
     demand(x, NUMERIC, what)
     if x.shape is not None:
         shapes.normal_axis(axis, len(x.shape))
     return Spec(x.dtype, x.shape)
 
 
-def _scan(ufunc: np.ufunc, start: int, x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
+def scanned(ufunc: np.ufunc, start: float, x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
     if reverse:
         x = np.flip(x, axis)
-    scanned = ufunc.accumulate(x, axis, x.dtype)
-    if exclusive and scanned.shape[axis]:
-        scanned = np.roll(scanned, 1, axis)
-        np.moveaxis(scanned, axis, 0)[0] = start
-    return np.flip(scanned, axis) if reverse else scanned
+    sums = ufunc.accumulate(x, axis, x.dtype)
+    if exclusive and sums.shape[axis]:
+        sums = np.roll(sums, 1, axis)
+        np.moveaxis(sums, axis, 0)[0] = start
+    return np.flip(sums, axis) if reverse else sums
 
 
 @op
@@ -45,12 +45,12 @@ def cumsum(
     >>> cumsum([1, 2, 3]).numpy().tolist(), cumsum([1, 2, 3], exclusive=True, reverse=True).numpy().tolist()
     ([1, 3, 6], [5, 3, 0])
     """
-    return _scan_spec(x, axis, "cumsum")
+    return scanned_spec(x, axis, "cumsum")
 
 
 @cumsum.kernel
 def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    return _scan(np.add, 0, x, axis, exclusive, reverse)
+    return scanned(np.add, 0, x, axis, exclusive, reverse)
 
 
 @cumsum.gradient
@@ -67,12 +67,12 @@ def cumprod(
     >>> cumprod([2, 3, 4]).numpy().tolist(), cumprod([2, 3, 4], exclusive=True).numpy().tolist()
     ([2, 6, 24], [1, 2, 6])
     """
-    return _scan_spec(x, axis, "cumprod")
+    return scanned_spec(x, axis, "cumprod")
 
 
 @cumprod.kernel
 def _(x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    return _scan(np.multiply, 1, x, axis, exclusive, reverse)
+    return scanned(np.multiply, 1, x, axis, exclusive, reverse)
 
 
 @cumprod.gradient

@@ -24,7 +24,7 @@ from .declare import Name, Op, Same, op
 from .elementwise import cos, exp, lgamma, log, log1p, sign, sin, square
 from .families import FLOATS, Array, DTypes, demand, unary
 from .selecting import where
-from .unbroadcasting import like
+from .shaping import fitted
 
 _WIDE: DTypes = frozenset({dtypes.float32, dtypes.float64})
 _HALF_PI = np.pi / 2
@@ -183,6 +183,9 @@ def igamma_slope(a: Same, x: Same, name: Name = None) -> Spec:
     return _pair(a, x, FLOATS, "igamma_slope")
 
 
+igamma_slope.no_gradient("the second derivative of igamma by its first argument is not computed")
+
+
 @op
 def zeta(x: Same, q: Same, name: Name = None) -> Spec:
     """Hurwitz's zeta function, the sum of `(q + k) ** -x` for k = 0, 1, …; NaN for `x < 1`.
@@ -250,22 +253,22 @@ def _gamma_density(a: Any, x: Any) -> Any:
 
 @igamma.gradient
 def _(dy: Any, y: Any, a: Any, x: Any) -> Any:
-    return like(dy * igamma_slope(a, x), a), like(dy * _gamma_density(a, x), x)
+    return fitted(dy * igamma_slope(a, x), a), fitted(dy * _gamma_density(a, x), x)
 
 
 @igammac.gradient
 def _(dy: Any, y: Any, a: Any, x: Any) -> Any:
-    return like(-dy * igamma_slope(a, x), a), like(-dy * _gamma_density(a, x), x)
+    return fitted(-dy * igamma_slope(a, x), a), fitted(-dy * _gamma_density(a, x), x)
 
 
 @zeta.gradient
 def _(dy: Any, y: Any, x: Any, q: Any) -> Any:
-    return None, like(dy * -x * zeta(x + 1, q), q)
+    return None, fitted(dy * -x * zeta(x + 1, q), q)
 
 
 @polygamma.gradient
 def _(dy: Any, y: Any, n: Any, x: Any) -> Any:
-    return None, like(dy * polygamma(n + 1, x), x)
+    return None, fitted(dy * polygamma(n + 1, x), x)
 
 
 @op
@@ -304,4 +307,4 @@ def _(a: Array, b: Array, x: Array) -> Array:
 def _(dy: Any, y: Any, a: Any, b: Any, x: Any) -> Any:
     log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
     density = exp((b - 1) * log1p(-x) + (a - 1) * log(x) - log_beta)
-    return None, None, like(dy * density, x)
+    return None, None, fitted(dy * density, x)

@@ -135,6 +135,7 @@ def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "distinct_coordinates",
         "unique",
         "occurrences",
+        "unique_with_counts",
         "true_indices",
         "masked",
         "distinct",
