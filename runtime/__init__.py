@@ -88,6 +88,7 @@ from .variable import Variable
 
 if TYPE_CHECKING:
     from . import bitwise as bitwise
+    from . import data as data
     from . import debugging as debugging
     from . import keras as keras
     from . import linalg as linalg
@@ -154,6 +155,7 @@ NAMESPACES = (
     "bitwise",
     "debugging",
     "keras",
+    "data",
     "linalg",
     "math",
     "nn",

@@ -164,6 +164,16 @@ class NarrowFloat(DType):
         return self._numpy
 
 
+class Handle(DType):
+    """The dtype of tensors of rank 0 that hold an object of this runtime: a dataset, an iterator."""
+
+    __slots__ = ()
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        return False
+
+
 class Foreign(DType):
     """A dtype that TensorFlow has and this runtime has only the name of: no tensor is of it."""
 
@@ -221,6 +231,7 @@ complex64 = DType("complex64", np.complex64)
 complex128 = DType("complex128", np.complex128)
 bool_ = DType("bool", np.bool_)
 string = DType("string", np.object_)
+variant = Handle("variant", [("object", np.object_)])
 
 ALL = (
     float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
@@ -235,10 +246,10 @@ NARROW_FLOATS = (bfloat16, float8_e5m2, float8_e4m3fn)
 
 qint8, qint16, qint32 = Foreign("qint8"), Foreign("qint16"), Foreign("qint32")
 quint8, quint16 = Foreign("quint8"), Foreign("quint16")
-resource, variant = Foreign("resource"), Foreign("variant")
+resource = Foreign("resource")
 
 QUANTIZED_DTYPES = frozenset({qint8, qint16, qint32, quint8, quint16})
-_FOREIGN = (*QUANTIZED_DTYPES, resource, variant)
+_FOREIGN = (*QUANTIZED_DTYPES, resource)
 
 NARROW: set[Any] = set()
 """The NumPy dtypes of the narrow floats that have been used."""
@@ -254,11 +265,11 @@ class _ByNumpy(dict[Any, DType]):
         raise KeyError(numpy)
 
 
-_BY_NAME = {dtype.name: dtype for dtype in (*ALL, *NARROW_FLOATS, *_FOREIGN)} | {
+_BY_NAME = {dtype.name: dtype for dtype in (*ALL, variant, *NARROW_FLOATS, *_FOREIGN)} | {
     "half": float16,
     "double": float64,
 }
-_BY_NUMPY = _ByNumpy({dtype.numpy: dtype for dtype in ALL})
+_BY_NUMPY = _ByNumpy({dtype.numpy: dtype for dtype in (*ALL, variant)})
 _NUMBERED = (
     float32, float64, int32, uint8, int16, int8, string, complex64, int64, bool_, qint8, quint8, qint32, bfloat16,
     qint16, quint16, uint16, complex128, float16, resource, variant, uint32, uint64, float8_e5m2, float8_e4m3fn,

@@ -87,3 +87,9 @@ def stream(kind: str, seed: int, seed2: int, number: int) -> Stream:
 def _entropy() -> int:
     """63 random bits from the system."""
     return int.from_bytes(os.urandom(8)) >> 1
+
+
+def restart(number: int) -> None:
+    """Start the stream with this number, of an operation in a graph, again."""
+    for key in [key for key in _state.streams if key[3] == number]:
+        del _state.streams[key]

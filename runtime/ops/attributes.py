@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes, shapes
+from ..ir.specs import Spec
 
 Axis = int
 Axes = tuple[int, ...] | None
@@ -21,6 +22,8 @@ DType = dtypes.DType
 OptionalDType = dtypes.DType | None
 Dims = shapes.Dims
 Texts = tuple[str, ...]
+Object = Any
+Specs = tuple[Spec, ...]
 
 
 def read_axis(value: Any) -> int:
@@ -65,5 +68,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "str": str,
     "Texts": lambda value: tuple(map(str, value)),
+    "Object": lambda value: value,  # exists in a running program only
+    "Specs": tuple,
     "str | None": lambda value: None if value is None else str(value),
 }

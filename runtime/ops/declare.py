@@ -41,7 +41,7 @@ from typing import Any, NoReturn, TypeAlias, overload
 import numpy as np
 
 from .. import composites, dtypes, errors
-from ..convert import convert_to_tensor, is_tensor_like
+from ..convert import convert_to_tensor, holds_tensor, is_tensor_like
 from ..devices import log_placement, placement
 from ..ir.builder import Builder, current, recorders
 from ..ir.graph import Constant, Operand, Value
@@ -439,7 +439,8 @@ def _eager(result: Any, spec: AnySpec) -> Any:
 
 
 def _hint_of_integers(value: Any) -> dtypes.DType | None:
-    return None if isinstance(value, (np.ndarray, np.generic)) else dtypes.int32
+    has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
+    return None if has_own else dtypes.int32
 
 
 def _own_dtype(value: Any) -> dtypes.DType | None:

@@ -104,10 +104,15 @@ def test_float8_is_cast_and_moved():
         tf.exp(x)
 
 
-@pytest.mark.parametrize("dtype", [tf.qint8, tf.quint16, tf.variant, tf.resource])
+@pytest.mark.parametrize("dtype", [tf.qint8, tf.quint16, tf.resource])
 def test_there_are_no_tensors_of_quantised_dtypes_and_handles(dtype):
     with pytest.raises(TypeError, match=f"no tensors of dtype {dtype.name}"):
         tf.constant([1], dtype)
+
+
+def test_a_number_is_no_dataset():
+    with pytest.raises(TypeError, match="variant"):
+        tf.constant(1, tf.variant)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,350 @@
+"""Stages that put elements together into one, and take them apart again."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors, nest, shapes
+from ..convert import convert_to_tensor
+from ..ir.specs import Spec
+from ..tensor import EagerTensor, SymbolicTensor
+from ..tensor_spec import TensorSpec
+from .elements import Row, leaf_specs, mapped_spec
+from .sources import rows_of
+from .stage import INFINITE, UNKNOWN, Elements, Later, Stage
+
+
+def check_size(size: Any) -> None:
+    if isinstance(size, int) and size <= 0:
+        raise errors.InvalidArgumentError("Batch size must be greater than zero.")
+
+
+def batched(spec: Any, size: Any, what: str = "batch") -> Any:
+    """The spec of batches of `size`; None when that is not known."""
+    known = size if isinstance(size, int) else None
+
+    def with_size(leaf: TensorSpec) -> TensorSpec:
+        dims = leaf.spec.shape
+        return TensorSpec(None if dims is None else (known, *dims), leaf.dtype)
+
+    return mapped_spec(with_size, spec, what)
+
+
+def divided(count: int, size: Any, drop: bool) -> int:
+    """How many batches `count` elements make."""
+    if count < 0 or not isinstance(size, int):
+        return count if count < 0 else UNKNOWN
+    return count // size if drop else -(-count // size)
+
+
+class Batched(Stage):
+    """`batch`: elements stacked along a new first axis."""
+
+    name = "_BatchDataset"
+
+    def __init__(self, source: Stage, size: Any, drop: bool, is_parallel: bool = False) -> None:
+        self.source, self.size, self.drop = source, size, drop
+        self.spec = batched(source.spec, size if drop else None)
+        if is_parallel:
+            self.name = "_ParallelBatchDataset"
+
+    def check(self) -> None:
+        check_size(self.size)
+
+    def elements(self) -> Elements:
+        blocks = self.source.blocks(self.size)
+        if blocks is None:
+            stack = Stack(self.source.spec)
+            return Batches(self.source.elements(), itertools.repeat(self.size), self.drop, stack)
+        if not self.drop:
+            return blocks
+        return (block for block in blocks if len(block[0]) == self.size)
+
+    def cardinality(self) -> int:
+        return divided(self.source.cardinality(), self.size, self.drop)
+
+
+class Batches:
+    """Rows in groups of the given sizes, each stacked into one row."""
+
+    def __init__(
+        self, rows: Elements, sizes: Iterator[int], drop: bool, stack: Callable[[list[Row]], Row]
+    ) -> None:
+        self.rows, self.sizes, self.drop, self.stack = rows, sizes, drop, stack
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Row:
+        size = next(self.sizes)
+        rows = list(itertools.islice(self.rows, size))
+        if not rows or (self.drop and len(rows) < size):
+            raise StopIteration
+        return self.stack(rows)
+
+
+class Stack:
+    """Rows → one row, whose leaves have one more axis."""
+
+    def __init__(self, spec: Any) -> None:
+        self.specs = leaf_specs(spec)
+
+    def __call__(self, rows: list[Row]) -> Row:
+        columns = zip(*rows, strict=True)
+        return [
+            stacked(column, spec, i) for i, (column, spec) in enumerate(zip(columns, self.specs, strict=True))
+        ]
+
+
+def stacked(column: Sequence[Any], spec: Spec, component: int) -> np.ndarray[Any, Any]:
+    """Leaves of one shape as one array. Raises InvalidArgumentError when their shapes differ."""
+    first = column[0]
+    if first.ndim == 0 and spec.dtype.kind not in "SV":
+        for number, leaf in enumerate(column):
+            if leaf.ndim:
+                raise _differ(column, number, component)
+        return np.array(column, spec.dtype.numpy)
+    for number, leaf in enumerate(column):
+        if leaf.shape != first.shape:
+            raise _differ(column, number, component)
+    return np.stack(column)
+
+
+def _differ(column: Sequence[Any], number: int, component: int) -> Exception:
+    return errors.InvalidArgumentError(
+        f"Cannot batch tensors with different shapes in component {component}. First element had shape "
+        f"{shapes.show(column[0].shape)} and element {number} had shape {shapes.show(column[number].shape)}."
+    )
+
+
+class PaddedBatched(Stage):
+    """`padded_batch`: elements padded to one shape, then stacked."""
+
+    name = "_PaddedBatchDataset"
+
+    def __init__(self, source: Stage, size: Any, padded: Any, values: Any, drop: bool) -> None:
+        self.source, self.size, self.drop = source, size, drop
+        inner = leaf_specs(source.spec)
+        self.padded = _padded_shapes(padded, source.spec, inner)
+        self.values = _padding_values(values, source.spec, inner)
+        leaves = [
+            TensorSpec(_static(dims), leaf.dtype) for leaf, dims in zip(inner, self.padded, strict=True)
+        ]
+        packed = _repacked(source.spec, iter(leaves))
+        self.spec = batched(packed, size if drop else None, "padded_batch")
+
+    def check(self) -> None:
+        check_size(self.size)
+
+    def elements(self) -> Elements:
+        rows = self.source.elements()
+        return Batches(rows, itertools.repeat(self.size), self.drop, self._stack)
+
+    def _stack(self, rows: list[Row]) -> Row:
+        columns = zip(*rows, strict=True)
+        return [
+            _padded(column, dims, value, i)
+            for i, (column, dims, value) in enumerate(zip(columns, self.padded, self.values, strict=True))
+        ]
+
+    def cardinality(self) -> int:
+        return divided(self.source.cardinality(), self.size, self.drop)
+
+
+def _repacked(spec: Any, leaves: Iterator[TensorSpec]) -> Any:
+    """The spec with other specs for its tensors."""
+    return mapped_spec(lambda leaf: next(leaves), spec, "padded_batch")
+
+
+def _padded_shapes(given: Any, spec: Any, leaves: list[Spec]) -> list[tuple[Any, ...]]:
+    """For each leaf the sizes to pad to, None for as much as a batch needs; a graph may decide on some."""
+    if given is None:
+        for leaf in leaves:
+            if leaf.shape is None:
+                raise ValueError(
+                    "You must provide `padded_shapes` argument because component has unknown rank."
+                )
+        return [leaf.shape for leaf in leaves]  # type: ignore[misc]
+    found = []
+    for said, leaf in zip(_like(given, spec, len(leaves), "padded_shapes"), leaves, strict=True):
+        dims = _padded_shape(said)
+        if leaf.shape is not None and not _can_hold(_static(dims), leaf.shape):
+            raise ValueError(
+                f"The padded shape {shapes.show(_static(dims))} is not compatible with the shape "
+                f"{shapes.show(leaf.shape)} of the corresponding input component."
+            )
+        found.append(dims)
+    return found
+
+
+def _padded_shape(said: Any) -> tuple[Any, ...]:
+    if isinstance(said, shapes.TensorShape):
+        said = said.as_list()
+    elif isinstance(said, (EagerTensor, np.ndarray)):
+        said = np.asarray(said).reshape(-1).tolist()
+    if said is None or isinstance(said, int):
+        raise ValueError(f"padded_shapes: {said!r} is no shape")
+    return tuple(
+        Later(size) if isinstance(size, SymbolicTensor) else None if size in (-1, None) else int(size)
+        for size in said
+    )
+
+
+def _static(dims: tuple[Any, ...]) -> tuple[int | None, ...]:
+    return tuple(size if isinstance(size, int) else None for size in dims)
+
+
+def _can_hold(dims: tuple[int | None, ...], inner: tuple[int | None, ...]) -> bool:
+    return len(dims) == len(inner) and all(
+        a is None or b is None or b <= a for a, b in zip(dims, inner, strict=True)
+    )
+
+
+def _like(given: Any, spec: Any, count: int, what: str) -> list[Any]:
+    """What is given for the leaves, in the structure of the elements."""
+    if isinstance(spec, TensorSpec):
+        return [given]
+    found: list[Any] = []
+
+    def walk(part: Any, like: Any) -> None:
+        if not nest.is_nested(like):
+            found.append(part)
+            return
+        children = dict(nest.children(part)) if nest.is_nested(part) else {}
+        for key, child in nest.children(like):
+            if key not in children:
+                raise ValueError(f"{what}: its structure is not that of the elements, {spec!r}")
+            walk(children[key], child)
+
+    walk(given, spec)
+    assert len(found) == count
+    return found
+
+
+def _padding_values(given: Any, spec: Any, leaves: list[Spec]) -> list[Any]:
+    if given is None:
+        said: list[Any] = [None] * len(leaves)
+    elif nest.is_nested(given):
+        said = _like(given, spec, len(leaves), "padding_values")
+    else:
+        said = [given] * len(leaves)
+    return [_padding_value(value, leaf) for value, leaf in zip(said, leaves, strict=True)]
+
+
+def _padding_value(value: Any, leaf: Spec) -> Any:
+    is_default = value is None
+    if is_default:
+        value = "" if leaf.dtype is dtypes.string else False if leaf.dtype.is_bool else 0
+    try:
+        tensor = convert_to_tensor(value, leaf.dtype if is_default else None)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"padding_values: {error}") from None
+    if tensor.dtype is not leaf.dtype:
+        raise TypeError(
+            f"Mismatched type between padding value ({tensor.dtype!r}) and the input dataset's component "
+            f"({leaf.dtype!r})"
+        )
+    if tensor.shape.rank != 0:
+        raise ValueError(f"Padding value should be a scalar, but got {value!r}")
+    return tensor
+
+
+def _padded(column: Sequence[Any], dims: tuple[int | None, ...], value: Any, component: int) -> Any:
+    largest = [max(sizes) for sizes in zip(*(leaf.shape for leaf in column), strict=True)]
+    for number, leaf in enumerate(column):
+        if leaf.ndim != len(dims):
+            raise errors.InvalidArgumentError(
+                f"All elements in a batch must have the same rank as the padded shape for component{component}: "
+                f"expected rank {len(dims)} but got element {number} with rank {leaf.ndim}"
+            )
+    size = []
+    for axis, (wanted, found) in enumerate(zip(dims, largest, strict=True)):
+        if wanted is not None and found > wanted:
+            raise errors.DataLossError(
+                f"Attempted to pad to a smaller size than the input element: component {component}, axis {axis}: "
+                f"{found} > {wanted}"
+            )
+        size.append(found if wanted is None else wanted)
+    array = np.full((len(column), *size), value._array[()], value._array.dtype)
+    for number, leaf in enumerate(column):
+        place: Any = (number, *(slice(0, n) for n in leaf.shape))
+        array[place] = leaf[()] if leaf.ndim == 0 else leaf
+    return array
+
+
+class Unbatched(Stage):
+    """`unbatch`: the slices of each element."""
+
+    name = "_UnbatchDataset"
+
+    def __init__(self, source: Stage) -> None:
+        self.source = source
+        self.spec = mapped_spec(_slice_of, source.spec, "unbatch")
+        sizes = {leaf.shape[0] for leaf in leaf_specs(source.spec) if leaf.shape} - {None}
+        if len(sizes) > 1:
+            raise ValueError(f"Dimensions {' and '.join(map(str, sizes))} are not compatible")
+
+    def elements(self) -> Elements:
+        return _Flat(map(_slices, self.source.elements()))
+
+    def cardinality(self) -> int:
+        known = self.source.cardinality()
+        sizes = {leaf.shape[0] for leaf in leaf_specs(self.source.spec) if leaf.shape} - {None}
+        if known in (INFINITE, 0):
+            return known
+        return known * sizes.pop() if known >= 0 and sizes else UNKNOWN  # type: ignore[operator]
+
+
+def _slice_of(leaf: TensorSpec) -> TensorSpec:
+    dims = leaf.spec.shape
+    if dims == ():
+        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+    return TensorSpec(None if dims is None else dims[1:], leaf.dtype)
+
+
+def _slices(row: Row) -> Iterator[Row]:
+    sizes = {len(leaf) if leaf.ndim else -1 for leaf in row}
+    if len(sizes) > 1 or -1 in sizes:
+        raise errors.InvalidArgumentError("Input element must have the same batch size in each component.")
+    return zip(*map(rows_of, row), strict=True)
+
+
+class _Flat:
+    """The rows of iterators, one iterator after the other."""
+
+    def __init__(self, parts: Iterator[Iterator[Row]]) -> None:
+        self.parts = parts
+        self.part: Iterator[Row] = iter(())
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Row:
+        while True:
+            for row in self.part:
+                return row
+            self.part = next(self.parts)
+
+
+class Rebatched(Stage):
+    """`rebatch`: batches of other sizes."""
+
+    name = "_RebatchDataset"
+
+    def __init__(self, source: Stage, sizes: list[int], drop: bool) -> None:
+        self.unbatched = Unbatched(source)
+        self.sizes, self.drop = sizes, drop
+        same = sizes[0] if drop and len(set(sizes)) == 1 else None
+        self.spec = batched(self.unbatched.spec, same, "rebatch")
+
+    def check(self) -> None:
+        for size in self.sizes:
+            check_size(size)
+
+    def elements(self) -> Elements:
+        stack = Stack(self.unbatched.spec)
+        return Batches(self.unbatched.elements(), itertools.cycle(self.sizes), self.drop, stack)

@@ -1,0 +1,144 @@
+"""`cache`, `snapshot`, `save` and `load`: elements that are kept, in memory or in files.
+
+A file holds rows, one after the other, in a format of its own:
+
+    "agc rows 1\\n"                              the kind of file
+    u32 leaves, for each: u8 dtype name, u8 rank, u64 sizes, u64 bytes, contents
+    …
+    u32 0xFFFFFFFF                              the end; without it the file is not complete
+
+Numbers are little-endian. Files are written beside their place and moved there when they are complete.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..ir.literals import decode, encode
+from .elements import Row
+from .ordering import Through
+from .stage import UNKNOWN, Elements, Stage
+
+HEAD = b"agc rows 1\n"
+_END = 0xFFFFFFFF
+
+
+class Cached(Through):
+    """`cache`: the elements of the first complete walk, for all later ones."""
+
+    name = "CacheDataset"
+
+    def __init__(self, source: Stage, filename: Any) -> None:
+        super().__init__(source)
+        self.filename = filename
+        self.memory: dict[str, list[Row]] = {}
+
+    def elements(self) -> Elements:
+        name = self.filename._array.item().decode()
+        if name:
+            place = f"{name}.rows"
+            return read_rows(place) if os.path.exists(place) else written(self.source.elements(), place)
+        if "rows" in self.memory:
+            return iter(self.memory["rows"])
+        return self._remembered()
+
+    def _remembered(self) -> Elements:
+        rows = []
+        for row in self.source.elements():
+            rows.append(row)
+            yield row
+        self.memory["rows"] = rows
+
+
+class Stored(Stage):
+    """`load`: the elements of a file."""
+
+    name = "_LoadDataset"
+
+    def __init__(self, path: str, spec: Any, count: int = UNKNOWN) -> None:
+        self.path, self.spec, self.count = path, spec, count
+
+    def elements(self) -> Elements:
+        return read_rows(self.path)
+
+    def cardinality(self) -> int:
+        return self.count
+
+
+def written(rows: Iterator[Row], place: str) -> Elements:
+    """The rows, which are written to a file as they pass; it is there once the last one has."""
+    part = f"{place}.{os.getpid()}.part"
+    try:
+        with _created(part) as file:
+            file.write(HEAD)
+            for row in rows:
+                _write_row(file, row)
+                yield row
+            file.write(struct.pack("<I", _END))
+        os.replace(part, place)
+    finally:
+        if os.path.exists(part):
+            os.remove(part)
+
+
+def _created(path: str) -> BinaryIO:
+    try:
+        return open(path, "wb")
+    except OSError as error:
+        raise errors.NotFoundError(f"{path}; {error.strerror}") from None
+
+
+def _write_row(file: BinaryIO, row: Row) -> None:
+    file.write(struct.pack("<I", len(row)))
+    for leaf in row:
+        array = np.asarray(leaf)
+        dtype = dtypes.of_array(array)
+        if dtype is dtypes.variant:
+            raise errors.UnimplementedError("datasets in elements cannot be written to a file")
+        name, content = dtype.name.encode(), encode(array)
+        file.write(struct.pack("<B", len(name)) + name + struct.pack("<B", array.ndim))
+        file.write(struct.pack(f"<{array.ndim}QQ", *array.shape, len(content)) + content)
+
+
+def read_rows(path: str) -> Elements:
+    """The rows of a file. Raises NotFoundError, DataLossError when it is damaged."""
+    try:
+        file = open(path, "rb")  # noqa: SIM115  # closed below
+    except OSError as error:
+        raise errors.NotFoundError(f"{path}; {error.strerror}") from None
+    with file:
+        if file.read(len(HEAD)) != HEAD:
+            raise errors.DataLossError(f"{path} is no file of rows, or of another version")
+        while True:
+            (count,) = struct.unpack("<I", _exactly(file, 4, path))
+            if count == _END:
+                return
+            yield [_read_leaf(file, path) for _ in range(count)]
+
+
+def _read_leaf(file: BinaryIO, path: str) -> Any:
+    (length,) = _exactly(file, 1, path)
+    name = _exactly(file, length, path).decode("ascii", "replace")
+    try:
+        dtype = dtypes.as_dtype(name)
+    except TypeError:
+        raise errors.DataLossError(f"{path} is damaged: no dtype is called {name!r}") from None
+    (rank,) = _exactly(file, 1, path)
+    *shape, size = struct.unpack(f"<{rank}QQ", _exactly(file, 8 * rank + 8, path))
+    try:
+        return decode(_exactly(file, size, path), dtype, tuple(shape))
+    except ValueError as error:
+        raise errors.DataLossError(f"{path} is damaged: {error}") from None
+
+
+def _exactly(file: BinaryIO, count: int, path: str) -> bytes:
+    found = file.read(count)
+    if len(found) != count:
+        raise errors.DataLossError(f"{path} ends too early")
+    return found

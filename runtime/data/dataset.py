@@ -1,0 +1,343 @@
+"""`Dataset`: elements that come one after the other, and what can be made of them.
+
+    ds = Dataset.from_tensor_slices((x, y)).shuffle(1000).map(f).batch(32).prefetch(AUTOTUNE)
+    for x, y in ds: …                  in Python, or in a function: then the loop is part of the graph
+
+A dataset is a handle of a `Stage`. In a graph, it is a tensor of dtype variant where it has to be one: as an
+argument or result of functions, as the state of loops.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import control_flow, dtypes, errors, nest, seeds
+from ..convert import convert_to_tensor
+from ..demands import demand
+from ..ir.builder import current
+from ..ops.comparison import logical_not
+from ..tensor import EagerTensor, Tensor
+from ..tensor_spec import TensorSpec
+from ..type_spec import CompositeTensor
+from . import ops, ordering, sources
+from .elements import boxed, is_structure, leaf_specs, leaves_of, normalised, packer, unboxed
+from .functions import Calls
+from .iterator import Iterator, NumpyIterator
+from .mapping import stable
+from .samples import Seeds
+from .specs import DatasetSpec
+from .stage import INFINITE, Given, Stage, known, number, symbolic
+from .transformations import Transformations
+from .walk import Walk
+
+
+class Dataset(Transformations, CompositeTensor):
+    """A source of elements; see the methods for how to make one, and what to make of it.
+
+    >>> ds = Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: 2 * x)
+    >>> ds
+    <_MapDataset element_spec=TensorSpec(shape=(), dtype=tf.int32, name=None)>
+    >>> [int(x) for x in ds]
+    [2, 4, 6]
+    """
+
+    def __init__(self, stage: Stage) -> None:
+        if not isinstance(stage, Stage):
+            raise TypeError("a dataset is made with Dataset.from_tensor_slices and the like")
+        stage.check()
+        if isinstance(stage, Given) and isinstance(stage.tensor, EagerTensor):
+            stage = unboxed(stage.tensor._array)
+        self._stage = stage
+
+    # What it is to nests, functions and graphs.
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
+
+    def handle(self) -> Any:
+        """The tensor of dtype variant that stands for the dataset."""
+        stage = self._stage
+        if isinstance(stage, Given):
+            return stage.tensor
+        if current() is None:
+            return EagerTensor(boxed(stage))
+        tensors = symbolic(stage)
+        return ops.dataset(tensors, lambda arrays: known(stage, tensors, arrays))
+
+    # Walking over it.
+
+    def __iter__(self) -> Any:
+        if current() is None:
+            return Iterator.of(Walk(self._known()), self.element_spec)
+        return Iterator(ops.iterator(self.handle()), self.element_spec)
+
+    def _known(self) -> Stage:
+        if symbolic(self._stage):
+            raise errors.InaccessibleTensorError(
+                "this dataset was made of tensors of a function's graph: it is known only in that function"
+            )
+        return self._stage
+
+    def as_numpy_iterator(self) -> NumpyIterator:
+        """The elements as NumPy arrays and scalars, in Python."""
+        if current() is not None:
+            raise RuntimeError("as_numpy_iterator() is not supported while tracing functions")
+        return NumpyIterator(self)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        """The number of elements. Raises TypeError when there is no end, and when it is not known."""
+        count = self._stage.cardinality()
+        if count < 0:
+            raise TypeError(
+                "The dataset is infinite." if count == INFINITE else "The dataset length is unknown."
+            )
+        return count
+
+    def cardinality(self, name: str | None = None) -> Tensor:
+        """The number of elements as an int64, -1 when there is no end, -2 when it is not known.
+
+        >>> Dataset.range(5).batch(2).cardinality().numpy()
+        np.int64(3)
+        """
+        if current() is not None and symbolic(self._stage):
+            return ops.dataset_cardinality(self.handle())  # type: ignore[no-any-return]
+        return convert_to_tensor(self._stage.cardinality(), dtypes.int64)
+
+    def get_single_element(self, name: str | None = None) -> Any:
+        """The only element. Raises InvalidArgumentError when there is none, or more than one."""
+        iterator = iter(self)
+        none = errors.InvalidArgumentError("Dataset was empty.")
+        many = errors.InvalidArgumentError("Dataset had more than one element.")
+        if current() is None:
+            first = iterator.get_next_as_optional()
+            if not first.has_value():
+                raise none
+            if iterator.get_next_as_optional().has_value():
+                raise many
+            return first.get_value()
+        handle = iterator.handle()
+        demand(ops.iterator_advance(handle), none)
+        leaves = ops.iterator_current(handle, tuple(leaf_specs(self.element_spec)))
+        demand(logical_not(ops.iterator_advance(handle)), many)
+        return iterator.packed(leaves)
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
+        """`reduce_func(state, element)` gives the next state; the last one is the result.
+
+        >>> Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x).numpy()
+        np.int64(10)
+        """
+        state = normalised(initial_state)
+        if current() is not None:
+            return self._reduced_in_graph(state, reduce_func)
+        traced, spec = stable(reduce_func, state, [self.element_spec], "reduce", lambda result: result)
+        calls = Calls(traced)
+        now: Any = [leaf._array for leaf in leaves_of(state)]
+        for row in self._known().elements():
+            now = calls([*now, *row])
+        return packer(spec)(now)
+
+    def _reduced_in_graph(self, state: Any, reduce_func: Callable[..., Any]) -> Any:
+        from agc.autograph.api import converted
+
+        iterator = iter(self)
+        handle, call = iterator.handle(), converted(reduce_func)
+        specs = tuple(leaf_specs(self.element_spec))
+
+        def step(now: Any) -> tuple[Any]:
+            return (normalised(call(now, iterator.packed(ops.iterator_current(handle, specs)))),)
+
+        more: Callable[[Any], Any] = lambda now: ops.iterator_advance(handle)  # noqa: E731
+        return control_flow.while_loop(more, step, (state,))[0]
+
+    def __repr__(self) -> str:
+        return f"<{self._stage.name} element_spec={self.element_spec!r}>"
+
+    # Where datasets come from.
+
+    @staticmethod
+    def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
+        """One element: a nest of tensors."""
+        return Dataset(sources.Whole(normalised(tensors)))
+
+    @staticmethod
+    def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
+        """The slices of tensors along their first axis.
+
+        >>> [(x.numpy().tolist(), int(y)) for x, y in Dataset.from_tensor_slices(([[1, 2], [3, 4]], [5, 6]))]
+        [([1, 2], 5), ([3, 4], 6)]
+        """
+        return Dataset(sources.Slices(normalised(tensors)))
+
+    @staticmethod
+    def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
+        """Integers: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
+        if not 1 <= len(args) <= 3:
+            raise ValueError(
+                f"Invalid `args`. The length of `args` should be between 1 and 3 but was {len(args)}."
+            )
+        start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+        kind = dtypes.as_dtype(output_type)
+        return Dataset(sources.Range(number(start), number(stop), number(step), kind))
+
+    @staticmethod
+    def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
+        """Integers from `start` on, without an end."""
+        return Dataset(sources.Counter(number(start), number(step), dtypes.as_dtype(dtype)))
+
+    @staticmethod
+    def random(
+        seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset:
+        """Random integers of 32 bits, TensorFlow's for the same seed; with `rerandomize_each_iteration` others in
+        each walk.
+        """
+        pair = seeds.pair(None if seed is None else int(seed))[:2]
+        return Dataset(sources.Random(Seeds(*pair, bool(rerandomize_each_iteration))))
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Any = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """What a Python generator yields. Each walk calls `generator(*args)` anew.
+
+        Args:
+            output_signature: the spec of the elements; `output_types` with `output_shapes` say the same in the
+                deprecated way.
+            args: tensors, which the generator gets as NumPy arrays.
+
+        Raises InvalidArgumentError, at the element, for what does not fit the signature.
+        """
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        spec = _signature(output_types, output_shapes, output_signature)
+        given = [] if args is None else [convert_to_tensor(arg) for arg in args]
+        return Dataset(sources.Generated(generator, given, spec))
+
+    @staticmethod
+    def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
+        """Nests of the elements with the same number: `zip(a, b)`, `zip((a, b))` or `zip({"x": a, "y": b})`."""
+        if not args and datasets is None:
+            raise TypeError("Must pass at least one dataset to `zip`.")
+        if args and datasets is not None:
+            raise TypeError("Both `*args` and `datasets` cannot be set.")
+        structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
+        stages: list[Stage] = []
+        spec = _zipped(structure, stages)
+        return Dataset(ordering.Zipped(stages, spec))
+
+    @staticmethod
+    def choose_from_datasets(
+        datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = True
+    ) -> Dataset:
+        """The next element of the dataset whose number `choice_dataset` gives, a scalar int64.
+
+        Without `stop_on_empty_dataset`, datasets that have come to their end are passed over.
+        """
+        if not datasets:
+            raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
+        spec = choice_dataset.element_spec
+        if not (isinstance(spec, TensorSpec) and spec.dtype is dtypes.int64 and spec.shape.rank == 0):
+            raise TypeError(
+                "Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are "
+                f"{spec!r}."
+            )
+        stages = [dataset._stage for dataset in datasets]
+        return Dataset(ordering.Directed(choice_dataset._stage, stages, bool(stop_on_empty_dataset)))
+
+    @staticmethod
+    def sample_from_datasets(
+        datasets: Any,
+        weights: Any = None,
+        seed: Any = None,
+        stop_on_empty_dataset: bool = False,
+        rerandomize_each_iteration: bool | None = None,
+    ) -> Dataset:
+        """The next element of one of the datasets, drawn with the probabilities `weights`: a list, or a dataset of
+        such. Without `weights` each is as likely as another.
+        """
+        from .sampling import sampled
+
+        return sampled(datasets, weights, seed, bool(stop_on_empty_dataset), rerandomize_each_iteration)
+
+    @staticmethod
+    def list_files(
+        file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+    ) -> Dataset:
+        """The names of the files that fit a pattern, or one of several; shuffled unless `shuffle` is False.
+
+        Raises InvalidArgumentError when no file fits.
+        """
+        patterns = np.asarray(convert_to_tensor(file_pattern, "string")).reshape(-1)
+        names = sorted({name for pattern in patterns for name in glob.glob(pattern.decode())})
+        if not names:
+            shown = ", ".join(pattern.decode() for pattern in patterns)
+            raise errors.InvalidArgumentError(f"No files matched pattern: {shown}")
+        found = Dataset.from_tensor_slices(names)
+        return found.shuffle(len(names), seed=seed) if shuffle in (None, True) else found
+
+    @staticmethod
+    def load(
+        path: Any,
+        element_spec: Any = None,
+        compression: Any = None,
+        reader_func: Any = None,
+        wait: bool = False,
+    ) -> Dataset:
+        """The elements that `save` has written."""
+        from .saving import loaded
+
+        return loaded(path, element_spec)
+
+    def save(
+        self, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None
+    ) -> None:
+        """Write the elements to files in the folder `path`, in a format of our own."""
+        from .saving import saved
+
+        saved(self, path)
+
+
+def _zipped(structure: Any, stages: list[Stage]) -> Any:
+    """The spec of elements of the datasets in a nest, which are collected."""
+    if isinstance(structure, Dataset):
+        stages.append(structure._stage)
+        return structure.element_spec
+    if not is_structure(structure):
+        raise TypeError(
+            "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
+            f"Encountered object of type {type(structure)}."
+        )
+    return nest.rebuilt(structure, [_zipped(child, stages) for _, child in nest.children(structure)])
+
+
+def _signature(types: Any, shapes: Any, signature: Any) -> Any:
+    if signature is not None:
+        if types is not None or shapes is not None:
+            raise TypeError(
+                "The `output_types` argument and the `output_signature` argument cannot both be specified."
+            )
+        return signature
+    if types is None:
+        raise TypeError(
+            "Either the `output_signature` or the `output_types` argument of from_generator must be given."
+        )
+    if not is_structure(types):
+        return TensorSpec(shapes, dtypes.as_dtype(types))
+    pairs = dict(nest.children(shapes)) if shapes is not None else {}
+    return nest.rebuilt(
+        types, [_signature(child, pairs.get(key), None) for key, child in nest.children(types)]
+    )

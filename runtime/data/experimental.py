@@ -1,0 +1,159 @@
+"""`tf.data.experimental`: older names of what `Dataset` has as methods, and a few that are only here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import dtypes
+from . import ordering
+from .dataset import Dataset
+from .files import TFRecordDataset
+from .optional import Optional
+from .options import AutotuneOptions, DistributeOptions, OptimizationOptions, ServiceOptions, ThreadingOptions
+from .records import TFRecordWriter as _Records
+from .sources import Items
+from .stage import INFINITE as INFINITE_CARDINALITY
+from .stage import UNKNOWN as UNKNOWN_CARDINALITY
+from .stage import number
+from .threads import AUTOTUNE
+
+Transformation = Callable[[Dataset], Dataset]
+
+
+class TFRecordWriter:
+    """Writes a dataset of scalar strings to a TFRecord file.
+
+    >>> TFRecordWriter("numbers.tfrecord").write(Dataset.from_tensors("1"))  # doctest: +SKIP
+    """
+
+    def __init__(self, filename: Any, compression_type: Any = None) -> None:
+        self._filename, self._compression = filename, compression_type
+
+    def write(self, dataset: Dataset) -> None:
+        """Write the elements, one record each."""
+        spec = dataset.element_spec
+        if getattr(spec, "dtype", None) is not dtypes.string or spec.shape.rank != 0:
+            raise TypeError(
+                f"`dataset` must produce scalar `DT_STRING` tensors whereas it produces {spec!r}."
+            )
+        with _Records(self._filename, self._compression) as file:
+            for record in dataset:
+                file.write(record.numpy())
+
+
+def cardinality(dataset: Dataset) -> Any:
+    """`dataset.cardinality()`."""
+    return dataset.cardinality()
+
+
+def assert_cardinality(expected_cardinality: Any) -> Transformation:
+    """Says how many elements a dataset has, which is checked as it comes to its end.
+
+    >>> Dataset.range(9).filter(lambda x: x > 3).apply(assert_cardinality(5)).cardinality().numpy()
+    np.int64(5)
+    """
+    return lambda dataset: Dataset(ordering.Asserted(dataset._stage, number(expected_cardinality)))
+
+
+def get_single_element(dataset: Dataset) -> Any:
+    """`dataset.get_single_element()`."""
+    return dataset.get_single_element()
+
+
+def get_next_as_optional(iterator: Any) -> Optional:
+    """`iterator.get_next_as_optional()`."""
+    return iterator.get_next_as_optional()  # type: ignore[no-any-return]
+
+
+def get_structure(dataset_or_iterator: Any) -> Any:
+    """`dataset.element_spec`."""
+    return dataset_or_iterator.element_spec
+
+
+def from_list(tensors: Any, name: str | None = None) -> Dataset:
+    """The elements of a Python list: nests of one structure, stacked."""
+    from ..nest import map_structure
+    from ..ops.joining import stack
+    from .elements import normalised
+
+    if not tensors:
+        raise ValueError("Empty list. `from_list` needs at least one element.")
+    elements = [normalised(element) for element in tensors]
+    return Dataset(Items(map_structure(lambda *leaves: stack(leaves), *elements)))
+
+
+def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
+    """Elements made ahead; there is one device."""
+    return lambda dataset: dataset.prefetch(AUTOTUNE if buffer_size is None else buffer_size)
+
+
+def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
+    """The same dataset; there is one device."""
+    return lambda dataset: dataset
+
+
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """`shuffle`, then `repeat`."""
+    return lambda dataset: dataset.shuffle(buffer_size, seed).repeat(count)
+
+
+def map_and_batch(
+    map_func: Any,
+    batch_size: Any,
+    num_parallel_batches: Any = None,
+    drop_remainder: bool = False,
+    num_parallel_calls: Any = None,
+) -> Transformation:
+    """`map`, then `batch`."""
+    return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
+
+
+def parallel_interleave(
+    map_func: Any,
+    cycle_length: Any,
+    block_length: Any = 1,
+    sloppy: bool = False,
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
+) -> Transformation:
+    """`interleave` with threads."""
+    return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length, not sloppy)
+
+
+def _method(name: str) -> Callable[..., Transformation]:
+    def transformation(*args: Any, **kwargs: Any) -> Transformation:
+        return lambda dataset: getattr(dataset, name)(*args, **kwargs)
+
+    transformation.__name__ = name
+    transformation.__doc__ = f"`Dataset.{name}` as a transformation for `Dataset.apply`."
+    return transformation
+
+
+bucket_by_sequence_length = _method("bucket_by_sequence_length")
+dense_to_ragged_batch = _method("ragged_batch")
+enumerate_dataset = _method("enumerate")
+group_by_window = _method("group_by_window")
+ignore_errors = _method("ignore_errors")
+scan = _method("scan")
+snapshot = _method("snapshot")
+take_while = _method("take_while")
+unbatch = _method("unbatch")
+unique = _method("unique")
+
+choose_from_datasets = Dataset.choose_from_datasets
+sample_from_datasets = Dataset.sample_from_datasets
+Counter = Dataset.counter
+RandomDataset = Dataset.random
+load = Dataset.load
+save = Dataset.save
+
+__all__ = [
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter", "DistributeOptions",
+    "OptimizationOptions", "Optional", "RandomDataset", "ServiceOptions", "TFRecordDataset", "TFRecordWriter",
+    "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length", "cardinality", "choose_from_datasets",
+    "copy_to_device", "dense_to_ragged_batch", "enumerate_dataset", "from_list", "get_next_as_optional",
+    "get_single_element", "get_structure", "group_by_window", "ignore_errors", "load", "map_and_batch",
+    "parallel_interleave", "prefetch_to_device", "sample_from_datasets", "save", "scan", "shuffle_and_repeat",
+    "snapshot", "take_while", "unbatch", "unique",
+]  # fmt: skip

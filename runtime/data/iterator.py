@@ -1,0 +1,138 @@
+"""Iterators over datasets, for Python and for graphs.
+
+    it = iter(ds)              a walk
+    next(it)                   the next element; StopIteration at the end
+    it.get_next()              the same with OutOfRangeError
+    f(it)                      an argument of a function: the same graph serves all iterators with its spec
+
+In a graph, `next` is an operation, and a `for` over an iterator is staged (see `staged`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import errors, nest
+from ..ir.builder import current
+from ..tensor import EagerTensor, Tensor
+from ..type_spec import CompositeTensor
+from . import ops
+from .elements import boxed, leaf_specs, made, packer, unboxed
+from .optional import Optional
+from .specs import IteratorSpec
+from .walk import Walk
+
+_MANY = 32
+
+
+class Iterator(CompositeTensor):
+    """What `iter(dataset)` gives: the elements, one after the other.
+
+    >>> from agc.runtime.data import Dataset
+    >>> iterator = iter(Dataset.range(2))
+    >>> next(iterator).numpy(), iterator.get_next().numpy(), list(iterator)
+    (np.int64(0), np.int64(1), [])
+    """
+
+    def __init__(self, handle: Any, element_spec: Any) -> None:
+        self._handle = handle  # a tensor of dtype variant
+        self._spec = element_spec
+        self._walk: Walk | None = unboxed(handle._array) if isinstance(handle, EagerTensor) else None
+        self._pack = packer(element_spec)
+        self._calls_in_graph = 0
+
+    @classmethod
+    def of(cls, walk: Walk, element_spec: Any) -> Iterator:
+        return cls(EagerTensor(boxed(walk)), element_spec)
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of the elements."""
+        return self._spec
+
+    @property
+    def _type_spec(self) -> IteratorSpec:
+        return IteratorSpec(self._spec)
+
+    def handle(self) -> Tensor:
+        """The tensor of dtype variant that stands for the iterator."""
+        if self._walk is None or current() is None:
+            return self._handle  # type: ignore[no-any-return]
+        return ops.iterator_handle(self._walk)  # type: ignore[no-any-return]
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        if current() is None and self._walk is not None:
+            return self._pack(self._walk.next())
+        self._calls_in_graph += 1
+        if self._calls_in_graph > _MANY:
+            raise ValueError(
+                f"An iterator was asked for {_MANY} elements, one by one, while a graph was made: Python cannot see "
+                "its end there. Loop over it in code that AutoGraph converts, or use Dataset.reduce."
+            )
+        return self.taken()
+
+    next = __next__
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element. Raises OutOfRangeError when there is none."""
+        if current() is not None or self._walk is None:
+            return self.taken()
+        if not self._walk.advance():
+            raise errors.OutOfRangeError("End of sequence")
+        return self._pack(self._walk.current)
+
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or nothing, as an Optional.
+
+        >>> from agc.runtime.data import Dataset
+        >>> iter(Dataset.range(0)).get_next_as_optional().has_value().numpy()
+        np.False_
+        """
+        from .optional import taken
+
+        return taken(self)
+
+    def taken(self) -> Any:
+        """The next element, as an operation of the graph."""
+        return self.packed(ops.iterator_next(self.handle(), tuple(leaf_specs(self._spec))))
+
+    def packed(self, leaves: Any) -> Any:
+        """The element with these tensors for leaves."""
+        return made(self._spec, leaves)
+
+
+class NumpyIterator:
+    """The elements of a dataset as NumPy arrays and scalars.
+
+    >>> from agc.runtime.data import Dataset
+    >>> list(Dataset.range(2).as_numpy_iterator())
+    [np.int64(0), np.int64(1)]
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self._iterator = iter(dataset)
+
+    def __iter__(self) -> NumpyIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return _as_numpy(next(self._iterator))
+
+    def next(self) -> Any:
+        return self.__next__()
+
+    def __repr__(self) -> str:
+        return f"NumpyIterator(iterator={self._iterator!r})"
+
+
+def _as_numpy(element: Any) -> Any:
+    if hasattr(element, "as_numpy_iterator"):
+        return element.as_numpy_iterator()
+    if isinstance(element, EagerTensor):
+        return element.numpy()
+    if element is None or nest.is_composite(element):
+        return element
+    return nest.rebuilt(element, [_as_numpy(child) for _, child in nest.children(element)])

@@ -1,0 +1,104 @@
+"""Datasets and iterators in graphs: tensors of dtype variant, and the operations on them.
+
+    d = dataset n [build=<function build>]       : variant[]      a pipeline, made when the graph runs
+    i = iterator d                               : variant[]
+    more = iterator_advance i                    : bool[]         to the next element, if there is one
+    x = iterator_current i [specs=…]             : float32[3]     that element
+
+A dataset or iterator from outside of the graph is an attribute of `dataset` or `iterator_handle`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..ir.specs import Spec
+from ..ops.attributes import Object, Specs
+from ..ops.declare import Input, Name, Tensors, op
+from .elements import boxed, unboxed
+from .walk import Walk
+
+VARIANT = Spec(dtypes.variant, ())
+
+
+@op
+def dataset(values: Tensors, build: Object, name: Name = None) -> Spec:
+    """The pipeline that `build` makes of the values of its symbolic tensors."""
+    return VARIANT
+
+
+@dataset.kernel
+def _(values: list[Any], build: Any) -> Any:
+    return boxed(build(values))
+
+
+@op(stateful=True)
+def iterator(dataset: Input, name: Name = None) -> Spec:
+    """A new walk over a dataset."""
+    return VARIANT
+
+
+@iterator.kernel
+def _(dataset: Any) -> Any:
+    return boxed(Walk(unboxed(dataset)))
+
+
+@op
+def iterator_handle(walk: Object, name: Name = None) -> Spec:
+    """An iterator from outside of the graph."""
+    return VARIANT
+
+
+@iterator_handle.kernel
+def _(walk: Any) -> Any:
+    return boxed(walk)
+
+
+@op(stateful=True)
+def iterator_advance(iterator: Input, name: Name = None) -> Spec:
+    """Go to the next element; false when there is none."""
+    return Spec(dtypes.bool_, ())
+
+
+@iterator_advance.kernel
+def _(iterator: Any) -> Any:
+    return np.bool_(unboxed(iterator).advance())
+
+
+@op(stateful=True)
+def iterator_current(iterator: Input, specs: Specs, name: Name = None) -> tuple[Spec, ...]:
+    """The leaves of the element that `iterator_advance` went to."""
+    return specs
+
+
+@iterator_current.kernel
+def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
+    return tuple(unboxed(iterator).current)
+
+
+@op(stateful=True)
+def iterator_next(iterator: Input, specs: Specs, name: Name = None) -> tuple[Spec, ...]:
+    """The leaves of the next element. Raises OutOfRangeError when there is none."""
+    return specs
+
+
+@iterator_next.kernel
+def _(iterator: Any, specs: Specs) -> tuple[Any, ...]:
+    walk = unboxed(iterator)
+    if not walk.advance():
+        raise errors.OutOfRangeError("End of sequence")
+    return tuple(walk.current)
+
+
+@op
+def dataset_cardinality(dataset: Input, name: Name = None) -> Spec:
+    """The number of elements, -1 when there is no end, -2 when it is not known."""
+    return Spec(dtypes.int64, ())
+
+
+@dataset_cardinality.kernel
+def _(dataset: Any) -> Any:
+    return np.int64(unboxed(dataset).cardinality())

@@ -1,0 +1,433 @@
+"""Stages that choose, repeat and reorder elements, and leave them as they are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from .elements import Row, generalised, leaf_specs
+from .samples import Samples, Seeds
+from .sources import Slices
+from .stage import INFINITE, UNKNOWN, Elements, Stage
+
+
+class Through(Stage):
+    """A stage that gives the elements of the one before."""
+
+    def __init__(self, source: Stage) -> None:
+        self.source = source
+        self.spec = source.spec
+
+    def elements(self) -> Elements:
+        return self.source.elements()
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+    def blocks(self, size: int) -> Elements | None:
+        return None
+
+
+class Shuffled(Through):
+    """`shuffle`: elements drawn from a buffer, in TensorFlow's order for the same seeds."""
+
+    name = "_ShuffleDataset"
+
+    def __init__(self, source: Stage, size: Any, seeds: Seeds) -> None:
+        super().__init__(source)
+        self.size, self.seeds = size, seeds
+
+    def check(self) -> None:
+        if isinstance(self.size, int) and self.size <= 0 and self.size != UNKNOWN:
+            raise errors.InvalidArgumentError(
+                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
+            )
+
+    def elements(self) -> Elements:
+        return Drawn(self.source.elements(), self._limit(), Samples(*self.seeds.next()))
+
+    def blocks(self, size: int) -> Elements | None:
+        """Of slices of tensors only the numbers are shuffled."""
+        if not isinstance(self.source, Slices):
+            return None
+        table = self.source.table
+        drawn = Drawn(iter(range(len(table[0]))), self._limit(), Samples(*self.seeds.next()))
+        parts = iter(lambda: list(itertools.islice(drawn, size)), [])
+        return ([array[part] for array in table] for part in parts)
+
+    def _limit(self) -> int:
+        return 2**62 if self.size == UNKNOWN else int(self.size)
+
+
+class Drawn:
+    """Items in an order that a buffer and random numbers make.
+
+    Those in the buffer have numbers from `start` to `end`.
+    """
+
+    def __init__(self, items: Iterator[Any], size: int, samples: Samples) -> None:
+        self.items: Iterator[Any] | None = items
+        self.size, self.samples = size, samples
+        self.buffer: list[Any] = []
+        self.start = self.end = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.items is not None:
+            self._fill(self.items)
+        count = self.end - self.start
+        if not count:
+            raise StopIteration
+        buffer = self.buffer
+        first = self.start % self.size
+        place = (self.start + self.samples.next() % count) % self.size
+        item = buffer[place]
+        buffer[place], buffer[first] = buffer[first], None
+        self.start += 1
+        return item
+
+    def _fill(self, items: Iterator[Any]) -> None:
+        while self.end - self.start < self.size:
+            try:
+                item = next(items)
+            except StopIteration:
+                self.items = None
+                return
+            place = self.end % self.size
+            if place == len(self.buffer):
+                self.buffer.append(item)
+            else:
+                self.buffer[place] = item
+            self.end += 1
+
+
+class Repeated(Through):
+    """`repeat`: the elements several times, or for ever."""
+
+    name = "_RepeatDataset"
+
+    def __init__(self, source: Stage, count: Any) -> None:
+        super().__init__(source)
+        self.count = count
+
+    def elements(self) -> Elements:
+        return _Repeat(self.source, self.count)
+
+    def cardinality(self) -> int:
+        known = self.source.cardinality()
+        if not isinstance(self.count, int):
+            return UNKNOWN
+        if self.count < 0:
+            return 0 if known == 0 else INFINITE
+        return 0 if self.count == 0 else known * self.count if known >= 0 else known
+
+
+class _Repeat:
+    def __init__(self, source: Stage, count: int) -> None:
+        self.source = source
+        self.left = count
+        self.rows: Elements | None = None
+        self.is_empty = True
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Row:
+        while self.left:
+            if self.rows is None:
+                self.rows, self.is_empty = self.source.elements(), True
+            for row in self.rows:
+                self.is_empty = False
+                return row
+            self.rows = None
+            self.left -= 1
+            if self.left < 0 and self.is_empty:
+                break  # for ever nothing
+        raise StopIteration
+
+
+class Taken(Through):
+    """`take`: the first elements."""
+
+    name = "_TakeDataset"
+
+    def __init__(self, source: Stage, count: Any) -> None:
+        super().__init__(source)
+        self.count = count
+
+    def elements(self) -> Elements:
+        return self.source.elements() if self.count < 0 else itertools.islice(self._first(), self.count)
+
+    def _first(self) -> Elements:
+        return self.source.elements() if self.count else iter(())
+
+    def cardinality(self) -> int:
+        known = self.source.cardinality()
+        if not isinstance(self.count, int) or known == UNKNOWN:
+            return 0 if isinstance(self.count, int) and self.count == 0 else UNKNOWN
+        if self.count < 0:
+            return known
+        return self.count if known == INFINITE else min(known, self.count)
+
+
+class Skipped(Through):
+    """`skip`: all but the first elements."""
+
+    name = "_SkipDataset"
+
+    def __init__(self, source: Stage, count: Any) -> None:
+        super().__init__(source)
+        self.count = count
+
+    def elements(self) -> Elements:
+        return iter(()) if self.count < 0 else itertools.islice(self.source.elements(), self.count, None)
+
+    def cardinality(self) -> int:
+        known = self.source.cardinality()
+        if not isinstance(self.count, int):
+            return UNKNOWN
+        if self.count < 0:
+            return 0
+        return max(known - self.count, 0) if known >= 0 else known
+
+
+class Sharded(Through):
+    """`shard`: each `count`-th element, from number `index` on."""
+
+    name = "_ShardDataset"
+
+    def __init__(self, source: Stage, count: Any, index: Any) -> None:
+        super().__init__(source)
+        self.count, self.index = count, index
+
+    def check(self) -> None:
+        if isinstance(self.count, int) and self.count < 1:
+            raise errors.InvalidArgumentError(
+                f"Number of shards must be greater than zero (currently num_shards = {self.count})."
+            )
+        if isinstance(self.index, int) and isinstance(self.count, int) and not 0 <= self.index < self.count:
+            raise errors.InvalidArgumentError(
+                f"Index must be between 0 and {self.count - 1} (currently index = {self.index})."
+            )
+
+    def elements(self) -> Elements:
+        return itertools.islice(self.source.elements(), self.index, None, self.count)
+
+    def cardinality(self) -> int:
+        known = self.source.cardinality()
+        if not isinstance(self.count, int) or not isinstance(self.index, int):
+            return UNKNOWN
+        return max(-(-(known - self.index) // self.count), 0) if known >= 0 else known
+
+
+class Concatenated(Stage):
+    """`concatenate`: the elements of one, then those of the other."""
+
+    name = "_ConcatenateDataset"
+
+    def __init__(self, first: Stage, second: Stage) -> None:
+        self.first, self.second = first, second
+        spec = generalised(first.spec, second.spec)
+        if spec is None:
+            raise TypeError(f"Incompatible dataset elements:\n  {first.spec!r} vs.   {second.spec!r}")
+        self.spec = spec
+
+    def elements(self) -> Elements:
+        return itertools.chain.from_iterable(stage.elements() for stage in (self.first, self.second))
+
+    def cardinality(self) -> int:
+        known = self.first.cardinality(), self.second.cardinality()
+        if INFINITE in known:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in known else sum(known)
+
+
+class Zipped(Stage):
+    """`zip`: nests of the elements with the same number."""
+
+    name = "_ZipDataset"
+
+    def __init__(self, stages: list[Stage], spec: Any) -> None:
+        self.stages = stages
+        self.spec = spec
+
+    def elements(self) -> Elements:
+        walks = [stage.elements() for stage in self.stages]
+        return ([leaf for row in rows for leaf in row] for rows in zip(*walks, strict=False))
+
+    def cardinality(self) -> int:
+        known = [stage.cardinality() for stage in self.stages]
+        finite = [count for count in known if count != INFINITE]
+        if not finite:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in finite else min(finite)
+
+    def blocks(self, size: int) -> Elements | None:
+        found = [stage.blocks(size) if stage.cardinality() >= 0 else None for stage in self.stages]
+        if any(part is None for part in found) or len({stage.cardinality() for stage in self.stages}) > 1:
+            return None
+        return ([leaf for block in blocks for leaf in block] for blocks in zip(*found, strict=True))
+
+
+class Directed(Stage):
+    """`choose_from_datasets`: the next element of the dataset whose number the selector gives."""
+
+    name = "_DirectedInterleaveDataset"
+
+    def __init__(self, selector: Stage, stages: list[Stage], stop_on_empty: bool) -> None:
+        self.selector, self.stages, self.stop_on_empty = selector, stages, stop_on_empty
+        spec = stages[0].spec
+        for stage in stages[1:]:
+            common = generalised(spec, stage.spec)
+            if common is None:
+                raise TypeError(f"Incompatible dataset elements:\n  {spec!r} vs.   {stage.spec!r}")
+            spec = common
+        self.spec = spec
+
+    def elements(self) -> Elements:
+        walks: list[Elements | None] = [stage.elements() for stage in self.stages]
+        for (choice,) in self.selector.elements():
+            if not 0 <= choice < len(walks):
+                raise errors.InvalidArgumentError(f"Selector index out of range: {choice} >= {len(walks)}")
+            walk = walks[choice]
+            row = None if walk is None else next(walk, None)
+            if row is not None:
+                yield row
+            elif self.stop_on_empty:
+                return
+            else:
+                walks[choice] = None
+                if not any(walk is not None for walk in walks):
+                    return
+
+    def cardinality(self) -> int:
+        known = [stage.cardinality() for stage in self.stages]
+        if self.selector.cardinality() >= 0 or self.stop_on_empty:
+            return (
+                INFINITE
+                if all(count == INFINITE for count in [self.selector.cardinality(), *known])
+                else UNKNOWN
+            )
+        if INFINITE in known:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in known else sum(known)
+
+
+class Unique(Through):
+    """`unique`: the first of all elements that are equal."""
+
+    name = "_UniqueDataset"
+
+    def __init__(self, source: Stage) -> None:
+        super().__init__(source)
+        leaves = leaf_specs(source.spec)
+        if len(leaves) != 1 or leaves[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError("unique takes elements of one component, of dtype int32, int64 or string")
+
+    def elements(self) -> Elements:
+        seen = set()
+        for row in self.source.elements():
+            key = (
+                row[0].shape,
+                np.asarray(row[0]).tobytes() if row[0].dtype != object else tuple(row[0].flat),
+            )
+            if key not in seen:
+                seen.add(key)
+                yield row
+
+    def cardinality(self) -> int:
+        return 0 if self.source.cardinality() == 0 else UNKNOWN
+
+
+class IgnoredErrors(Through):
+    """`ignore_errors`: without the elements that failed."""
+
+    name = "_IgnoreErrorsDataset"
+
+    def __init__(self, source: Stage, log: bool) -> None:
+        super().__init__(source)
+        self.log = log
+
+    def elements(self) -> Elements:
+        rows = self.source.elements()
+        while True:
+            try:
+                yield next(rows)
+            except StopIteration:
+                return
+            except Exception as error:
+                if self.log:
+                    import warnings
+
+                    warnings.warn(f"Error raised with error message {error}", stacklevel=2)
+
+    def cardinality(self) -> int:
+        return 0 if self.source.cardinality() == 0 else UNKNOWN
+
+
+class Prefetch(Through):
+    """`prefetch`: elements made ahead, by a thread."""
+
+    name = "_PrefetchDataset"
+
+    def __init__(self, source: Stage, size: Any) -> None:
+        super().__init__(source)
+        self.size = size
+
+    def check(self) -> None:
+        if isinstance(self.size, int) and self.size < -1:
+            raise errors.InvalidArgumentError("buffer_size must be >= 0 or set to AUTOTUNE")
+
+    def elements(self) -> Elements:
+        from .threads import Prefetched
+
+        rows = self.source.elements()
+        return rows if self.size == 0 else Prefetched(rows, 2 if self.size < 0 else self.size)
+
+
+class WithOptions(Through):
+    """`with_options`: the same elements."""
+
+    name = "_OptionsDataset"
+
+    def __init__(self, source: Stage, options: Any) -> None:
+        super().__init__(source)
+        self.options = options
+
+    def blocks(self, size: int) -> Elements | None:
+        return self.source.blocks(size)
+
+
+class Asserted(Through):
+    """`assert_cardinality`: fails when the number of elements is another one."""
+
+    name = "_AssertCardinalityDataset"
+
+    def __init__(self, source: Stage, expected: Any) -> None:
+        super().__init__(source)
+        self.expected = expected
+
+    def elements(self) -> Elements:
+        count = 0
+        for row in self.source.elements():
+            count += 1
+            if 0 <= self.expected < count:
+                raise errors.FailedPreconditionError(
+                    f"Input dataset was expected to contain {self.expected} elements but contained at least {count} "
+                    "elements."
+                )
+            yield row
+        if self.expected not in (count, UNKNOWN):
+            wanted = "an infinite number of" if self.expected == INFINITE else self.expected
+            raise errors.FailedPreconditionError(
+                f"Input dataset was expected to contain {wanted} elements but contained only {count} elements."
+            )
+
+    def cardinality(self) -> int:
+        return self.expected if isinstance(self.expected, int) else UNKNOWN

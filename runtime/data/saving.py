@@ -1,0 +1,76 @@
+"""`save` and `load`: a folder with `elements.rows` (see `caching`) and `spec.json`, the spec of the elements.
+
+{"tuple": [{"tensor": ["float32", [null, 3]]}, {"none": null}]}
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from typing import Any
+
+from .. import errors, nest
+from ..tensor_spec import TensorSpec
+from .caching import Stored, written
+from .dataset import Dataset
+from .elements import NoneTensorSpec, leaf_specs
+
+_SPEC, _ROWS = "spec.json", "elements.rows"
+
+
+def saved(dataset: Any, path: Any) -> None:
+    folder = os.fspath(path)
+    described = json.dumps({"format": 1, "spec": _described(dataset.element_spec)})
+    os.makedirs(folder, exist_ok=True)
+    deque(written(dataset._known().elements(), os.path.join(folder, _ROWS)), maxlen=0)
+    part = os.path.join(folder, f"{_SPEC}.{os.getpid()}.part")
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(described)
+    os.replace(part, os.path.join(folder, _SPEC))
+
+
+def loaded(path: Any, element_spec: Any) -> Dataset:
+    place = os.path.join(os.fspath(path), _SPEC)
+    try:
+        with open(place, encoding="utf-8") as file:
+            found = json.load(file)
+        spec = _read(found["spec"]) if found["format"] == 1 else None
+    except FileNotFoundError:
+        raise errors.NotFoundError(f"{place}; No such file or directory") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise errors.DataLossError(f"{place} is damaged: {error}") from None
+    if spec is None:
+        raise errors.DataLossError(f"{place} was written by another version")
+    if element_spec is not None:
+        if leaf_specs(element_spec) != leaf_specs(spec):
+            raise ValueError(f"load: the elements are {spec!r}, not {element_spec!r}")
+        spec = element_spec
+    return Dataset(Stored(os.path.join(os.fspath(path), _ROWS), spec))
+
+
+def _described(spec: Any) -> Any:
+    if isinstance(spec, TensorSpec):
+        return {"tensor": [spec.dtype.name, spec.spec.shape]}
+    if isinstance(spec, NoneTensorSpec):
+        return {"none": None}
+    if type(spec) is tuple:
+        return {"tuple": [_described(part) for part in spec]}
+    if type(spec) is dict and all(isinstance(key, str) for key in spec):
+        return {"dict": {key: _described(part) for key, part in spec.items()}}
+    kind = type(spec).__name__ if nest.is_nested(spec) else spec
+    raise errors.UnimplementedError(
+        f"save: elements with {kind!r} cannot be written: use tuples and dicts of tensors"
+    )
+
+
+def _read(described: Any) -> Any:
+    ((kind, content),) = described.items()
+    if kind == "tensor":
+        dtype, shape = content
+        return TensorSpec(shape, dtype)
+    if kind == "tuple":
+        return tuple(map(_read, content))
+    if kind == "dict":
+        return {key: _read(part) for key, part in content.items()}
+    return NoneTensorSpec()

@@ -1,0 +1,144 @@
+"""`for` over datasets and iterators in graphs, and Python's built-in functions on them.
+
+    for x in ds:                         i = iterator d
+        total += x                       total = while total, i
+                                           test: yield iterator_advance i
+                                           body: x = iterator_current i
+                                                 yield add total, x
+
+After a `break` the next element has not been taken: another loop over the same iterator goes on with it.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agc.autograph import staging
+from agc.autograph.api import converted
+
+from .. import loop_options, loops
+from ..builtins import BUILTINS
+from ..control_flow import cond
+from ..ir.builder import current
+from ..ops import comparison
+from ..staging import GraphBackend
+from . import ops
+from .dataset import Dataset
+from .elements import leaf_specs
+from .iterator import Iterator
+
+_NOTHING: Any = object()
+
+
+class DatasetBackend(GraphBackend):
+    """Stages on datasets and iterators while a graph is being built."""
+
+    @property
+    def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
+        return _BUILTINS
+
+    def owns(self, value: Any) -> bool:
+        return current() is not None
+
+    def for_loop(
+        self,
+        items: Any,
+        body: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+        until: str | None,
+        options: Mapping[str, Any],
+    ) -> tuple[Any, ...]:
+        iterator = iter(items)
+        handle = iterator.handle()
+        specs = tuple(leaf_specs(iterator.element_spec))
+        stop = None if until is None else names.index(until) + 1
+        limit = options.get("maximum_iterations")
+
+        def going(index: Any, *now: Any) -> Any:
+            more: Callable[[], Any] = lambda: ops.iterator_advance(handle)  # noqa: E731
+            ends = [] if stop is None or now[stop - 1] is False else [now[stop - 1]]
+            if limit is not None:
+                ends.append(comparison.greater_equal(index, limit))
+            if not ends:
+                return more()
+            ended = ends[0] if len(ends) == 1 else comparison.logical_or(*ends)
+            return cond(ended, lambda: False, more)
+
+        def step(index: Any, *now: Any) -> tuple[Any, ...]:
+            item = iterator.packed(ops.iterator_current(handle, specs))
+            return (index if limit is None else index + 1, *(body(item, *now) or ()))
+
+        step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
+        shapes = loop_options.invariants((0, *state), options)
+        return loops.Loop(going, step, (0, *state), ("index", *names), shapes).record()[1:]
+
+
+def _advanced(iterator: Any, default: Any = _NOTHING, /) -> Any:
+    """`next(it)`."""
+    if not isinstance(iterator, Iterator):
+        raise TypeError(f"'{type(iterator).__name__}' object is not an iterator")
+    if default is _NOTHING:
+        return iterator.taken()
+    handle = iterator.handle()
+    specs = tuple(leaf_specs(iterator.element_spec))
+    return cond(
+        ops.iterator_advance(handle),
+        lambda: iterator.packed(ops.iterator_current(handle, specs)),
+        lambda: default,
+    )
+
+
+def _length(dataset: Any, /) -> Any:
+    """`len(ds)`, an int64 when only the run of the graph tells it."""
+    found = dataset.cardinality()
+    static = getattr(found, "_array", None)
+    return found if static is None else len(dataset)
+
+
+def _mapped(function: Callable[..., Any], first: Any, /, *others: Any) -> Any:
+    call = converted(function)
+    if not others:
+        return _as_dataset(first).map(lambda *item: call(item[0] if len(item) == 1 else item))
+    return Dataset.zip((first, *others)).map(call)
+
+
+def _filtered(function: Callable[..., Any] | None, items: Any, /) -> Any:
+    if function is None:
+        raise TypeError("filter(None, dataset): write the condition as a function")
+    call = converted(function)
+    return _as_dataset(items).filter(lambda *item: call(item[0] if len(item) == 1 else item))
+
+
+def _as_dataset(items: Any) -> Dataset:
+    if isinstance(items, Dataset):
+        return items
+    raise TypeError(f"a dataset is needed, not {type(items).__name__}")
+
+
+def _any(items: Any, /) -> Any:
+    return _as_dataset(items).reduce(False, lambda found, item: comparison.logical_or(found, item))
+
+
+def _all(items: Any, /) -> Any:
+    return _as_dataset(items).reduce(True, lambda found, item: comparison.logical_and(found, item))
+
+
+_BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = BUILTINS | {
+    builtins.enumerate: lambda items, start=0: _as_dataset(items).enumerate(start),
+    builtins.zip: lambda *many, strict=False: Dataset.zip(many),
+    builtins.map: _mapped,
+    builtins.filter: _filtered,
+    builtins.iter: iter,
+    builtins.next: _advanced,
+    builtins.len: _length,
+    builtins.any: _any,
+    builtins.all: _all,
+}
+
+BACKEND = DatasetBackend()
+staging.register(BACKEND, Dataset, Iterator, always=False)
+
+__all__ = ["BACKEND", "DatasetBackend"]

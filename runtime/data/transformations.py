@@ -1,0 +1,350 @@
+"""The methods of a dataset that give another dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import seeds
+from ..convert import convert_to_tensor
+from . import batching, caching, mapping, ordering, windows
+from .elements import leaf_specs, normalised
+from .options import Options
+from .samples import Seeds
+from .stage import Stage, number
+from .threads import AUTOTUNE
+
+if TYPE_CHECKING:
+    from .dataset import Dataset
+
+T = TypeVar("T")
+
+
+def optional_number(value: Any) -> Any:
+    return None if value is None else number(value)
+
+
+class Transformations:
+    """What `Dataset` inherits; see there."""
+
+    _stage: Stage
+
+    @property
+    def element_spec(self) -> Any:
+        """The spec of the elements: TensorSpecs in the structure that elements have."""
+        return self._stage.spec
+
+    def _then(self, stage: Stage) -> Dataset:
+        from .dataset import Dataset
+
+        return Dataset(stage)
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        synchronous: bool | None = None,
+        use_unbounded_threadpool: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """What `map_func` gives for each element. A tuple is unpacked into arguments.
+
+        The function is converted and traced to a graph, once.
+
+        Args:
+            num_parallel_calls: how many threads call the function, AUTOTUNE for one a processor. They are used when
+                calls take long. The order stays, unless `deterministic` is False.
+            synchronous, use_unbounded_threadpool: accepted for compatibility.
+
+        >>> list(Dataset.range(3).map(lambda x: x * x).as_numpy_iterator())
+        [np.int64(0), np.int64(1), np.int64(4)]
+        """
+        calls = optional_number(num_parallel_calls)
+        return self._then(mapping.Mapped(self._stage, map_func, calls, deterministic))
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements for which `predicate` gives true, a scalar bool.
+
+        >>> list(Dataset.range(5).filter(lambda x: x % 2 == 1).as_numpy_iterator())
+        [np.int64(1), np.int64(3)]
+        """
+        return self._then(mapping.Filtered(self._stage, predicate))
+
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements up to the first for which `predicate` gives false."""
+        return self._then(mapping.TakenWhile(self._stage, predicate))
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """The elements of the datasets that `map_func` gives, one after the other.
+
+        >>> list(Dataset.range(3).flat_map(Dataset.range).as_numpy_iterator())
+        [np.int64(0), np.int64(0), np.int64(1)]
+        """
+        return self._then(mapping.Interleaved(self._stage, map_func, what="flat_map"))
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: Any = None,
+        block_length: Any = None,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of the datasets that `map_func` gives, in turn.
+
+        Args:
+            cycle_length: how many datasets are open at a time; one for each processor by default.
+            block_length: how many elements are taken in a row from one of them.
+            num_parallel_calls: with it, threads fetch elements ahead. The order stays the same.
+
+        >>> twice = Dataset.range(1, 4).interleave(lambda x: Dataset.from_tensors(x).repeat(2), cycle_length=2)
+        >>> [int(x) for x in twice]
+        [1, 2, 1, 2, 3, 3]
+        """
+        cycle = AUTOTUNE if cycle_length is None else number(cycle_length)
+        block = 1 if block_length is None else number(block_length)
+        calls = optional_number(num_parallel_calls)
+        return self._then(mapping.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
+
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+        """`scan_func(state, element)` gives the next state and an element of the result.
+
+        >>> sums = Dataset.range(1, 5).scan(tf.constant(0, tf.int64), lambda total, x: (total + x, total + x))
+        >>> [int(x) for x in sums]
+        [1, 3, 6, 10]
+        """
+        return self._then(mapping.Scanned(self._stage, normalised(initial_state), scan_func))
+
+    def batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_calls: Any = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements stacked, `batch_size` at a time; the last ones may be fewer, or are dropped.
+
+        >>> [x.numpy().tolist() for x in Dataset.range(5).batch(2)]
+        [[0, 1], [2, 3], [4]]
+        """
+        is_parallel = num_parallel_calls is not None
+        size = number(batch_size)
+        return self._then(batching.Batched(self._stage, size, bool(drop_remainder), is_parallel))
+
+    def padded_batch(
+        self,
+        batch_size: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements padded to one shape and stacked.
+
+        Args:
+            padded_shapes: in the structure of the elements; None (or -1) for as much as a batch needs.
+            padding_values: what to pad with: scalars in the structure of the elements, or one for all of them.
+                By default 0, False or "".
+
+        >>> ragged = Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
+        >>> [x.numpy().tolist() for x in ragged.padded_batch(3)]
+        [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]]
+        """
+        drop, size = bool(drop_remainder), number(batch_size)
+        return self._then(batching.PaddedBatched(self._stage, size, padded_shapes, padding_values, drop))
+
+    def unbatch(self, name: str | None = None) -> Dataset:
+        """The slices of each element."""
+        return self._then(batching.Unbatched(self._stage))
+
+    def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
+        """Batches of another size; of several sizes in turn when a list of them is given."""
+        given = convert_to_tensor(batch_size).numpy()  # type: ignore[attr-defined]
+        sizes = [int(size) for size in given.reshape(-1)]
+        return self._then(batching.Rebatched(self._stage, sizes, bool(drop_remainder)))
+
+    def window(
+        self,
+        size: Any,
+        shift: Any = None,
+        stride: Any = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Datasets of `size` elements that are `stride` apart; the next one begins `shift` elements later.
+
+        >>> [[int(x) for x in window] for window in Dataset.range(5).window(3, shift=2)]
+        [[0, 1, 2], [2, 3, 4], [4]]
+        """
+        size = number(size)
+        shift = size if shift is None else number(shift)
+        stage = windows.Window(self._stage, size, shift, number(stride), bool(drop_remainder))
+        return self._then(stage)
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[..., Any],
+        window_size: Any = None,
+        window_size_func: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """`reduce_func(key, dataset)` for up to `window_size` elements with the same key gives a dataset; all these,
+        one after the other.
+
+        Args:
+            key_func: gives the key of an element, a scalar int64.
+            window_size_func: gives the size of the window for a key, in place of `window_size`.
+        """
+        if (window_size is None) == (window_size_func is None):
+            raise ValueError(
+                "Either the `window_size` argument or the `window_size_func` argument must be specified."
+            )
+        if window_size_func is None:
+            size = convert_to_tensor(window_size, "int64")
+            window_size_func = lambda key: size  # noqa: E731
+        return self._then(windows.Grouped(self._stage, key_func, reduce_func, window_size_func))
+
+    def shuffle(
+        self,
+        buffer_size: Any,
+        seed: Any = None,
+        reshuffle_each_iteration: bool | None = True,
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements in a random order: each is drawn from a buffer of the next `buffer_size`.
+
+        The order is TensorFlow's for the same seeds.
+
+        >>> [int(x) for x in Dataset.range(6).shuffle(6, seed=7)]
+        [3, 0, 1, 4, 2, 5]
+        """
+        renew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
+        chosen = Seeds(*seeds.pair(None if seed is None else int(seed))[:2], renew)
+        return self._then(ordering.Shuffled(self._stage, number(buffer_size), chosen))
+
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+        """The elements `count` times, without an end for None and -1."""
+        return self._then(ordering.Repeated(self._stage, -1 if count is None else number(count)))
+
+    def take(self, count: Any, name: str | None = None) -> Dataset:
+        """The first `count` elements, all for -1."""
+        return self._then(ordering.Taken(self._stage, number(count)))
+
+    def skip(self, count: Any, name: str | None = None) -> Dataset:
+        """All but the first `count` elements, none for -1."""
+        return self._then(ordering.Skipped(self._stage, number(count)))
+
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+        """Each `num_shards`-th element, from number `index` on."""
+        return self._then(ordering.Sharded(self._stage, number(num_shards), number(index)))
+
+    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+        """These elements, then those of the other dataset."""
+        return self._then(ordering.Concatenated(self._stage, dataset._stage))
+
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+        """Pairs of a number, an int64, and an element.
+
+        >>> [(int(i), int(x)) for i, x in Dataset.range(5, 7).enumerate(start=1)]
+        [(1, 5), (2, 6)]
+        """
+        from .dataset import Dataset
+
+        return Dataset.zip((Dataset.counter(start), self))
+
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+        """The same elements, up to `buffer_size` of which a thread makes ahead (AUTOTUNE: a few)."""
+        return self._then(ordering.Prefetch(self._stage, number(buffer_size)))
+
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+        """The elements of the first complete walk, kept in memory, or in a file whose name begins with `filename`."""
+        return self._then(caching.Cached(self._stage, convert_to_tensor(filename, "string")))
+
+    def snapshot(
+        self,
+        path: Any,
+        compression: str | None = "AUTO",
+        reader_func: Any = None,
+        shard_func: Any = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """The elements of the first complete walk, kept in a file under `path`. `compression` is no matter here."""
+        if reader_func is not None or shard_func is not None:
+            raise ValueError("snapshot: there is one file; reader_func and shard_func have nothing to do")
+        return self.cache(convert_to_tensor(path, "string"))
+
+    def unique(self, name: str | None = None) -> Dataset:
+        """Without the elements that have come already. They are scalars or vectors of int32, int64 or string."""
+        return self._then(ordering.Unique(self._stage))
+
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+        """Without the elements that fail."""
+        return self._then(ordering.IgnoredErrors(self._stage, log_warning))
+
+    def apply(self, transformation_func: Callable[[Any], T]) -> T:
+        """`transformation_func(dataset)`, as one of a chain of methods."""
+        return transformation_func(self)
+
+    def options(self) -> Options:
+        """The options of this dataset and of all before it."""
+        found = Options()
+        stage: Any = self._stage
+        while stage is not None:
+            if isinstance(stage, ordering.WithOptions):
+                found = stage.options.merge(found)
+            stage = getattr(stage, "source", None)
+        return found
+
+    def with_options(self, options: Options, name: str | None = None) -> Dataset:
+        """The same elements; `options` are kept."""
+        return self._then(ordering.WithOptions(self._stage, options))
+
+    def bucket_by_sequence_length(
+        self,
+        element_length_func: Callable[..., Any],
+        bucket_boundaries: Any,
+        bucket_batch_sizes: Any,
+        padded_shapes: Any = None,
+        padding_values: Any = None,
+        pad_to_bucket_boundary: bool = False,
+        no_padding: bool = False,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Padded batches of elements of similar length.
+
+        Args:
+            element_length_func: gives the length of an element, an int32.
+            bucket_boundaries: the smallest length that is too long, for each bucket but the last.
+            bucket_batch_sizes: the size of batches, for each bucket.
+            pad_to_bucket_boundary: pad to the bucket's boundary minus 1 in place of the longest of the batch.
+            no_padding: batch elements without padding; they must have one shape.
+        """
+        from .buckets import bucketed
+
+        return bucketed(
+            self, element_length_func, list(bucket_boundaries), list(bucket_batch_sizes), padded_shapes,
+            padding_values, pad_to_bucket_boundary, no_padding, drop_remainder,
+        )  # fmt: skip
+
+    def ragged_batch(
+        self,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        row_splits_dtype: Any = "int64",
+        name: str | None = None,
+    ) -> Dataset:
+        """Elements stacked; scalars and elements of fully known shape as in `batch`.
+
+        Raises TypeError for elements whose shape varies.
+        """
+        for leaf in leaf_specs(self.element_spec):
+            if leaf.shape is None or None in leaf.shape:
+                raise TypeError(
+                    f"ragged_batch: elements of varying shape ({leaf}) cannot be put into a ragged tensor"
+                )
+        return self.batch(batch_size, drop_remainder)
