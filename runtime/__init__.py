@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from . import math as math
     from . import nn as nn
     from . import random as random
+    from . import saved_model as saved_model
     from . import sparse as sparse
     from . import strings as strings
     from . import sysconfig as sysconfig
@@ -161,6 +162,7 @@ NAMESPACES = (
     "nn",
     "random",
     "sparse",
+    "saved_model",
     "strings",
     "sysconfig",
     "test",

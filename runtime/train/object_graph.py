@@ -23,9 +23,10 @@ class Node(NamedTuple):
 
 
 class ObjectGraph(NamedTuple):
-    """The nodes, the root first, and the variables by their keys."""
+    """The nodes, the root first, the objects that they stand for, and the variables by their keys."""
 
     nodes: list[Node]
+    objects: list[Any]
     variables: dict[str, Variable]
 
     @classmethod
@@ -47,7 +48,7 @@ class ObjectGraph(NamedTuple):
                     pending.append((child, f"{path}/{escaped(name)}" if path else escaped(name)))
                 found[name] = numbers[id(child)]
             nodes.append(Node(found, key))
-        return cls(nodes, variables)
+        return cls(nodes, [place for place, _ in pending], variables)
 
 
 def escaped(name: str) -> str:

@@ -1,0 +1,33 @@
+"""The module `tf.saved_model`: models as folders that can be read, and run without the code that made them.
+
+>>> import agc.runtime as tf, tempfile
+>>> class Scale(tf.Module):
+...     def __init__(self):
+...         super().__init__()
+...         self.factor = tf.Variable(2.0)
+...     @tf.function(input_signature=[tf.TensorSpec([None])])
+...     def __call__(self, x):
+...         return self.factor * x
+>>> with tempfile.TemporaryDirectory() as folder:
+...     tf.saved_model.save(Scale(), folder)
+...     loaded = tf.saved_model.load(folder)
+>>> loaded([1.0, 2.0]).numpy()
+array([2., 4.], dtype=float32)
+>>> loaded.signatures["serving_default"](x=tf.constant([3.0]))["output_0"].numpy()
+array([6.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from .asset import Asset
+from .exporting import save
+from .loading import contains_saved_model, load
+from .options import LoadOptions, SaveOptions
+from .signatures import DEFAULT as DEFAULT_SERVING_SIGNATURE_DEF_KEY
+
+SERVING = "serve"
+
+__all__ = [
+    "Asset", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "LoadOptions", "SERVING", "SaveOptions", "contains_saved_model",
+    "load", "save",
+]  # fmt: skip

@@ -1,0 +1,119 @@
+"""Loading: objects with variables and functions, made from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import dtypes
+from ..errors import DataLossError
+from ..module import Module
+from ..tensor import EagerTensor
+from ..variable import Variable
+from . import files
+from .asset import Asset
+from .functions import RestoredFunction, restored_function
+from .signatures import Signature
+
+
+class RestoredObject(Module):
+    """What an object of a saved model becomes: its children and functions as attributes."""
+
+    def __init__(self, class_name: str) -> None:
+        super().__init__()
+        self._class_name = class_name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of a {self._class_name}>"
+
+
+class CallableObject(RestoredObject):
+    """The same for an object that could be called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return vars(self)["__call__"](*args, **kwargs)
+
+
+def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+    """The object that `save` saved.
+
+    Args:
+        export_dir: the folder.
+        tags, options: accepted.
+
+    Returns an object with the same children and functions under the same names, and `signatures`, a dict of functions
+    that take and give tensors by name. Its variables can be trained, its functions called, and it can be saved again.
+
+    Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version.
+    """
+    return _Loader(files.Reader(Path(export_dir))).root()
+
+
+def contains_saved_model(export_dir: Any) -> bool:
+    """Whether there is a saved model in a folder."""
+    return (Path(export_dir) / files.INDEX).is_file()
+
+
+class _Loader:
+    def __init__(self, reader: files.Reader) -> None:
+        self.reader = reader
+        self.values = reader.variables()
+        try:
+            self.nodes: list[dict[str, Any]] = list(reader.content["nodes"])
+            self.objects = [self.made(node) for node in self.nodes]
+            for node, place in zip(self.nodes, self.objects, strict=True):
+                if isinstance(place, Asset):  # which knows where its file is now
+                    self.objects[node["children"]["asset_path"]] = place._path
+            for node, place in zip(self.nodes, self.objects, strict=True):
+                self.connect(node, place)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise DataLossError(f"the saved model is damaged: {error!r}") from error
+
+    def root(self) -> Any:
+        root = self.objects[0]
+        root.signatures = {
+            name: Signature(self.function(data).concrete_functions[0])
+            for name, data in self.reader.content["signatures"].items()
+        }
+        return root
+
+    def made(self, node: Mapping[str, Any]) -> Any:
+        """An object without its children."""
+        kind = node["kind"]
+        if kind == "variable":
+            name, trainable, dtype, shape = node["variable"]
+            value = self.values[node["key"]]
+            if value.dtype != dtypes.as_dtype(dtype).numpy:
+                raise ValueError(f"{node['key']} is {value.dtype}, not {dtype}")
+            return Variable(EagerTensor(value), trainable=trainable, name=name, shape=shape)
+        if kind == "asset":
+            return Asset(self.reader.asset(node["asset"]))
+        if kind == "list":
+            return []
+        if kind == "dict":
+            return {}
+        callable_ = "__call__" in node["functions"]
+        return (CallableObject if callable_ else RestoredObject)(node["class"])
+
+    def connect(self, node: Mapping[str, Any], place: Any) -> None:
+        if isinstance(place, (Variable, Asset)):
+            return
+        children = {name: self.objects[number] for name, number in node["children"].items()}
+        if isinstance(place, list):
+            place += [children[name] for name in sorted(children, key=int)]
+        elif isinstance(place, dict):
+            place.update(children)
+        else:
+            vars(place).update(children)
+            for name, data in node["functions"].items():
+                vars(place)[name] = self.function(data)
+
+    def function(self, data: Mapping[str, Any]) -> RestoredFunction:
+        return restored_function(data, self.reader.graph, self.variable)
+
+    def variable(self, number: int) -> Variable:
+        found = self.objects[number]
+        if isinstance(found, Variable):
+            return found
+        raise ValueError(f"the object {number} is no variable")

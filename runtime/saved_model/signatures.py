@@ -1,0 +1,139 @@
+"""Signatures: functions with tensors by name in and tensors by name out, for those who serve a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .. import nest
+from ..convert import is_tensor
+from ..tensor_spec import TensorSpec
+from ..tracing.concrete import ConcreteFunction
+from ..tracing.function import function as tf_function
+from .functions import graphs_of
+
+DEFAULT = "serving_default"
+
+
+def chosen(signatures: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
+    """The functions to export by name.
+
+    Args:
+        signatures: what the user gave: nothing, a function, or functions by name.
+        functions: those of the object that is saved; if just one of them has an input_signature, it is the default.
+    """
+    if signatures is None:
+        fixed = [value for value in functions.values() if getattr(value, "input_signature", None) is not None]
+        return {DEFAULT: fixed[0].get_concrete_function()} if len(fixed) == 1 else {}
+    if not isinstance(signatures, Mapping):
+        signatures = {DEFAULT: signatures}
+    return {name: _only_graph(name, value) for name, value in signatures.items()}
+
+
+def _only_graph(name: str, value: Any) -> ConcreteFunction:
+    if isinstance(value, ConcreteFunction):
+        return value
+    if not hasattr(value, "get_concrete_function"):
+        raise ValueError(
+            f"Expected the signature {name!r} to be a `tf.function` or a concrete function, but got {value!r}"
+        )
+    graphs = graphs_of(value)
+    if len(graphs) != 1:
+        raise ValueError(
+            f"the signature {name!r} has {len(graphs)} graphs: choose one with get_concrete_function(), or give the "
+            "function an input_signature"
+        )
+    return graphs[0]
+
+
+def _named_specs(concrete: ConcreteFunction) -> dict[str, TensorSpec] | None:
+    """The arguments that are tensors by name; None when there are others beside `self`."""
+    specs = {}
+    for number, (name, value) in enumerate(concrete.arguments.items()):
+        if number == 0 and name in ("self", "cls"):
+            continue
+        for path, leaf in nest.flatten_with_path(value, name):
+            if not isinstance(leaf, TensorSpec):
+                return None
+            plain = "".join(c if c.isalnum() or c == "_" else "_" for c in path).strip("_")
+            specs[leaf.name or plain] = leaf
+    return specs
+
+
+def exported(name: str, concrete: ConcreteFunction) -> ConcreteFunction:
+    """The graph as a signature: keywords in, a dict of tensors out.
+
+    Raises ValueError for arguments that are no tensors, and for results that cannot be named.
+    """
+    specs = _named_specs(concrete)
+    if specs is None:
+        raise ValueError(
+            f"the signature {name!r} takes Python values, and only tensors can be given by name: "
+            f"{concrete.pretty_printed_signature(verbose=False)}"
+        )
+
+    def signature(**inputs: Any) -> dict[str, Any]:
+        return named_outputs(name, concrete.call_flat([inputs[key] for key in specs]))
+
+    signature.__name__ = f"signature_{concrete.name}"
+    named = {key: TensorSpec(spec.shape, spec.dtype, key) for key, spec in specs.items()}
+    graph: ConcreteFunction = tf_function(signature, autograph=False).get_concrete_function(**named)
+    return graph
+
+
+def named_outputs(name: str, result: Any) -> dict[str, Any]:
+    """The results of a signature by name: a dict is as it is, others are `output_0`, `output_1` …"""
+    items = result
+    if not isinstance(items, Mapping):
+        parts = list(result) if isinstance(result, (tuple, list)) else [result]
+        items = {f"output_{number}": part for number, part in enumerate(parts)}
+    for key, value in items.items():
+        if not isinstance(key, str) or not is_tensor(value):
+            raise ValueError(
+                f"the signature {name!r} gives {key!r}: {value!r}; a signature gives a tensor, a list of tensors, or a "
+                "dict of tensors by name"
+            )
+    return dict(items)
+
+
+class Signature:
+    """A loaded signature: call it with tensors by name, it gives tensors by name."""
+
+    def __init__(self, concrete: ConcreteFunction) -> None:
+        self._concrete = concrete
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Raises TypeError for positional arguments, and for names that are missing or unknown."""
+        known = self.structured_input_signature[1]
+        if args and len(known) == 1 and not kwargs:
+            kwargs = {next(iter(known)): args[0]}
+        elif args:
+            raise TypeError(f"a signature takes its tensors by name: {', '.join(known)}")
+        wrong = sorted(known.keys() ^ kwargs.keys())
+        if wrong:
+            raise TypeError(
+                f"a signature takes exactly {', '.join(known)}: {', '.join(wrong)} is missing or unknown"
+            )
+        result: dict[str, Any] = self._concrete(**kwargs)
+        return result
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, TensorSpec]]:
+        args, kwargs = self._concrete.structured_input_signature
+        return args, kwargs
+
+    @property
+    def structured_outputs(self) -> dict[str, TensorSpec]:
+        outputs = self._concrete.structured_outputs
+        return {name: TensorSpec(spec.shape, spec.dtype, name) for name, spec in outputs.items()}
+
+    @property
+    def name(self) -> str:
+        return self._concrete.name
+
+    @property
+    def graph(self) -> Any:
+        return self._concrete.graph
+
+    def __repr__(self) -> str:
+        return f"<Signature {self._concrete.pretty_printed_signature(verbose=False)}>"

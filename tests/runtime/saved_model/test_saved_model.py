@@ -1,0 +1,363 @@
+"""Saved models: what is loaded does what was saved, without the code, or says why it cannot.
+
+Signatures, choices among graphs and classes of errors are those of TensorFlow 2.21.
+"""
+
+import collections
+import json
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.saved_model import files
+from agc.runtime.storage import sealed
+
+X = tf.constant([[1.0, 2.0]])
+
+
+class Model(tf.Module):
+    """Variables here and in containers, Python-valued arguments, control flow, effects."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable([[1.0, 2.0], [3.0, 4.0]], name="w")
+        self.steps = tf.Variable(0, trainable=False)
+        self.layers = [tf.Variable(5.0), {"a": tf.Variable(6.0)}]
+        self.offset = tf.constant([1.0, 1.0])
+
+    @tf.function
+    def __call__(self, x, training=False, scale=2.0):
+        self.steps.assign_add(1)
+        if training:
+            return {"y": tf.matmul(x, self.w) * scale, "n": (self.steps.read_value(), None)}
+        y = x @ self.w + self.offset
+        for _ in tf.range(2):
+            if tf.reduce_sum(y) > 10.0:
+                y = y - self.layers[0]
+        return y
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], name="inp")])
+    def fixed(self, x):
+        return x * self.layers[1]["a"]
+
+    @tf.function
+    def never_called(self, x):
+        return x
+
+
+@pytest.fixture
+def model():
+    made = Model()
+    made(X)
+    made(X, training=True)
+    return made
+
+
+@pytest.fixture
+def folder(model, tmp_path):
+    tf.saved_model.save(model, tmp_path / "model")
+    return tmp_path / "model"
+
+
+def reloaded(value, tmp_path, **options):
+    tf.saved_model.save(value, tmp_path / "other", **options)
+    return tf.saved_model.load(tmp_path / "other")
+
+
+def holding(**attributes):
+    module = tf.Module()
+    for name, value in attributes.items():
+        setattr(module, name, value)
+    return module
+
+
+def test_a_loaded_model_does_what_was_saved(model, folder):
+    loaded = tf.saved_model.load(folder)
+    assert loaded(X).numpy().tolist() == model(X).numpy().tolist()
+    result = loaded(X, training=True)
+    assert result["y"].numpy().tolist() == [[14.0, 20.0]]
+    assert (int(result["n"][0]), result["n"][1]) == (4, None)
+    assert int(loaded.steps) == 4  # its own, which was 2 when it was saved
+
+
+def test_it_needs_no_code_of_the_model(folder):
+    program = (
+        "import sys, agc.runtime as tf\n"
+        "loaded = tf.saved_model.load(sys.argv[1])\n"
+        "print(loaded(tf.constant([[1.0, 2.0]])).numpy().tolist())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[[3.0, 6.0]]\n"
+
+
+def test_the_variables_are_found_under_their_names(folder):
+    loaded = tf.saved_model.load(folder)
+    assert loaded.w.name == "w:0"
+    assert loaded.w.trainable
+    assert not loaded.steps.trainable
+    assert float(loaded.layers[1]["a"]) == 6.0
+    assert len(loaded.variables) == 4
+    assert not hasattr(loaded, "offset")
+
+
+def test_variables_of_a_loaded_model_change_what_it_computes(folder):
+    loaded = tf.saved_model.load(folder)
+    before = loaded.fixed(X)
+    loaded.layers[1]["a"].assign(12.0)
+    assert loaded.fixed(X).numpy().tolist() == (2 * before).numpy().tolist()
+
+
+def test_arguments_choose_among_the_graphs(folder):
+    loaded = tf.saved_model.load(folder)
+    assert loaded(X, True, 2.0)["y"].shape == (1, 2)
+    assert loaded.fixed([[1.0, 2.0]]).numpy().tolist() == [[6.0, 12.0]]
+    assert loaded.fixed(np.ones([3, 2], np.float32)).shape == (3, 2)
+    with pytest.raises(
+        ValueError, match=r"(?s)Could not find matching.*scale=3.0.*expected one of 2:.*training=True"
+    ):
+        loaded(X, training=True, scale=3.0)
+    with pytest.raises(ValueError, match="Could not find matching"):
+        loaded(tf.ones([4, 2]))
+    with pytest.raises(
+        ValueError, match=r"never_called\(\) was saved without a graph: call it before saving"
+    ):
+        loaded.never_called(X)
+
+
+def test_graphs_are_found_by_specs(folder):
+    loaded = tf.saved_model.load(folder)
+    concrete = vars(loaded)["__call__"]
+    graph = concrete.get_concrete_function(tf.TensorSpec([1, 2]))
+    assert graph(X).numpy().tolist() == [[3.0, 6.0]]
+    assert len(concrete.concrete_functions) == 2
+
+
+def test_the_only_function_with_an_input_signature_is_the_default_one(folder):
+    loaded = tf.saved_model.load(folder)
+    assert list(loaded.signatures) == ["serving_default"]
+    serving = loaded.signatures["serving_default"]
+    assert serving.structured_input_signature == ((), {"inp": tf.TensorSpec([None, 2], name="inp")})
+    assert serving.structured_outputs == {"output_0": tf.TensorSpec([None, 2], name="output_0")}
+    assert serving(inp=X)["output_0"].numpy().tolist() == [[6.0, 12.0]]
+    with pytest.raises(TypeError, match="takes exactly inp: inp, y is missing or unknown"):
+        serving(y=X)
+
+
+def test_signatures_take_and_give_tensors_by_name(tmp_path):
+    @tf.function
+    def pair(x, y):
+        return x, x + y
+
+    module = holding(pair=pair)
+    chosen = pair.get_concrete_function(tf.TensorSpec([]), tf.TensorSpec([], name="q"))
+    loaded = reloaded(module, tmp_path, signatures={"both": chosen})
+    found = loaded.signatures["both"](x=tf.constant(1.0), q=tf.constant(2.0))
+    assert {name: float(value) for name, value in found.items()} == {"output_0": 1.0, "output_1": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (3, "to be a `tf.function` or a concrete function, but got 3"),
+        (tf.function(lambda x: x), "has 0 graphs"),
+        (tf.function(lambda x, n: x).get_concrete_function(tf.TensorSpec([]), 3), "takes Python values"),
+        (tf.function(lambda x: [[x]]).get_concrete_function(tf.TensorSpec([])), "a signature gives a tensor"),
+    ],
+    ids=["number", "untraced", "Python argument", "nested result"],
+)
+def test_what_cannot_be_a_signature_is_refused(tmp_path, value, reason):
+    with pytest.raises(ValueError, match=reason):
+        tf.saved_model.save(tf.Module(), tmp_path / "model", signatures=value)
+    assert not (tmp_path / "model" / files.INDEX).exists()
+
+
+def test_a_loaded_model_can_be_saved_and_checkpointed_again(folder, tmp_path):
+    loaded = tf.saved_model.load(folder)
+    again = reloaded(loaded, tmp_path)
+    assert again(X).numpy().tolist() == [[3.0, 6.0]]
+    path = tf.train.Checkpoint(model=again).save(tmp_path / "ckpt")
+    again.w.assign(tf.zeros([2, 2]))
+    tf.train.Checkpoint(model=loaded).restore(path).assert_consumed()
+    assert loaded.w.numpy().tolist() == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_nests_keep_their_structure(tmp_path):
+    pair = collections.namedtuple("pair", "a b")
+
+    @tf.function
+    def mixed(p, table, *more, **named):
+        return pair(p.a + table["k"], p.b), [more[0], named["n"], "text", 1.5, None]
+
+    values = pair(tf.constant(1), 2), {"k": tf.constant(3)}, tf.constant(4)
+    mixed(*values, n=tf.constant(5))
+    result, rest = reloaded(holding(mixed=mixed), tmp_path).mixed(*values, n=tf.constant(6))
+    assert (int(result.a), int(result.b)) == (4, 2)
+    assert (int(rest[0]), int(rest[1])) == (4, 6)
+
+
+def test_composite_tensors_are_arguments_and_results(tmp_path):
+    double = tf.function(lambda x: tf.IndexedSlices(x.values * 2.0, x.indices))
+    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([3]))
+    double(slices)
+    result = reloaded(holding(double=double), tmp_path).double(slices)
+    assert isinstance(result, tf.IndexedSlices)
+    assert result.values.numpy().tolist() == [2.0]
+
+
+def test_submodules_and_shared_variables(tmp_path):
+    shared = tf.Variable(2.0)
+    inner = holding(v=shared, f=tf.function(lambda x: x * shared, input_signature=[tf.TensorSpec([])]))
+    loaded = reloaded(holding(inner=inner, same=shared), tmp_path)
+    loaded.same.assign(5.0)
+    assert loaded.inner.v is loaded.same
+    assert float(loaded.inner.f(3.0)) == 15.0
+
+
+def test_functions_that_call_functions(tmp_path):
+    inner = tf.function(lambda x: x + 1.0)
+    outer = tf.function(lambda x: inner(inner(x)), input_signature=[tf.TensorSpec([])])
+    assert float(reloaded(holding(outer=outer), tmp_path).outer(1.0)) == 3.0
+
+
+def test_a_variable_that_the_model_does_not_lead_to_is_named(tmp_path):
+    lost = tf.Variable(1.0, name="lost")
+    module = holding(f=tf.function(lambda x: x + lost, input_signature=[tf.TensorSpec([])]))
+    with pytest.raises(
+        AssertionError, match="'untracked' resource: the variable 'lost:0' must be an attribute"
+    ):
+        tf.saved_model.save(module, tmp_path / "model")
+
+
+def test_python_code_cannot_be_saved(tmp_path):
+    module = holding(f=tf.function(lambda x: tf.py_function(lambda a: a, [x], tf.float32)))
+    module.f(tf.constant(1.0))
+    with pytest.raises(ValueError, match=r"'py_function' at .*test_saved_model.py:\d+.* cannot be saved"):
+        tf.saved_model.save(module, tmp_path / "model")
+
+
+def test_graphs_for_python_objects_are_left_out_and_named(tmp_path, caplog):
+    module = holding(f=tf.function(lambda thing, x: x))
+    module.f(object, tf.constant(1.0))
+    with caplog.at_level(logging.WARNING, "agc"):
+        tf.saved_model.save(module, tmp_path / "model")
+    assert re.search(
+        "a graph of .* is not saved: its argument `thing` is the Python object <class 'object'>", caplog.text
+    )
+
+
+@pytest.mark.parametrize("value", [3, [tf.Variable(1.0)], None], ids=repr)
+def test_only_objects_with_children_are_models(tmp_path, value):
+    with pytest.raises(ValueError, match=r"Expected an object with variables, such as a tf.Module"):
+        tf.saved_model.save(value, tmp_path / "model")
+
+
+def test_assets_travel_with_the_model(tmp_path):
+    source = tmp_path / "words.txt"
+    source.write_text("hello")
+    asset = tf.saved_model.Asset(source)
+    loaded = reloaded(
+        holding(asset=asset, path=tf.function(lambda: asset.asset_path, input_signature=[])), tmp_path
+    )
+    source.unlink()
+    copy = loaded.path().numpy().decode()
+    assert copy.endswith("assets/words.txt")
+    assert Path(copy).read_text() == "hello"
+    with pytest.raises(tf.errors.NotFoundError, match=r"no file .* for an Asset"):
+        tf.saved_model.Asset(source)
+
+
+def test_there_is_a_model_or_there_is_none(folder, tmp_path):
+    assert tf.saved_model.contains_saved_model(folder)
+    assert not tf.saved_model.contains_saved_model(tmp_path)
+    with pytest.raises(OSError, match="there is no saved model in"):
+        tf.saved_model.load(tmp_path)
+
+
+def test_graphs_are_files_that_people_can_read(folder):
+    (graph,) = (folder / "1" / "functions").glob("*-fixed.json")
+    operations = json.loads(graph.read_text())["graphs"][0]["operations"]
+    assert [operation["op"] for operation in operations] == ["read_variable", "multiply"]
+
+
+def test_saving_again_replaces_the_model_in_one_step(model, folder, monkeypatch):
+    model.layers[1]["a"].assign(7.0)
+    seen = []
+    original = sealed.write
+
+    def write(*args):
+        seen.append(float(tf.saved_model.load(folder).layers[1]["a"]))
+        original(*args)
+
+    monkeypatch.setattr(sealed, "write", write)
+    tf.saved_model.save(model, folder)
+    assert seen == [6.0]
+    assert float(tf.saved_model.load(folder).layers[1]["a"]) == 7.0
+    assert sorted(path.name for path in folder.iterdir()) == ["2", files.INDEX]
+
+
+def test_a_save_that_fails_leaves_the_last_model(model, folder, monkeypatch):
+    def full(*args):
+        raise OSError("No space left on device")
+
+    for place, name in ((sealed, "write"), (files.Writer, "variables"), (files.Writer, "function")):
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
+            patch.setattr(place, name, full)
+            tf.saved_model.save(model, folder)
+        assert sorted(path.name for path in folder.iterdir()) == ["1", files.INDEX]
+        assert tf.saved_model.load(folder)(X).numpy().tolist() == [[3.0, 6.0]]
+
+
+def test_damage_is_refused_and_never_gives_other_results(folder):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        step = max(1, len(content) // 12)
+        for position in range(0, len(content), step):
+            path.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
+            try:
+                loaded = tf.saved_model.load(folder)
+            except (tf.errors.DataLossError, tf.errors.NotFoundError):
+                pass
+            else:
+                assert loaded(X).numpy().tolist() == [[3.0, 6.0]]
+            path.write_bytes(content[:position])
+            with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError)):
+                tf.saved_model.load(folder)
+        path.unlink()
+        with pytest.raises((tf.errors.NotFoundError, OSError)):
+            tf.saved_model.load(folder)
+        path.write_bytes(content)
+    assert tf.saved_model.load(folder)(X).numpy().tolist() == [[3.0, 6.0]]
+
+
+def test_a_model_of_a_newer_version_says_so(folder):
+    index = folder / files.INDEX
+    index.write_text(index.read_text().replace('"version": 1', '"version": 9'))
+    with pytest.raises(tf.errors.DataLossError, match=r"version 9 .* reads versions up to 1"):
+        tf.saved_model.load(folder)
+
+
+def test_a_model_does_not_name_files_elsewhere(folder):
+    content = sealed.read(folder / files.INDEX, files.KIND, 1)
+    content["files"]["../../secret"] = ""
+    content["nodes"][0]["functions"]["fixed"]["graphs"][0]["file"] = "../../secret"
+    sealed.write(folder / files.INDEX, files.KIND, 1, content)
+    with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError)):
+        tf.saved_model.load(folder)
+
+
+def test_saving_happens_outside_of_functions(tmp_path):
+    module = tf.Module()
+
+    @tf.function(autograph=False)
+    def save():
+        tf.saved_model.save(module, tmp_path)
+
+    with pytest.raises(AssertionError, match=r"outside of tf\.function"):
+        save()
