@@ -1,7 +1,45 @@
-"""The namespace `tf.strings`."""
+"""The namespace `tf.strings`.
+
+>>> format("{} of {}", [1, 2]).numpy()
+b'1 of 2'
+"""
 
 from __future__ import annotations
 
-from .ops.strings import as_string, join, length, lower, strip, upper
+from typing import Any
 
-__all__ = ["as_string", "join", "length", "lower", "strip", "upper"]
+from .characters import (
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_encode,
+    unicode_split,
+    unicode_split_with_offsets,
+)
+from .ops.hash_buckets import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
+from .ops.regex import regex_full_match, regex_replace
+from .ops.string_joins import reduce_join, string_format, unsorted_segment_join
+from .ops.strings import as_string, join, length, lower, strip, substr, upper
+from .ops.to_number import to_number
+from .ops.unicode import unicode_transcode
+from .tensor import Tensor
+
+
+def format(
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+) -> Tensor:
+    """The template with the values of `inputs` in the places of the placeholders, as `tf.print` writes them.
+
+    Args:
+        inputs: a tensor, or a list of them, as many as there are placeholders (ValueError for another number).
+        summarize: how many elements to show at both ends of each axis; -1 for all.
+    """
+    values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    return string_format(values, template, placeholder, summarize, name=name)  # type: ignore[no-any-return]
+
+
+__all__ = [
+    "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace", "strip",
+    "substr", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong", "to_number", "unicode_decode",
+    "unicode_decode_with_offsets", "unicode_encode", "unicode_split", "unicode_split_with_offsets", "unicode_transcode",
+    "unsorted_segment_join", "upper",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Tensors of strings, which are bytes: join, as_string, length, and letters' case.
+"""Tensors of strings, which are bytes: join, as_string, length, letters' case, parts.
 
 >>> join(["loss: ", as_string(0.25, precision=2)])
 <tf.Tensor: shape=(), dtype=string, numpy=b'loss: 0.25'>
@@ -6,32 +6,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .. import dtypes, shapes
+from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
-from .declare import Input, Inputs, Name, Op, op
+from .declare import Input, Inputs, Name, Same, op
+from .each import each
+from .families import STRINGS, demand
 from .static import listed
 
 Array = Any
 
-
-def _each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> Array:
-    """The array of `function`'s results on corresponding elements."""
-    operands = np.broadcast_arrays(*arrays)
-    result = np.empty(operands[0].shape, dtype)
-    for index in np.ndindex(result.shape):
-        result[index] = function(*(operand[index] for operand in operands))
-    return result
+UNITS = ("BYTE", "UTF8_CHAR")
 
 
-def _check_strings(*operands: Any) -> None:
-    for operand in operands:
-        if operand.dtype is not dtypes.string:
-            raise TypeError(f"strings are needed, but the dtype is {operand.dtype.name}")
+def check_unit(unit: str) -> None:
+    """ValueError unless this is a unit in which strings are measured."""
+    if unit not in UNITS:
+        raise ValueError(
+            f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: {', '.join(UNITS)}"
+        )
 
 
 @op(name="string_join")
@@ -41,7 +37,8 @@ def join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
     >>> join([["a", "b"], "c"], separator="-")
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
     """
-    _check_strings(*inputs)
+    for operand in inputs:
+        demand(operand, STRINGS, "string_join")
     known = [given.shape for given in inputs if given.shape != ()]
     shape: shapes.Dims = known[0] if known else ()
     for other in known[1:]:
@@ -54,7 +51,7 @@ def join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
 @join.kernel
 def _(inputs: list[Array], separator: str) -> Array:
     between = separator.encode()
-    return _each(lambda *parts: between.join(parts), *inputs) if inputs else np.array(b"", object)
+    return each(lambda *parts: between.join(parts), *inputs) if inputs else np.array(b"", object)
 
 
 @op
@@ -69,28 +66,49 @@ def as_string(
 ) -> Spec:
     """Numbers as text, as C's printf writes them: `%f`, `%e` when scientific, `%g` when shortest.
 
+    Args:
+        input: numbers, truth values, or strings, which stay as they are.
+        precision: of floats, how many digits follow the point.
+        width: the least number of characters.
+        fill: "0", " ", "+" or "-", as printf's flags; one character at most.
+
+    Raises ValueError (InvalidArgumentError in eager code) for other flags, and for `precision`, `scientific` and
+    `shortest` of what is no float.
+
     >>> as_string([1.5, 2.0], precision=1)
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'1.5', b'2.0'], dtype=object)>
     """
     if len(fill) > 1:
         raise ValueError(f"Fill string must be one or fewer characters, got {fill!r}")
+    if fill not in ("", "0", " ", "+", "-"):
+        raise ValueError(f'Fill argument not supported: "{fill}"')
+    if scientific and shortest:
+        raise ValueError("Cannot select both scientific and shortest notation")
+    if not (input.dtype.is_floating or input.dtype.is_complex):
+        if scientific or shortest:
+            raise ValueError(f"scientific and shortest format not supported for datatype {input.dtype.name}")
+        if precision >= 0:
+            raise ValueError(f"precision not supported for datatype {input.dtype.name}")
     return Spec(dtypes.string, input.shape)
 
 
 @as_string.kernel
 def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> Array:
-    kind = input.dtype.kind
+    kind = "f" if dtypes.of_array(input).is_floating else input.dtype.kind
     if kind == "O":
-        return input
+        flag = "<" if fill == "-" else ">"
+        return each(lambda item: f"{item.decode('latin-1'):{flag}{max(width, 0)}}".encode("latin-1"), input)
     field = fill + (str(width) if width > 0 else "")
     if kind == "b":
-        return _each(lambda item: str(item).lower().encode(), input)
+        return each(lambda item: str(item).lower().encode(), input)
+    if kind in "iu":
+        return each(lambda item: (f"%{field}d" % item).encode(), input)
     digits = f".{precision}" if precision >= 0 else ""
-    letter = "d" if kind in "iu" else "e" if scientific else "g" if shortest else "f"
-    form = f"%{field}{digits if kind not in 'iu' else ''}{letter}"
+    form = digits + ("e" if scientific else "g" if shortest else "f")
     if kind == "c":
-        return _each(lambda item: f"({form % item.real},{form % item.imag})".encode(), input)
-    return _each(lambda item: (form % item).encode(), input)
+        return each(lambda item: (f"(%{form},%{form})" % (item.real, item.imag)).encode(), input)
+    values = input.astype(np.float64) if input.dtype.kind != "f" else input
+    return each(lambda item: (f"%{field}{form}" % item).encode(), values)
 
 
 @op(name="string_length")
@@ -100,62 +118,119 @@ def length(input: Input, unit: str = "BYTE", name: Name = None) -> Spec:
     >>> length(["abc", "é"])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 2], dtype=int32)>
     """
-    _check_strings(input)
-    if unit not in ("BYTE", "UTF8_CHAR"):
-        raise ValueError(
-            f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: BYTE, UTF8_CHAR"
-        )
+    demand(input, STRINGS, "string_length")
+    check_unit(unit)
     return Spec(dtypes.int32, input.shape)
 
 
 @length.kernel
 def _(input: Array, unit: str) -> Array:
-    def characters(item: bytes) -> int:
-        return sum(byte & 0xC0 != 0x80 for byte in item)  # not those that continue a character
-
-    return _each(len if unit == "BYTE" else characters, input, dtype=np.int32)
+    return each(len if unit == "BYTE" else lambda item: len(starts(item)), input, dtype=np.int32)
 
 
-def _mapped(name: str, change: Callable[[bytes], bytes], manual: str) -> Op:
-    """A row of the table below: an operation that changes every string by itself."""
-
-    def rule(input: Input, name: Name = None) -> Spec:
-        _check_strings(input)
-        return Spec(dtypes.string, input.shape)
-
-    def kernel(input: Array) -> Array:
-        return _each(change, input)
-
-    rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
-    declared = op(name=f"string_{name}")(rule)
-    declared.kernel(kernel)
-    return declared
+def starts(item: bytes) -> list[int]:
+    """Where the characters of a string in UTF-8 begin."""
+    return [place for place, byte in enumerate(item) if byte & 0xC0 != 0x80]
 
 
-lower = _mapped(
-    "lower",
-    bytes.lower,
-    """The letters of ASCII in lower case.
+def _check_encoding(encoding: str) -> None:
+    if encoding not in ("", "utf-8"):
+        raise ValueError("only utf-8 or '' (no encoding) is supported, received encoding: " + repr(encoding))
+
+
+@op(name="string_lower")
+def lower(input: Input, encoding: str = "", name: Name = None) -> Spec:
+    """Letters in lower case: those of ASCII, or all of them with encoding "utf-8".
 
     >>> lower("ABc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'abc'>
-    """,
-)
-upper = _mapped(
-    "upper",
-    bytes.upper,
-    """The letters of ASCII in upper case.
+    """
+    demand(input, STRINGS, "string_lower")
+    _check_encoding(encoding)
+    return Spec(dtypes.string, input.shape)
+
+
+@lower.kernel
+def _(input: Array, encoding: str) -> Array:
+    return each(
+        lambda item: item.decode("utf-8", "replace").lower().encode() if encoding else item.lower(), input
+    )
+
+
+@op(name="string_upper")
+def upper(input: Input, encoding: str = "", name: Name = None) -> Spec:
+    """Letters in upper case: those of ASCII, or all of them with encoding "utf-8".
 
     >>> upper("aBc")
     <tf.Tensor: shape=(), dtype=string, numpy=b'ABC'>
-    """,
-)
-strip = _mapped(
-    "strip",
-    bytes.strip,
+    """
+    demand(input, STRINGS, "string_upper")
+    _check_encoding(encoding)
+    return Spec(dtypes.string, input.shape)
+
+
+@upper.kernel
+def _(input: Array, encoding: str) -> Array:
+    return each(
+        lambda item: item.decode("utf-8", "replace").upper().encode() if encoding else item.upper(), input
+    )
+
+
+@op(name="string_strip")
+def strip(input: Input, name: Name = None) -> Spec:
     """Strings without the blanks at both ends.
 
     >>> strip(" a b ")
     <tf.Tensor: shape=(), dtype=string, numpy=b'a b'>
-    """,
-)
+    """
+    demand(input, STRINGS, "string_strip")
+    return Spec(dtypes.string, input.shape)
+
+
+@strip.kernel
+def _(input: Array) -> Array:
+    return each(bytes.strip, input)
+
+
+@op
+def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> Spec:
+    """The part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").
+
+    Args:
+        input: strings; `pos` and `len` have one shape, which is broadcast with that of the strings.
+        pos: int32 or int64, negative from the end; `len`: of the same dtype. What is past the end is left out.
+
+    Raises InvalidArgumentError when `pos` is past the end, or before the start.
+
+    >>> substr(["hello", "abc"], 1, 2)
+    <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'el', b'bc'], dtype=object)>
+    """
+    demand(input, STRINGS, "substr")
+    demand(pos, frozenset({dtypes.int32, dtypes.int64}), "substr")
+    check_unit(unit)
+    if not shapes.compatible(pos.shape, len.shape):
+        raise ValueError(f"pos and len must have the same shape, got: {pos.shape} and {len.shape}")
+    return Spec(dtypes.string, shapes.broadcast(input.shape, shapes.merge(pos.shape, len.shape)))
+
+
+@substr.kernel
+def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
+    return each(_bytes_between if unit == "BYTE" else _characters_between, input, pos, len)
+
+
+def _bytes_between(item: bytes, at: int, count: int) -> bytes:
+    start = _start(item, at, len(item))
+    return item[start:] if count < 0 else item[start : start + count]
+
+
+def _characters_between(item: bytes, at: int, count: int) -> bytes:
+    places = [*starts(item), len(item)]
+    start = _start(item, at, len(places) - 1)
+    stop = len(places) - 1 if count < 0 else min(start + count, len(places) - 1)
+    return item[places[start] : places[stop]]
+
+
+def _start(item: bytes, at: int, size: int) -> int:
+    if not -size <= at <= size:
+        raise errors.InvalidArgumentError(f"pos {at} out of range for string {item!r}")
+    return at if at >= 0 else size + at

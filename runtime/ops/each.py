@@ -1,0 +1,33 @@
+"""Kernels of strings: Python functions of each element, and arrays of their results.
+
+>>> each(bytes.upper, np.array([b"a", b"b"], object)).tolist()
+[b'A', b'B']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+def each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> Array:
+    """The array of `function`'s results on corresponding elements, with broadcasting."""
+    operands = np.broadcast_arrays(*arrays) if len(arrays) > 1 else [np.asarray(arrays[0], _kept(arrays[0]))]
+    columns = [operand.ravel().tolist() for operand in operands]
+    return filled(map(function, *columns), operands[0].shape, dtype)
+
+
+def filled(items: Iterable[Any], shape: tuple[int, ...], dtype: Any = object) -> Array:
+    """An array of this shape with the given elements."""
+    elements = list(items)
+    array = np.empty(len(elements), dtype)
+    array[:] = elements
+    return array.reshape(shape)
+
+
+def _kept(value: Any) -> Any:
+    return object if isinstance(value, (bytes, str)) else None

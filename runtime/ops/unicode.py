@@ -1,0 +1,203 @@
+"""Operations on texts in the encodings of Unicode: code points, and other encodings.
+
+A code point is the number of a character, int32. What is no character in its encoding is an error, to be replaced,
+left out, or refused: `errors` is "replace", "ignore" or "strict".
+"""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from .. import errors as failures
+from ..ir.specs import Spec
+from .declare import Input, Name, op
+from .each import each, filled
+from .families import STRINGS, demand
+
+Array = Any
+
+OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+POLICIES = ("replace", "ignore", "strict")
+
+
+class Policy(NamedTuple):
+    """What is done about what is no character."""
+
+    errors: str
+    replacement: int
+    replaces_controls: bool
+
+    def read(self, code: int | None) -> int | None:
+        """The code point for one that was read (None for an error); None when it is left out."""
+        if code is not None and not (self.replaces_controls and code <= 0x1F):
+            return code
+        if self.errors == "strict":
+            raise failures.InvalidArgumentError("Invalid formatting on input string")
+        return self.replacement if self.errors == "replace" else None
+
+
+def _check(errors: str, encoding: str, output: str | None = None) -> None:
+    if errors not in POLICIES:
+        raise ValueError(
+            f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: {', '.join(POLICIES)}"
+        )
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise ValueError(f"Could not create converter for input encoding: {encoding}") from None
+    if output is not None and output not in OUTPUTS:
+        raise ValueError(
+            f"Value for attr 'output_encoding' of {output!r} is not in the list of allowed values: {', '.join(OUTPUTS)}"
+        )
+
+
+def _characters(item: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
+    """The code points of a text and where they begin; None for what is none."""
+    at = 0
+    while at < len(item):
+        try:
+            text, bad = codecs.decode(item[at:], encoding), 0
+        except UnicodeDecodeError as error:
+            text, bad = codecs.decode(item[at : at + error.start], encoding), error.end - error.start
+        for char in text:
+            yield ord(char), at
+            at += len(char.encode(encoding))
+        if not bad:
+            return
+        yield None, at
+        at += bad
+
+
+def _decoded(item: bytes, encoding: str, policy: Policy) -> list[tuple[int, int]]:
+    """Code points and where they begin."""
+    read = ((policy.read(code), at) for code, at in _characters(item, encoding))
+    return [(code, at) for code, at in read if code is not None]
+
+
+def _encoded(codes: Any, encoding: str, policy: Policy) -> bytes:
+    known = (policy.read(code if _is_character(code) else None) for code in codes)
+    return "".join(chr(code) for code in known if code is not None).encode(encoding)
+
+
+def _is_character(code: int) -> bool:
+    return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
+
+
+@op
+def unicode_transcode(
+    input: Input,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: Name = None,
+) -> Spec:
+    """Texts in another encoding.
+
+    Args:
+        input_encoding: one that Python knows, such as "UTF-8", "UTF-16-BE" or "latin-1".
+        output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+        errors: "replace" what is no character by the code point `replacement_char`, "ignore" it, or be "strict".
+        replace_control_characters: whether the characters before the blank count as errors, too.
+
+    Raises InvalidArgumentError for errors when "strict".
+
+    >>> unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy()
+    b'\\x00\\xe9'
+    """
+    demand(input, STRINGS, "unicode_transcode")
+    _check(errors, input_encoding, output_encoding)
+    return Spec(dtypes.string, input.shape)
+
+
+@unicode_transcode.kernel
+def _(
+    input: Array,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+) -> Array:
+    policy = Policy(errors, replacement_char, replace_control_characters)
+    output = OUTPUTS[output_encoding]
+
+    def transcoded(item: bytes) -> bytes:
+        codes = (code for code, _ in _decoded(item, input_encoding, policy))
+        return "".join(chr(code) for code in codes).encode(output, "replace")
+
+    return each(transcoded, input)
+
+
+@op
+def unicode_code_points(
+    input: Input,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: Name = None,
+) -> tuple[Spec, Spec, Spec]:
+    """The code points of all texts of a vector one behind the other, the bytes where they begin, and the number of
+    them in each text; arguments as for `unicode_transcode`.
+
+    >>> codes, places, counts = unicode_code_points(["é€", "a"], "UTF-8")
+    >>> codes.numpy().tolist(), places.numpy().tolist(), counts.numpy().tolist()
+    ([233, 8364, 97], [0, 2, 0], [2, 1])
+    """
+    demand(input, STRINGS, "unicode_decode")
+    _check(errors, input_encoding)
+    if input.shape is not None and len(input.shape) != 1:
+        raise ValueError(f"unicode_code_points takes a vector, not a tensor of shape {input.shape}")
+    count = None if input.shape is None else input.shape[0]
+    return Spec(dtypes.int32, (None,)), Spec(dtypes.int64, (None,)), Spec(dtypes.int64, (count,))
+
+
+@unicode_code_points.kernel
+def _(
+    input: Array, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool
+) -> tuple[Array, Array, Array]:
+    policy = Policy(errors, replacement_char, replace_control_characters)
+    texts = [_decoded(item, input_encoding, policy) for item in input.tolist()]
+    pairs = [pair for text in texts for pair in text]
+    codes = np.array([code for code, _ in pairs], np.int32)
+    places = np.array([place for _, place in pairs], np.int64)
+    return codes, places, np.array([len(text) for text in texts], np.int64)
+
+
+@op
+def unicode_encode_rows(
+    values: Input,
+    row_splits: Input,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: Name = None,
+) -> Spec:
+    """Rows of code points as texts. Row i is `values[row_splits[i]:row_splits[i + 1]]`; else as `unicode_transcode`.
+
+    >>> unicode_encode_rows([233, 8364, 97], [0, 2, 3], "UTF-8").numpy().tolist() == ["é€".encode(), b"a"]
+    True
+    """
+    demand(values, frozenset({dtypes.int32}), "unicode_encode")
+    demand(row_splits, frozenset({dtypes.int32, dtypes.int64}), "unicode_encode")
+    _check(errors, "utf-8", output_encoding)
+    if any(operand.shape is not None and len(operand.shape) != 1 for operand in (values, row_splits)):
+        raise ValueError("unicode_encode_rows takes vectors")
+    count = None if row_splits.shape is None else row_splits.shape[0]
+    return Spec(dtypes.string, (None if count is None else max(count - 1, 0),))
+
+
+@unicode_encode_rows.kernel
+def _(values: Array, row_splits: Array, output_encoding: str, errors: str, replacement_char: int) -> Array:
+    policy = Policy(errors, replacement_char, False)
+    codes, splits = values.tolist(), row_splits.tolist()
+    rows = [codes[start:stop] for start, stop in itertools.pairwise(splits)]
+    return filled((_encoded(row, OUTPUTS[output_encoding], policy) for row in rows), (len(rows),))
