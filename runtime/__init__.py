@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from . import bitwise as bitwise
     from . import data as data
     from . import debugging as debugging
+    from . import image as image
     from . import keras as keras
     from . import linalg as linalg
     from . import math as math
@@ -157,6 +158,7 @@ NAMESPACES = (
     "debugging",
     "keras",
     "data",
+    "image",
     "linalg",
     "math",
     "nn",

@@ -1,0 +1,62 @@
+"""The module `tf.image`: images as tensors [height, width, channels], or batches of them."""
+
+from __future__ import annotations
+
+from ..ops.patches import extract_patches
+from .adjusting import (
+    adjust_brightness,
+    adjust_contrast,
+    adjust_gamma,
+    adjust_hue,
+    adjust_saturation,
+    per_image_standardization,
+)
+from .chance import (
+    random_brightness,
+    random_contrast,
+    random_crop,
+    random_hue,
+    random_saturation,
+    stateless_random_brightness,
+    stateless_random_contrast,
+    stateless_random_crop,
+    stateless_random_hue,
+    stateless_random_saturation,
+)
+from .colours import (
+    grayscale_to_rgb,
+    hsv_to_rgb,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
+from .cropping import central_crop, crop_to_bounding_box, pad_to_bounding_box, resize_with_crop_or_pad
+from .measuring import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
+from .numbers import convert_image_dtype
+from .sizes import ResizeMethod, resize, resize_with_pad
+from .turning import (
+    flip_left_right,
+    flip_up_down,
+    random_flip_left_right,
+    random_flip_up_down,
+    rot90,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+    transpose,
+)
+
+__all__ = [
+    "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",
+    "central_crop", "convert_image_dtype", "crop_to_bounding_box", "extract_patches", "flip_left_right",
+    "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "pad_to_bounding_box",
+    "per_image_standardization", "psnr", "random_brightness", "random_contrast", "random_crop",
+    "random_flip_left_right", "random_flip_up_down", "random_hue", "random_saturation", "resize",
+    "resize_with_crop_or_pad", "resize_with_pad", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq",
+    "rgb_to_yuv", "rot90", "sobel_edges", "ssim", "ssim_multiscale", "stateless_random_brightness",
+    "stateless_random_contrast", "stateless_random_crop", "stateless_random_flip_left_right",
+    "stateless_random_flip_up_down", "stateless_random_hue", "stateless_random_saturation", "total_variation",
+    "transpose", "yiq_to_rgb", "yuv_to_rgb",
+]  # fmt: skip
