@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from . import data as data
     from . import debugging as debugging
     from . import image as image
+    from . import io as io
     from . import keras as keras
     from . import linalg as linalg
     from . import math as math
@@ -159,6 +160,7 @@ NAMESPACES = (
     "keras",
     "data",
     "image",
+    "io",
     "linalg",
     "math",
     "nn",

@@ -117,7 +117,7 @@ def stacked(column: Sequence[Any], spec: Spec, component: int) -> np.ndarray[Any
 def _differ(column: Sequence[Any], number: int, component: int) -> Exception:
     return errors.InvalidArgumentError(
         f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-        f"{shapes.show(column[0].shape)} and element {number} had shape {shapes.show(column[number].shape)}."
+        f"{list(column[0].shape)} and element {number} had shape {list(column[number].shape)}."
     )
 
 

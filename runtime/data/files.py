@@ -38,9 +38,12 @@ class Files(Stage):
 
     def elements(self) -> Elements:
         for name in self._paths():
-            with _opened(name, self.compression) as file:
-                for record in self.records(file, name):
-                    yield (np.array(record, object),)
+            try:
+                with _opened(name, self.compression) as file:
+                    for record in self.records(file, name):
+                        yield (np.array(record, object),)
+            except (OSError, EOFError, zlib.error) as error:
+                raise errors.DataLossError(f"{name}; {error}") from None
 
     def _paths(self) -> Iterator[str]:
         if isinstance(self.names, Stage):

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agc.autograph import api
+
 from .. import errors, nest
 from ..ir.builder import current
 from ..tensor import EagerTensor, Tensor
@@ -65,7 +67,12 @@ class Iterator(CompositeTensor):
 
     def __next__(self) -> Any:
         if current() is None and self._walk is not None:
-            return self._pack(self._walk.next())
+            try:
+                return self._pack(self._walk.next())
+            except Exception as error:
+                api.strip_frames(error)
+                api.leave_no_trace(error)
+                raise
         self._calls_in_graph += 1
         if self._calls_in_graph > _MANY:
             raise ValueError(
@@ -80,9 +87,14 @@ class Iterator(CompositeTensor):
         """The next element. Raises OutOfRangeError when there is none."""
         if current() is not None or self._walk is None:
             return self.taken()
-        if not self._walk.advance():
-            raise errors.OutOfRangeError("End of sequence")
-        return self._pack(self._walk.current)
+        try:
+            if not self._walk.advance():
+                raise errors.OutOfRangeError("End of sequence")
+            return self._pack(self._walk.current)
+        except Exception as error:
+            api.strip_frames(error)
+            api.leave_no_trace(error)
+            raise
 
     def get_next_as_optional(self) -> Optional:
         """The next element, or nothing, as an Optional.

@@ -162,10 +162,9 @@ class Taken(Through):
         self.count = count
 
     def elements(self) -> Elements:
-        return self.source.elements() if self.count < 0 else itertools.islice(self._first(), self.count)
-
-    def _first(self) -> Elements:
-        return self.source.elements() if self.count else iter(())
+        if self.count == 0:
+            return iter(())
+        return self.source.elements() if self.count < 0 else _Limited(self.source.elements(), self.count)
 
     def cardinality(self) -> int:
         known = self.source.cardinality()
@@ -174,6 +173,41 @@ class Taken(Through):
         if self.count < 0:
             return known
         return self.count if known == INFINITE else min(known, self.count)
+
+
+class _Limited:
+    """The first rows; unlike those of `islice`, they go on after an error."""
+
+    def __init__(self, rows: Elements, count: int) -> None:
+        self.rows, self.left = rows, count
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Row:
+        if not self.left:
+            self.rows = iter(())
+        row = next(self.rows)
+        self.left -= 1
+        return row
+
+
+class _Steps:
+    """Each `step`-th row, without the first ones."""
+
+    def __init__(self, rows: Elements, first: int, step: int) -> None:
+        self.rows, self.skipped, self.step = rows, first, step
+
+    def __iter__(self) -> Elements:
+        return self
+
+    def __next__(self) -> Row:
+        while self.skipped:
+            next(self.rows)
+            self.skipped -= 1
+        row = next(self.rows)
+        self.skipped = self.step - 1
+        return row
 
 
 class Skipped(Through):
@@ -186,7 +220,7 @@ class Skipped(Through):
         self.count = count
 
     def elements(self) -> Elements:
-        return iter(()) if self.count < 0 else itertools.islice(self.source.elements(), self.count, None)
+        return iter(()) if self.count < 0 else _Steps(self.source.elements(), self.count, 1)
 
     def cardinality(self) -> int:
         known = self.source.cardinality()
@@ -217,7 +251,7 @@ class Sharded(Through):
             )
 
     def elements(self) -> Elements:
-        return itertools.islice(self.source.elements(), self.index, None, self.count)
+        return _Steps(self.source.elements(), self.index, self.count)
 
     def cardinality(self) -> int:
         known = self.source.cardinality()
@@ -259,7 +293,7 @@ class Zipped(Stage):
 
     def elements(self) -> Elements:
         walks = [stage.elements() for stage in self.stages]
-        return ([leaf for row in rows for leaf in row] for rows in zip(*walks, strict=False))
+        return map(_joined, zip(*walks, strict=False))
 
     def cardinality(self) -> int:
         known = [stage.cardinality() for stage in self.stages]
@@ -273,6 +307,10 @@ class Zipped(Stage):
         if any(part is None for part in found) or len({stage.cardinality() for stage in self.stages}) > 1:
             return None
         return ([leaf for block in blocks for leaf in block] for blocks in zip(*found, strict=True))
+
+
+def _joined(rows: tuple[Row, ...]) -> Row:
+    return [leaf for row in rows for leaf in row]
 
 
 class Directed(Stage):

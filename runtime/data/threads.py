@@ -45,20 +45,22 @@ class Parallel:
         self.pool: ThreadPoolExecutor | None = None
         self.pending: deque[Future[Row]] = deque()
         self.trials: list[float] = []
+        self.is_quick = False
         self.has_more = True
 
     def __iter__(self) -> Elements:
         return self
 
     def __next__(self) -> Row:
+        if self.is_quick:
+            return self.calls(next(self.rows))
         if self.pool is None:
-            if len(self.trials) == _TRIALS and min(self.trials) < _SLOW:
-                return self.calls(next(self.rows))
             if len(self.trials) < 2 or min(self.trials) < _SLOW:
                 return self._timed()
             self.pool = ThreadPoolExecutor(self.count, "agc-map")
         self._fill(self.pool)
         if not self.pending:
+            self.pool.shutdown(wait=False)
             raise StopIteration
         return self._first().result()
 
@@ -69,6 +71,7 @@ class Parallel:
             return self.calls(row)
         finally:
             self.trials.append(time.perf_counter() - start)
+            self.is_quick = len(self.trials) == _TRIALS and min(self.trials) < _SLOW
 
     def _fill(self, pool: ThreadPoolExecutor) -> None:
         while self.has_more and len(self.pending) < self.count:

@@ -1,0 +1,147 @@
+"""What goes wrong in a pipeline says where, and the iterator goes on behind it."""
+
+from __future__ import annotations
+
+import agc.runtime as tf
+import pytest
+
+D = tf.data.Dataset
+
+
+def tenth(x):
+    return 10 // (x - 3)
+
+
+def outcomes(ds):
+    """The elements, and the errors among them."""
+    iterator, found = iter(ds), []
+    while True:
+        try:
+            found.append(next(iterator).numpy().tolist())
+        except StopIteration:
+            return found
+        except tf.errors.OpError as error:
+            found.append(error)
+
+
+def test_the_error_names_the_line_the_transformation_and_the_element():
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        list(D.range(6).map(tenth))
+    message = str(caught.value)
+    assert "Integer division by zero" in message
+    assert f"test_errors.py:{tenth.__code__.co_firstlineno + 1}, in tenth" in message
+    assert "in element 3 of map" in message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ds: ds.map(tenth),
+        lambda ds: ds.map(tenth, num_parallel_calls=3),
+        lambda ds: ds.map(tenth).prefetch(2),
+        lambda ds: ds.map(tenth).repeat(1),
+        lambda ds: ds.map(tenth).take(6),
+        lambda ds: ds.map(tenth).filter(lambda x: True),
+        lambda ds: ds.map(tenth).with_options(tf.data.Options()),
+    ],
+)
+def test_the_elements_behind_the_error_are_there(change):
+    *before, error, one, two = outcomes(change(D.range(6)))
+    assert (before, one, two) == ([-4, -5, -10], 10, 5)
+    assert "in element 3 of map" in error.message
+
+
+def test_a_batch_fails_as_a_whole():
+    first, error, last = outcomes(D.range(6).map(tenth).batch(2))
+    assert (first, last) == ([-4, -5], [10, 5])
+    assert isinstance(error, tf.errors.InvalidArgumentError)
+
+
+def test_errors_can_be_ignored():
+    assert outcomes(D.range(6).map(tenth).ignore_errors()) == [-4, -5, -10, 10, 5]
+
+
+def test_a_loop_in_a_graph_names_the_element_and_both_lines():
+    @tf.function
+    def total(ds):
+        result = tf.constant(0, tf.int64)
+        for x in ds:
+            result += x
+        return result
+
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        total(D.range(6).map(tenth))
+    message = str(caught.value)
+    assert "in tenth" in message and "in element 3 of map" in message and "in total" in message
+
+
+def test_what_a_generator_raises_comes_with_its_text_and_cause():
+    def numbers():
+        yield 1
+        raise KeyError("lost")
+
+    ds = D.from_generator(numbers, output_signature=tf.TensorSpec((), tf.int32))
+    with pytest.raises(
+        tf.errors.UnknownError, match=r"KeyError: 'lost'\n.*element 1 of from_generator"
+    ) as caught:
+        list(ds)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        (lambda: D.from_tensor_slices(()), ValueError, "cannot be empty"),
+        (lambda: D.range(), ValueError, "between 1 and 3"),
+        (lambda: D.range(3).batch([1, 2]), ValueError, "rank 0"),
+        (lambda: D.range(3).map("x"), ValueError, "must be a callable"),
+        (lambda: D.range(3).window(2, shift=0), tf.errors.InvalidArgumentError, "shift must be greater"),
+        (lambda: D.range(3).shard(2, 5), tf.errors.InvalidArgumentError, "between 0 and 1"),
+        (lambda: D.range(3).flat_map(lambda x: x), TypeError, "must return a `Dataset`"),
+        (lambda: D.range(3).unbatch(), ValueError, "rank >= 1"),
+        (lambda: D.range(3).prefetch(-3), tf.errors.InvalidArgumentError, "buffer_size"),
+        (lambda: D.range(0, 5, 0), tf.errors.InvalidArgumentError, "non-zero"),
+        (lambda: D.zip([D.range(2)]), TypeError, "structures of `tf.data.Dataset`"),
+        (lambda: D.range(2).window(2).batch(2), TypeError, "DatasetSpec"),
+        (lambda: D(3), TypeError, "a dataset is made with"),
+        (lambda: D.range(3).options().wrong, AttributeError, "wrong"),
+    ],
+)
+def test_wrong_arguments_are_refused(wrong, error, said):
+    with pytest.raises(error, match=said):
+        wrong()
+
+
+def test_elements_of_other_shapes_cannot_be_batched():
+    ds = D.range(1, 3).map(lambda n: tf.fill([n], n)).batch(2)
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        list(ds)
+    assert "First element had shape [1] and element 1 had shape [2]" in str(caught.value)
+
+
+def test_values_that_a_graph_decides_on_are_checked_when_it_runs():
+    @tf.function
+    def first(size):
+        return next(iter(D.range(5).batch(size)))
+
+    assert first(tf.constant(2, tf.int64)).numpy().tolist() == [0, 1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Batch size must be greater than zero"):
+        first(tf.constant(0, tf.int64))
+
+
+def test_a_dataset_of_a_graph_is_of_no_use_outside():
+    kept = []
+
+    @tf.function
+    def f(n):
+        kept.append(D.range(n))
+        return n
+
+    f(tf.constant(3, tf.int64))
+    with pytest.raises(TypeError, match="made of tensors of a function's graph"):
+        list(kept[0])
+
+
+def test_variables_cannot_be_made_in_functions_of_pipelines():
+    with pytest.raises(ValueError, match="singleton"):
+        D.range(3).map(lambda x: tf.Variable(1))

@@ -1,0 +1,159 @@
+"""Datasets of files, and datasets kept in files. The record is what TensorFlow 2.21 writes for the same strings."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+D = tf.data.Dataset
+
+RECORDED = bytes.fromhex("0300000000000000b099490e6162636e57f121000000000000000029039807d8ea82a2")
+"""The file that TensorFlow's writer makes of b"abc" and b""."""
+
+
+def texts(ds):
+    return [x.numpy() for x in ds]
+
+
+def test_lines_without_their_ends(tmp_path):
+    (tmp_path / "a").write_bytes(b"one\ntwo\r\n\nthree")
+    (tmp_path / "b").write_bytes(b"four\n")
+    names = [str(tmp_path / "a"), str(tmp_path / "b")]
+    expected = [b"one", b"two", b"", b"three", b"four"]
+    assert texts(tf.data.TextLineDataset(names)) == expected
+    assert texts(tf.data.TextLineDataset(D.from_tensor_slices(names))) == expected
+    assert texts(tf.data.TextLineDataset(tmp_path / "b")) == [b"four"]
+    assert texts(D.from_tensor_slices(names).interleave(tf.data.TextLineDataset, cycle_length=2)) == [
+        b"one", b"four", b"two", b"", b"three",
+    ]  # fmt: skip
+
+
+def test_compressed_lines(tmp_path):
+    (tmp_path / "g").write_bytes(gzip.compress(b"x\ny"))
+    (tmp_path / "z").write_bytes(zlib.compress(b"x\ny"))
+    assert texts(tf.data.TextLineDataset(str(tmp_path / "g"), compression_type="GZIP")) == [b"x", b"y"]
+    assert texts(tf.data.TextLineDataset(str(tmp_path / "z"), compression_type="ZLIB")) == [b"x", b"y"]
+    with pytest.raises(tf.errors.DataLossError):
+        texts(tf.data.TextLineDataset(str(tmp_path / "z"), compression_type="GZIP"))
+
+
+def test_a_file_that_is_not_there_is_an_error_when_it_is_read(tmp_path):
+    ds = tf.data.TextLineDataset(str(tmp_path / "none"))
+    with pytest.raises(tf.errors.NotFoundError, match="No such file"):
+        texts(ds)
+
+
+def test_records_of_a_fixed_length(tmp_path):
+    (tmp_path / "f").write_bytes(b"HEADaabbccEND")
+    name = str(tmp_path / "f")
+    assert texts(tf.data.FixedLengthRecordDataset(name, 2, 4, 3)) == [b"aa", b"bb", b"cc"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not an exact multiple of the record length"):
+        texts(tf.data.FixedLengthRecordDataset(name, 4))
+
+
+def test_records_are_framed_as_tensorflow_frames_them(tmp_path):
+    name = str(tmp_path / "r")
+    with tf.io.TFRecordWriter(name) as writer:
+        writer.write(b"abc")
+        writer.write(b"")
+    assert (tmp_path / "r").read_bytes() == RECORDED
+    assert texts(tf.data.TFRecordDataset(name)) == [b"abc", b""]
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP", "ZLIB"])
+def test_records_are_written_and_read(tmp_path, compression):
+    name = str(tmp_path / "r")
+    ds = D.range(20).map(tf.as_string)
+    tf.data.experimental.TFRecordWriter(name, compression).write(ds)
+    assert texts(tf.data.TFRecordDataset(name, compression)) == [str(i).encode() for i in range(20)]
+
+
+@pytest.mark.parametrize(("at", "said"), [(3, "corrupted"), (13, "corrupted"), (25, "corrupted"), (-1, None)])
+def test_damaged_records_are_refused(tmp_path, at, said):
+    content = bytearray(RECORDED)
+    if said is None:
+        del content[-2:]
+    else:
+        content[at] ^= 1
+    (tmp_path / "r").write_bytes(content)
+    with pytest.raises(tf.errors.DataLossError, match=said or "truncated"):
+        texts(tf.data.TFRecordDataset(str(tmp_path / "r")))
+
+
+def test_names_of_files(tmp_path):
+    for name in ("b.txt", "a.txt", "c.dat"):
+        (tmp_path / name).touch()
+    found = texts(D.list_files(str(tmp_path / "*.txt"), shuffle=False))
+    assert [name.rpartition(b"/")[2] for name in found] == [b"a.txt", b"b.txt"]
+    assert sorted(texts(D.list_files([str(tmp_path / "*.txt")], seed=1))) == found
+    with pytest.raises(tf.errors.InvalidArgumentError, match="No files matched pattern"):
+        D.list_files(str(tmp_path / "*.none"))
+
+
+def counted():
+    """A dataset, and how often its elements have been made."""
+    calls = []
+
+    def elements():
+        for i in range(3):
+            calls.append(i)
+            yield i, [float(i)] * i, f"text {i}"
+
+    spec = (tf.TensorSpec((), tf.int32), tf.TensorSpec((None,), tf.float32), tf.TensorSpec((), tf.string))
+    return D.from_generator(elements, output_signature=spec), calls
+
+
+def plain(ds):
+    return [(int(a), b.numpy().tolist(), c.numpy()) for a, b, c in ds]
+
+
+EXPECTED = [(0, [], b"text 0"), (1, [1.0], b"text 1"), (2, [2.0, 2.0], b"text 2")]
+
+
+@pytest.mark.parametrize("keeping", ["memory", "file", "snapshot"])
+def test_a_cache_is_filled_by_the_first_complete_walk(tmp_path, keeping):
+    ds, calls = counted()
+    place = str(tmp_path / "kept")
+    kept = ds.cache() if keeping == "memory" else ds.cache(place) if keeping == "file" else ds.snapshot(place)
+    for _ in kept.take(2):
+        pass  # not complete
+    assert [plain(kept), plain(kept)] == [EXPECTED, EXPECTED]
+    assert calls in ([0, 1, 0, 1, 2], [0, 1, 2, 0, 1, 2])
+    if keeping != "memory":
+        assert plain(counted()[0].cache(place)) == EXPECTED
+        assert [path.name for path in tmp_path.iterdir()] == ["kept.rows"]
+
+
+def test_saved_elements_are_loaded_without_their_spec(tmp_path):
+    path = str(tmp_path / "saved")
+    ds = counted()[0].map(lambda a, b, c: {"number": a, "rest": (b, c, None)})
+    ds.save(path)
+    loaded = D.load(path)
+    assert loaded.element_spec == ds.element_spec
+    assert [
+        (int(e["number"]), e["rest"][0].numpy().tolist(), e["rest"][1].numpy()) for e in loaded
+    ] == EXPECTED
+    for dtype in (np.float16, np.complex64, np.uint8, np.bool_):
+        D.from_tensors(np.ones([2, 3], dtype)).save(path)
+        (element,) = D.load(path)
+        assert element.dtype == dtype and element.shape == [2, 3]
+
+
+def test_damaged_files_of_elements_are_refused(tmp_path):
+    path = tmp_path / "saved"
+    D.range(5).save(str(path))
+    rows = path / "elements.rows"
+    whole = rows.read_bytes()
+    for damaged in (whole[:-4], whole[:20], b"something else", whole.replace(b"int64", b"int65")):
+        rows.write_bytes(damaged)
+        with pytest.raises(tf.errors.DataLossError):
+            list(D.load(str(path)))
+    with pytest.raises(tf.errors.NotFoundError):
+        D.load(str(tmp_path / "none"))
+    with pytest.raises(ValueError, match="the elements are"):
+        rows.write_bytes(whole)
+        D.load(str(path), tf.TensorSpec((), tf.float32))

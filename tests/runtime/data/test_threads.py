@@ -1,0 +1,118 @@
+"""Threads of pipelines: they help functions that wait, keep the order, and go away with the iterator."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import agc.runtime as tf
+import pytest
+
+D = tf.data.Dataset
+
+
+def waiting(x):
+    return tf.py_function(lambda value: (time.sleep(0.01), value)[1], [x], tf.int64)
+
+
+def threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("agc-")]
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left():
+    yield
+    gc.collect()
+    deadline = time.monotonic() + 5
+    while threads() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not threads()
+
+
+def test_calls_that_wait_wait_together_and_in_order():
+    start = time.perf_counter()
+    found = [int(x) for x in D.range(40).map(waiting, num_parallel_calls=10)]
+    assert found == list(range(40))
+    assert time.perf_counter() - start < 0.3  # one after the other they take 0.4 s and more
+
+
+def test_without_an_order_all_elements_come():
+    found = [int(x) for x in D.range(30).map(waiting, num_parallel_calls=8, deterministic=False)]
+    assert sorted(found) == list(range(30))
+
+
+def test_quick_functions_need_no_threads():
+    for _ in zip(D.range(50).map(lambda x: x + 1, num_parallel_calls=4), range(40), strict=False):
+        assert not threads()
+
+
+def test_prefetch_works_ahead_of_its_user_but_not_further_than_its_buffer():
+    made = []
+
+    def numbers():
+        for i in range(100):
+            made.append(i)
+            yield i
+
+    iterator = iter(D.from_generator(numbers, output_signature=tf.TensorSpec((), tf.int32)).prefetch(3))
+    assert not made  # until the first element is asked for
+    next(iterator)
+    deadline = time.monotonic() + 5
+    while len(made) < 5 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.02)
+    assert len(made) == 5  # one for the user, three in the buffer, one that waits for a place
+
+
+def test_an_iterator_that_is_dropped_ends_its_threads():
+    iterator = iter(D.counter().map(waiting, num_parallel_calls=4).prefetch(2))
+    for _ in range(6):
+        next(iterator)
+    assert threads()
+
+
+def test_a_loop_that_is_left_ends_its_threads():
+    for x in D.counter().prefetch(4):
+        if x > 5:
+            break
+
+
+def test_interleaved_datasets_are_fetched_ahead_in_the_same_order():
+    def part(x):
+        return D.range(x * 10, x * 10 + 3).map(waiting)
+
+    plain = D.range(4).interleave(part, cycle_length=2, block_length=2)
+    ahead = D.range(4).interleave(part, cycle_length=2, block_length=2, num_parallel_calls=2)
+    assert [int(x) for x in ahead] == [int(x) for x in plain]
+
+
+def test_several_threads_may_pull_from_one_iterator():
+    iterator, found = iter(D.range(2000)), []
+
+    def pull():
+        for x in iterator:
+            found.append(int(x))
+
+    pulling = [threading.Thread(target=pull) for _ in range(4)]
+    for thread in pulling:
+        thread.start()
+    for thread in pulling:
+        thread.join()
+    assert sorted(found) == list(range(2000))
+
+
+def test_memory_is_bounded():
+    import tracemalloc
+
+    ds = D.counter().map(lambda x: tf.fill([1000], x)).batch(10).prefetch(2).shuffle(3)
+    iterator = iter(ds)
+    for _ in range(20):
+        next(iterator)
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(100):
+        next(iterator)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 2_000_000  # 100 batches are 8 MB
