@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ..variable import Variable
 from .printing import call_text, signature_text
 from .signature import Identity, Parameters, is_tensor_argument, key_of, tensor_leaves
 from .trace import Composite, Output, Tracing, spec_of_argument
+
+if TYPE_CHECKING:
+    from ..ir.graph_def import GraphDef
 
 
 class ConcreteFunction:
@@ -50,6 +53,11 @@ class ConcreteFunction:
         self._runner: Runner | None = None
         self._references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
         self._single = isinstance(traced.outputs, Output) and isinstance(self._output_specs()[0], Spec)
+
+    @property
+    def function_def(self) -> GraphDef:
+        """The graph in a form that can be written down; see `Graph.as_graph_def`."""
+        return self.graph.as_graph_def()
 
     @property
     def belongs_to_outer(self) -> bool:
@@ -121,6 +129,9 @@ class ConcreteFunction:
         found = []
         for name, traced in self.arguments.items():
             given = arguments[name]
+            if isinstance(traced, TensorSpec) and nest.is_nested(given):
+                found.append(self._checked_leaf(name, traced, given))
+                continue
             if not nest.same_structure(traced, given):
                 raise TypeError(
                     f"{self.name}(): argument `{name}` has another structure than the traced one: {traced}"

@@ -8,60 +8,60 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from agc.autograph import api, staging
 
 from .. import config
-from ..execute import EXECUTORS
 from ..ir.builder import current
 from ..tensor import EagerTensor
+from .cache import TraceCache, is_alive
 from .concrete import ConcreteFunction
 from .creation import VariableMaker
+from .explaining import Watch, explained
 from .input_signature import InputSignature
+from .options import Options
 from .relaxing import relaxed, same_specs
 from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
 
-FAST_ENTRIES = 10_000  # calls remembered by their raw arguments; forgotten all at once when there are more
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+S = TypeVar("S")
+T = TypeVar("T")
+
+_tracing = threading.RLock()
+"""One thread traces at a time: the code of functions in sight changes while one of them is traced."""
 
 
-class Function:
+class Function(Generic[P, R]):
     """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call."""
 
-    def __init__(
-        self,
-        python_function: Callable[..., Any],
-        name: str,
-        input_signature: Sequence[Any] | None,
-        autograph: bool,
-        reduce_retracing: bool,
-        executor: str,
-        features: Any = None,
-    ) -> None:
+    def __init__(self, python_function: Callable[P, R], name: str, options: Options) -> None:
         functools.update_wrapper(self, python_function)
         self.python_function = python_function
         self.name = name
-        self._signature = None if input_signature is None else InputSignature(input_signature, name)
-        self._autograph = autograph
-        self._reduce_retracing = reduce_retracing
-        self._executor = executor
-        self._features = features
+        self._options = options
         self._parameters = Parameters(python_function)
-        self._concrete: dict[Hashable, ConcreteFunction] = {}
-        self._fast: dict[Hashable, ConcreteFunction] = {}
+        given = options.input_signature
+        self._signature = None if given is None else InputSignature(given, name, self._parameters)
+        self._cache = TraceCache()
+        self._fast = self._cache.fast
+        self._watch = Watch(name)
+        self._traces: dict[Hashable, int] = {}  # by the instance whose method it is; None for a function
         self._initialised: set[Hashable] = set()
-        self._traces = 0
-        self._lock = threading.RLock()
+        self.is_method = False  # until it is called as one
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
         """The specs that all calls fit, if they were given."""
         return None if self._signature is None else self._signature.specs
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the graph for these arguments; trace it first when there is none yet."""
         if config._state["eager"]:
             return self.python_function(*args, **kwargs)
@@ -72,13 +72,15 @@ class Function:
                 )
                 concrete = self._fast.get(key)
                 if concrete is not None:
-                    return concrete.run([a._array for a in args if type(a) is EagerTensor])
+                    return concrete.run([a._array for a in args if type(a) is EagerTensor])  # type: ignore[no-any-return]
             arguments = self._arguments(args, kwargs)
+            traces = self._watch.traces
             concrete = self._for(arguments)
             result = concrete.call_arguments(arguments)
-            if not kwargs and current() is None and self._is_plain(args, arguments):
-                self._remember(key, concrete)
-            return result
+            is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
+            if is_known and not kwargs and current() is None and self._is_plain(args, arguments):
+                self._cache.remember(key, concrete)
+            return result  # type: ignore[no-any-return]
         except BaseException as error:
             api.strip_frames(error)
             api.leave_no_trace(error)
@@ -90,11 +92,6 @@ class Function:
         inputs = [leaf for _, leaf in tensor_leaves(arguments)]
         return len(given) == len(inputs) and all(a is b for a, b in zip(given, inputs, strict=True))
 
-    def _remember(self, key: Hashable, concrete: ConcreteFunction) -> None:
-        if len(self._fast) >= FAST_ENTRIES:
-            self._fast.clear()
-        self._fast[key] = concrete
-
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         arguments = self._parameters.bind(args, kwargs)
         return arguments if self._signature is None else self._signature.fitted(arguments)
@@ -102,15 +99,16 @@ class Function:
     def _for(self, arguments: dict[str, Any]) -> ConcreteFunction:
         """The concrete function that fits the arguments, traced now if there is none."""
         key: Hashable = self._key(arguments)
-        found = self._concrete.get(key) or self._concrete.get((key, Identity(current())))
+        found = self._cache.get(key) or self._cache.get((key, Identity(current())))
         if found is not None:
+            self._watch.found()
             return found
-        with self._lock:
-            found = self._concrete.get(key)
+        with _tracing:
+            found = self._cache.get(key)
             if found is None:
                 found = self._traced(arguments)
                 if not found.ends:  # what always fails is traced again: Python may have changed its mind
-                    self._concrete[(key, Identity(current())) if found.belongs_to_outer else key] = found
+                    self._cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
         return found
 
     def _key(self, arguments: Mapping[str, Any]) -> Hashable:
@@ -123,34 +121,49 @@ class Function:
         wanted = arguments
         if self._signature is not None:
             wanted = {**arguments, **self._signature.described(arguments)}
-        elif self._reduce_retracing:
-            earlier = list(self._concrete.values())
+        elif self._options.reduce_retracing:
+            earlier = list(self._cache)
             wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
             for concrete in earlier:
                 if same_specs(concrete.arguments, wanted):
                     return concrete
+        self._check_limit(arguments)
+        self._watch.traced(self._cache, arguments)
         owner = self._owner_key(arguments)
         maker = None if owner in self._initialised else VariableMaker(arguments)
-        concrete = self._trace_once(wanted, maker)
+        concrete = self._trace_once(wanted, maker, owner)
         self._initialised.add(owner)
         if maker is not None and maker.made:  # the graph to keep must not make variables
-            concrete = self._trace_once(wanted, None)
+            concrete = self._trace_once(wanted, None, owner)
         return concrete
 
-    def _trace_once(self, arguments: dict[str, Any], make: Callable[..., Any] | None) -> ConcreteFunction:
-        self._traces += 1
-        if not self._autograph:
+    def _check_limit(self, arguments: Mapping[str, Any]) -> None:
+        limit = self._options.max_traces
+        if limit is not None and self._watch.traces >= limit:
+            reason = explained(self._cache, arguments)
+            raise RuntimeError(
+                f"{self.name} may be traced {limit} times, as max_traces says, and was:\n{reason}"
+            )
+
+    def _trace_once(
+        self, arguments: dict[str, Any], make: Callable[..., Any] | None, owner: Hashable
+    ) -> ConcreteFunction:
+        if owner not in self._traces and len(self._traces).bit_count() == 1:  # as it doubles, so not often
+            self._traces = {key: count for key, count in self._traces.items() if key is None or is_alive(key)}
+            self._initialised &= {None, *self._traces}
+        self._traces[owner] = self._traces.get(owner, 0) + 1
+        if not self._options.autograph:
             traced = trace(self.python_function, self._parameters.unbind, arguments, self.name, make)
         else:
             with staging.live(), api.in_sight(self.python_function, arguments):
-                code = api.convert(self.python_function, optional_features=self._features)
+                code = api.convert(self.python_function, optional_features=self._options.features)
                 traced = trace(code, self._parameters.unbind, arguments, self.name, make)
-        return ConcreteFunction(self.name, self._parameters, arguments, traced, self._executor)
+        return ConcreteFunction(self.name, self._parameters, arguments, traced, self._options.executor)
 
     def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:
         """Variables may be made once for a function, and once for each instance that has it as a method."""
         first = next(iter(arguments), None)
-        return Identity(arguments[first]) if first in ("self", "cls") else None
+        return Identity(arguments[first]) if self.is_method or first in ("self", "cls") else None  # type: ignore[index]
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The traced function for arguments like these; TensorSpecs may stand for tensors.
@@ -166,26 +179,49 @@ class Function:
             api.leave_no_trace(error)
             raise
 
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """The graphs that there are now."""
+        return list(self._cache)
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all graphs traced so far, for people."""
-        found = dict.fromkeys(self._concrete.values())
-        return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in found)
+        return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._cache)
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function was traced."""
-        return self._traces
+        return sum(self._traces.values())
+
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> Function[P, R]: ...
+
+    @overload
+    def __get__(
+        self: Function[Concatenate[S, Q], T], instance: S, owner: Any = None
+    ) -> BoundFunction[Q, T]: ...
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else BoundFunction(self, instance)
+
+    def __reduce__(self) -> Any:
+        """A function that can be found by its name is pickled as that, others without their graphs."""
+        found: Any = sys.modules.get(self.__module__)
+        name: str = getattr(self, "__qualname__", self.name)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return name
+        return Function, (self.python_function, self.name, self._options)
 
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self.name}>"
 
 
-class BoundFunction:
+class BoundFunction(Generic[P, R]):
     """A `Function` as the method of an instance; it keeps no graphs of its own."""
 
-    def __init__(self, function: Function, instance: Any) -> None:
+    def __init__(self, function: Function[Any, R], instance: Any) -> None:
+        function.is_method = True
         self._function = function
         self._instance = instance
         self.__wrapped__ = function.python_function
@@ -193,7 +229,15 @@ class BoundFunction:
         self.__doc__ = function.__doc__
 
     @property
-    def python_function(self) -> Callable[..., Any]:
+    def __self__(self) -> Any:
+        return self._instance
+
+    @property
+    def __func__(self) -> Function[Any, R]:
+        return self._function
+
+    @property
+    def python_function(self) -> Callable[P, R]:
         """The undecorated method, bound."""
         return self._function.python_function.__get__(self._instance)  # type: ignore[no-any-return]
 
@@ -201,7 +245,7 @@ class BoundFunction:
     def input_signature(self) -> tuple[Any, ...] | None:
         return self._function.input_signature
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._function(self._instance, *args, **kwargs)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -214,10 +258,69 @@ class BoundFunction:
         return self._function.pretty_printed_concrete_signatures(verbose)
 
     def experimental_get_tracing_count(self) -> int:
-        return self._function.experimental_get_tracing_count()
+        """How often the method was traced for this instance."""
+        return self._function._traces.get(Identity(self._instance), 0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BoundFunction):
+            return NotImplemented
+        return self._function is other._function and self._instance is other._instance
+
+    def __hash__(self) -> int:
+        return hash((id(self._function), id(self._instance)))
 
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self._function.name} of {self._instance!r}>"
+
+
+def made(python_function: Any, options: Options) -> Function[Any, Any]:
+    """The `Function` of a Python function. Raises TypeError for what cannot become one."""
+    if not callable(python_function):
+        raise TypeError(f"function() takes a callable, not {python_function!r}")
+    inner = python_function.python_function if isinstance(python_function, Function) else python_function
+    if inspect.isgeneratorfunction(inner) or inspect.iscoroutinefunction(inner):
+        kind = "generator" if inspect.isgeneratorfunction(inner) else "coroutine"
+        raise TypeError(f"the {kind} `{inner.__qualname__}` cannot become a graph: return tensors instead")
+    name = getattr(inner, "__name__", type(inner).__name__)
+    return Function(inner, name if name.isidentifier() else "lambda_", options)
+
+
+@overload
+def function(
+    func: Callable[P, R],
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    *,
+    experimental_executor: str = "plan",
+    max_traces: int | None = None,
+) -> Function[P, R]: ...
+
+
+@overload
+def function(
+    func: None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+    *,
+    experimental_executor: str = "plan",
+    max_traces: int | None = None,
+) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def function(
@@ -232,7 +335,9 @@ def function(
     experimental_relax_shapes: bool | None = None,
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
+    *,
     experimental_executor: str = "plan",
+    max_traces: int | None = None,
 ) -> Any:
     """Make a function that runs as graphs; also a decorator, with or without arguments.
 
@@ -241,16 +346,20 @@ def function(
 
     Args:
         func: the Python function; None makes a decorator.
-        input_signature: a nest of TensorSpecs for the arguments. All calls must fit it, and share one graph.
+        input_signature: a list or tuple of TensorSpecs, or nests of them, for the arguments. All calls must fit it,
+            and share one graph.
         autograph: whether to convert Python's control flow.
         reduce_retracing: trace with unknown dimensions when calls differ in shapes only (also spelled
             `experimental_relax_shapes`).
         jit_compile: None or False; there is no native compiler (also spelled `experimental_compile`).
         experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
-        experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect.
+        experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect; of the
+            attributes only TensorFlow's.
         experimental_executor: "plan" (the graph as straight-line Python) or "interpret" (step by step).
+        max_traces: so many kinds of calls may be traced; one more is a RuntimeError that says what differs. None
+            sets no limit. Of the graphs, the 1,000 that were used last are kept.
 
-    Raises ValueError for `jit_compile=True`, TypeError for a bad signature and for unknown options.
+    Raises ValueError for `jit_compile=True` and unknown options, TypeError for a bad signature.
 
     >>> from agc.runtime import constant
     >>> @function
@@ -261,26 +370,15 @@ def function(
     >>> clipped(constant(-3)).numpy()
     np.int32(0)
     """
-    if jit_compile or experimental_compile:
-        raise ValueError("jit_compile=True needs a native compiler, and none is available")
-    features = api.options_of(True, experimental_autograph_options).features
-    if experimental_executor not in EXECUTORS:
-        raise ValueError(
-            f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {experimental_executor!r}"
-        )
-
-    def decorated(python_function: Callable[..., Any]) -> Function:
-        if not callable(python_function):
-            raise TypeError(f"function() takes a callable, not {python_function!r}")
-        inner = python_function.python_function if isinstance(python_function, Function) else python_function
-        if inspect.isgeneratorfunction(inner) or inspect.iscoroutinefunction(inner):
-            kind = "generator" if inspect.isgeneratorfunction(inner) else "coroutine"
-            raise TypeError(
-                f"the {kind} `{inner.__qualname__}` cannot become a graph: return tensors instead"
-            )
-        name = getattr(inner, "__name__", type(inner).__name__)
-        name = name if name.isidentifier() else "lambda_"
-        relaxed = bool(reduce_retracing or experimental_relax_shapes)
-        return Function(inner, name, input_signature, autograph, relaxed, experimental_executor, features)
-
-    return decorated if func is None else decorated(func)
+    options = Options.checked(
+        input_signature=input_signature,
+        autograph=autograph,
+        jit_compile=jit_compile or experimental_compile,
+        reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+        implements=experimental_implements,
+        features=experimental_autograph_options,
+        attributes=experimental_attributes,
+        executor=experimental_executor,
+        max_traces=max_traces,
+    )
+    return functools.partial(made, options=options) if func is None else made(func, options)

@@ -11,20 +11,24 @@ from ..ir.specs import Spec
 from ..tensor_spec import TensorSpec
 from ..type_spec import TypeSpec
 from ..variable import Variable
+from .signature import Parameters
 
 
 class InputSignature:
     """TensorSpecs, in nests, for the parameters of a function from the first on; `self` is not one of them.
 
-    Raises TypeError when it holds anything but TensorSpecs.
+    Raises TypeError when it holds anything but TensorSpecs, or more than there are parameters.
     """
 
-    def __init__(self, specs: Iterable[Any], function_name: str) -> None:
+    def __init__(self, specs: Iterable[Any], function_name: str, parameters: Parameters) -> None:
         self.specs = tuple(specs)
         self.name = function_name
         for leaf in nest.flatten(list(self.specs)):
             if not isinstance(leaf, TypeSpec):
                 raise TypeError(f"input_signature must be a nest of TensorSpecs, but holds {leaf!r}")
+        extra = len(self.specs) - parameters.most
+        if extra > 0:
+            raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
     def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that the signature is about, with their specs."""

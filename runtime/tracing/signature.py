@@ -10,6 +10,7 @@ variables, other objects   by identity
 from __future__ import annotations
 
 import inspect
+import types
 import weakref
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -55,6 +56,9 @@ class Parameters:
         kinds = {p.kind for p in self.signature.parameters.values()}
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._count = len(self._positional)
+        self.most: float = len(self.signature.parameters)
+        if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
+            self.most = float("inf")
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Parameter name → argument, defaults filled in. Raises TypeError as Python does."""
@@ -118,6 +122,8 @@ def key_of(value: Any) -> Hashable:
         return value._type_spec  # type: ignore[no-any-return]
     if isinstance(value, TypeSpec):
         return value
+    if isinstance(value, types.MethodType):  # made anew each time that it is asked for
+        return types.MethodType, key_of(value.__func__), Identity(value.__self__)
     if nest.is_nested(value):
         pairs = nest.children(value)
         return type(value), tuple((key, key_of(child)) for key, child in pairs)

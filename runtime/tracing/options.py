@@ -1,0 +1,61 @@
+"""What `function` was asked for, checked.
+
+>>> Options.checked(jit_compile=True)
+Traceback (most recent call last):
+ValueError: jit_compile=True needs a native compiler, and none is available
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from agc.autograph import api
+
+from ..execute import EXECUTORS
+
+ATTRIBUTES = frozenset({
+    "api_implements", "api_preferred_device", "disable_acd", "disable_summaries_at_runtime",
+    "runtime_constant_optimization",
+})  # fmt: skip
+"""Those that TensorFlow knows; they are wishes for devices and optimisers that are not here."""
+
+
+class Options(NamedTuple):
+    """The arguments of `function` that have an effect."""
+
+    input_signature: Sequence[Any] | None
+    autograph: bool
+    reduce_retracing: bool
+    features: Any
+    executor: str
+    max_traces: int | None
+
+    @staticmethod
+    def checked(
+        input_signature: Sequence[Any] | None = None,
+        autograph: bool = True,
+        jit_compile: bool | None = None,
+        reduce_retracing: bool = False,
+        implements: str | None = None,
+        features: Any = None,
+        attributes: Mapping[str, Any] | None = None,
+        executor: str = "plan",
+        max_traces: int | None = None,
+    ) -> Options:
+        """The options. Raises ValueError or TypeError for what has no meaning."""
+        if jit_compile:
+            raise ValueError("jit_compile=True needs a native compiler, and none is available")
+        if executor not in EXECUTORS:
+            raise ValueError(f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {executor!r}")
+        if implements is not None and not isinstance(implements, str):
+            raise TypeError(f"experimental_implements must be a string, not {implements!r}")
+        for name in attributes or ():
+            if name not in ATTRIBUTES:
+                raise ValueError(f"{name} is not supported by tf.function as an attribute.")
+        if max_traces is not None and (not isinstance(max_traces, int) or max_traces < 1):
+            raise ValueError(f"max_traces must be a positive integer or None, not {max_traces!r}")
+        if input_signature is not None and not isinstance(input_signature, (list, tuple)):
+            raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
+        chosen = api.options_of(True, features).features
+        return Options(input_signature, bool(autograph), reduce_retracing, chosen, executor, max_traces)

@@ -1,0 +1,240 @@
+"""What is said about retracing, what bounds it, and what happens to memory."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import logging
+import threading
+import tracemalloc
+import weakref
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.tracing import cache
+
+
+def value(x):
+    return x + 0 if isinstance(x, tf.Tensor) else tf.constant(0)
+
+
+@pytest.fixture
+def explain(monkeypatch, caplog):
+    monkeypatch.setenv("AGC_EXPLAIN_RETRACES", "1")
+    caplog.set_level(logging.WARNING, "agc")
+    return caplog
+
+
+class TestExplanations:
+    @pytest.mark.parametrize(
+        ("first", "second", "expected"),
+        [
+            (
+                tf.zeros([2]), tf.zeros([3]),
+                "`x` was float32[2], and is float32[3]\n"
+                "    pass reduce_retracing=True to tf.function, or input_signature=[tf.TensorSpec([None], tf.float32)]",
+            ),
+            (tf.zeros([2]), tf.zeros([2], tf.int32), "was float32[2], and is int32[2]\n    cast to one dtype"),
+            (np.zeros(2), tf.zeros([2]), "`x` was float64[2], and is float32[2]"),
+            (1, 2, "`x` was Python int 1, and is Python int 2\n    Python numbers are part of the signature"),
+            (1, 2.5, "pass a tensor, such as tf.constant(2.5)"),
+            ("a", "b", "`x` was Python str 'a', and is Python str 'b'\n    Python texts"),
+            ([1, 2], [1, 3], "`x[1]` was Python int 2, and is Python int 3"),
+            ([1, 2], [1], "`x` was a list of 2, and is a list of 1\n    the structure of nests"),
+            (tf.Variable(1), tf.Variable(1), "variables are told apart by identity"),
+            (len, abs, "objects are told apart by identity"),
+            (tf.zeros([2]), 3, "`x` was float32[2], and is Python int 3"),
+        ],
+    )  # fmt: skip
+    def test_the_argument_the_two_signatures_and_the_remedy(self, explain, first, second, expected):
+        f = tf.function(value)
+        f(first)
+        f(second)
+        (record,) = explain.records
+        assert record.message.startswith("value was traced again, for the 2nd time, at ")
+        assert f"{__file__}:" in record.message
+        assert expected in record.message
+
+    def test_the_most_similar_call_is_compared(self, explain):
+        f = tf.function(lambda x, y: x)
+        f(1, "a")
+        f(2, "b")
+        f(1, "c")
+        assert "`y` was Python str 'a', and is Python str 'c'" in explain.records[-1].message
+        assert "`x`" not in explain.records[-1].message
+
+    def test_without_the_variable_only_calls_that_keep_tracing_are_worth_a_word(self, caplog, monkeypatch):
+        monkeypatch.delenv("AGC_EXPLAIN_RETRACES", raising=False)
+        f = tf.function(lambda x: x)
+        for n in range(4):
+            f(n)
+        f(3)  # finds its graph
+        for n in range(10, 14):
+            f(n)
+        assert not caplog.records
+        for n in range(14, 20):
+            f(n)
+        (record,) = caplog.records
+        assert record.message.startswith(
+            "5 out of the last 5 calls to lambda_ triggered tf.function retracing"
+        )
+        assert "`x` was Python int 13, and is Python int 14" in record.message
+
+
+class TestMaxTraces:
+    def test_one_more_is_refused(self):
+        f = tf.function(value, max_traces=2)
+        f(tf.zeros([1]))
+        f(tf.zeros([2]))
+        f(tf.ones([1]))
+        with pytest.raises(
+            RuntimeError, match=r"value may be traced 2 times(.|\n)*`x` was float32\[2\], and is"
+        ):
+            f(tf.zeros([3]))
+        assert f(tf.ones([2])).numpy().tolist() == [1.0, 1.0]
+
+    @pytest.mark.parametrize("limit", [0, -1, "many", 1.5])
+    def test_what_is_no_limit(self, limit):
+        with pytest.raises(ValueError, match="max_traces must be a positive integer"):
+            tf.function(value, max_traces=limit)
+
+
+class Thing:
+    def __init__(self, n):
+        self.n = n
+
+
+class TestMemory:
+    def test_objects_that_are_gone_take_their_graphs_along(self):
+        f = tf.function(lambda thing: tf.constant(1))
+        f(Thing(0))
+        most = 0
+        for n in range(1_000):
+            f(Thing(n))
+            most = max(most, len(f.concrete_functions))
+        assert most <= 2 * 64
+        assert len(f._traces) == 1
+
+    def test_instances_of_a_class_with_a_method(self):
+        class Counter:
+            def __init__(self):
+                self.v = None
+
+            @tf.function
+            def count(self):
+                if self.v is None:
+                    self.v = tf.Variable(0)
+                return self.v.assign_add(1)
+
+        alive = weakref.WeakSet()
+        for _ in range(200):
+            counter = Counter()
+            alive.add(counter)
+            assert counter.count().numpy() == 1
+        del counter
+        gc.collect()
+        assert not alive
+        assert len(Counter.__dict__["count"]._traces) <= 128
+        assert len(Counter.__dict__["count"]._initialised) <= 130
+
+    def test_a_thousand_signatures_and_more_are_bounded(self, monkeypatch):
+        monkeypatch.setattr(cache, "LIMIT", 100)
+        f = tf.function(lambda n: tf.constant(n))
+        for n in range(250):
+            assert f(n).numpy() == n
+            assert f(0).numpy() == 0  # in use: never given up
+        assert len(f.concrete_functions) <= 100
+        assert f.experimental_get_tracing_count() == 250
+        assert f(1).numpy() == 1  # given up long ago: traced again
+        assert f.experimental_get_tracing_count() == 251
+
+    def test_many_calls_with_one_signature_take_no_memory(self):
+        f = tf.function(lambda x: x + 1)
+        x = tf.constant(1.0)
+        for _ in range(100):
+            f(x)
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            for _ in range(10_000):
+                f(x)
+            after, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert after - before < 10_000
+
+
+class TestThreads:
+    def test_many_threads_and_signatures_trace_each_once(self):
+        traced = []
+
+        @tf.function
+        def inner(x):
+            return x * 2
+
+        @tf.function
+        def outer(x):
+            traced.append(x.shape)
+            return inner(x) + 1
+
+        arguments = [tf.ones([n]) for n in range(1, 5)]
+        start = threading.Barrier(8)
+        results = []
+
+        def work(number):
+            start.wait()
+            for k in range(20):
+                x = arguments[(number + k) % 4]
+                results.append((x.shape, outer(x).shape, outer(x).numpy()[0]))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(results) == 160
+        assert all(given == got and first == 3.0 for given, got, first in results)
+        assert sorted(map(str, traced)) == ["(1,)", "(2,)", "(3,)", "(4,)"]
+        assert inner.experimental_get_tracing_count() == 4
+
+    def test_two_functions_that_call_each_other_do_not_wait_for_each_other(self):
+        @tf.function
+        def even(n, depth):
+            return odd(n, depth - 1) if depth else n
+
+        @tf.function
+        def odd(n, depth):
+            return even(n, depth - 1) if depth else -n
+
+        found = []
+        threads = [
+            threading.Thread(target=lambda f=f, d=d: found.append(int(f(tf.constant(d), d))))
+            for d in range(4)
+            for f in (even, odd)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+        assert sorted(found) == [-3, -2, -1, 0, 0, 1, 2, 3]
+
+
+class TestKeys:
+    def test_methods_of_one_object_are_one_argument(self):
+        class Scale:
+            def twice(self, x):
+                return x * 2
+
+        scale = Scale()
+        f = tf.function(lambda g, x: g(x))
+        assert f(scale.twice, 1).numpy() == f(scale.twice, 1).numpy() == 2
+        assert f.experimental_get_tracing_count() == 1
+        f(Scale().twice, 1)
+        assert f.experimental_get_tracing_count() == 2
+
+    def test_partials_and_functions_by_identity(self):
+        double = functools.partial(lambda k, x: k * x, 2)
+        f = tf.function(lambda g, x: g(x))
+        assert f(double, 3).numpy() == f(double, 3).numpy() == 6
+        assert f.experimental_get_tracing_count() == 1
