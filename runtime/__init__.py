@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import random as random
     from . import saved_model as saved_model
+    from . import signal as signal
     from . import sparse as sparse
     from . import strings as strings
     from . import sysconfig as sysconfig
@@ -165,6 +166,7 @@ NAMESPACES = (
     "math",
     "nn",
     "random",
+    "signal",
     "sparse",
     "saved_model",
     "strings",

@@ -1,0 +1,43 @@
+"""The namespace `tf.signal`: Fourier and cosine transforms, frames, windows, spectra, by TensorFlow's names."""
+
+from __future__ import annotations
+
+from .ops.cosines import dct, idct
+from .ops.fourier import (
+    fft,
+    fft2d,
+    fft3d,
+    fftnd,
+    fftshift,
+    ifft,
+    ifft2d,
+    ifft3d,
+    ifftnd,
+    ifftshift,
+    irfft,
+    irfft2d,
+    irfft3d,
+    irfftnd,
+    rfft,
+    rfft2d,
+    rfft3d,
+    rfftnd,
+)  # fmt: skip
+from .ops.framing import frame, overlap_and_add
+from .ops.mels import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
+from .ops.spectrograms import inverse_mdct, inverse_stft, inverse_stft_window_fn, mdct, stft
+from .ops.tapers import (
+    hamming_window,
+    hann_window,
+    kaiser_bessel_derived_window,
+    kaiser_window,
+    vorbis_window,
+)  # fmt: skip
+
+__all__ = [
+    "dct", "fft", "fft2d", "fft3d", "fftnd", "fftshift", "frame", "hamming_window", "hann_window", "idct", "ifft",
+    "ifft2d", "ifft3d", "ifftnd", "ifftshift", "inverse_mdct", "inverse_stft", "inverse_stft_window_fn", "irfft",
+    "irfft2d", "irfft3d", "irfftnd", "kaiser_bessel_derived_window", "kaiser_window", "linear_to_mel_weight_matrix",
+    "mdct", "mfccs_from_log_mel_spectrograms", "overlap_and_add", "rfft", "rfft2d", "rfft3d", "rfftnd", "stft",
+    "vorbis_window",
+]  # fmt: skip
