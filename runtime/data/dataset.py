@@ -38,7 +38,8 @@ from .walk import Walk
 class Dataset(Transformations, CompositeTensor):
     """A source of elements; see the methods for how to make one, and what to make of it.
 
-    >>> ds = Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: 2 * x)
+    >>> import agc.runtime as tf
+    >>> ds = tf.data.Dataset.from_tensor_slices([1, 2, 3]).map(lambda x: 2 * x)
     >>> ds
     <_MapDataset element_spec=TensorSpec(shape=(), dtype=tf.int32, name=None)>
     >>> [int(x) for x in ds]
@@ -132,7 +133,8 @@ class Dataset(Transformations, CompositeTensor):
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """`reduce_func(state, element)` gives the next state; the last one is the result.
 
-        >>> Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x).numpy()
+        >>> import agc.runtime as tf
+        >>> tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda total, x: total + x).numpy()
         np.int64(10)
         """
         state = normalised(initial_state)

@@ -57,7 +57,8 @@ class Transformations:
                 calls take long. The order stays, unless `deterministic` is False.
             synchronous, use_unbounded_threadpool: accepted for compatibility.
 
-        >>> list(Dataset.range(3).map(lambda x: x * x).as_numpy_iterator())
+        >>> import agc.runtime as tf
+        >>> list(tf.data.Dataset.range(3).map(lambda x: x * x).as_numpy_iterator())
         [np.int64(0), np.int64(1), np.int64(4)]
         """
         calls = optional_number(num_parallel_calls)
@@ -66,7 +67,8 @@ class Transformations:
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which `predicate` gives true, a scalar bool.
 
-        >>> list(Dataset.range(5).filter(lambda x: x % 2 == 1).as_numpy_iterator())
+        >>> import agc.runtime as tf
+        >>> list(tf.data.Dataset.range(5).filter(lambda x: x % 2 == 1).as_numpy_iterator())
         [np.int64(1), np.int64(3)]
         """
         return self._then(mapping.Filtered(self._stage, predicate))
@@ -78,7 +80,8 @@ class Transformations:
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that `map_func` gives, one after the other.
 
-        >>> list(Dataset.range(3).flat_map(Dataset.range).as_numpy_iterator())
+        >>> import agc.runtime as tf
+        >>> list(tf.data.Dataset.range(3).flat_map(tf.data.Dataset.range).as_numpy_iterator())
         [np.int64(0), np.int64(0), np.int64(1)]
         """
         return self._then(mapping.Interleaved(self._stage, map_func, what="flat_map"))
@@ -99,8 +102,9 @@ class Transformations:
             block_length: how many elements are taken in a row from one of them.
             num_parallel_calls: with it, threads fetch elements ahead. The order stays the same.
 
-        >>> twice = Dataset.range(1, 4).interleave(lambda x: Dataset.from_tensors(x).repeat(2), cycle_length=2)
-        >>> [int(x) for x in twice]
+        >>> import agc.runtime as tf
+        >>> twice = lambda x: tf.data.Dataset.from_tensors(x).repeat(2)
+        >>> [int(x) for x in tf.data.Dataset.range(1, 4).interleave(twice, cycle_length=2)]
         [1, 2, 1, 2, 3, 3]
         """
         cycle = AUTOTUNE if cycle_length is None else number(cycle_length)
@@ -111,7 +115,8 @@ class Transformations:
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """`scan_func(state, element)` gives the next state and an element of the result.
 
-        >>> sums = Dataset.range(1, 5).scan(tf.constant(0, tf.int64), lambda total, x: (total + x, total + x))
+        >>> import agc.runtime as tf
+        >>> sums = tf.data.Dataset.range(1, 5).scan(tf.constant(0, tf.int64), lambda total, x: (total + x, total + x))
         >>> [int(x) for x in sums]
         [1, 3, 6, 10]
         """
@@ -127,7 +132,8 @@ class Transformations:
     ) -> Dataset:
         """Elements stacked, `batch_size` at a time; the last ones may be fewer, or are dropped.
 
-        >>> [x.numpy().tolist() for x in Dataset.range(5).batch(2)]
+        >>> import agc.runtime as tf
+        >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
         [[0, 1], [2, 3], [4]]
         """
         is_parallel = num_parallel_calls is not None
@@ -149,7 +155,8 @@ class Transformations:
             padding_values: what to pad with: scalars in the structure of the elements, or one for all of them.
                 By default 0, False or "".
 
-        >>> ragged = Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
+        >>> import agc.runtime as tf
+        >>> ragged = tf.data.Dataset.range(1, 4).map(lambda n: tf.fill([n], n))
         >>> [x.numpy().tolist() for x in ragged.padded_batch(3)]
         [[[1, 0, 0], [2, 2, 0], [3, 3, 3]]]
         """
@@ -176,7 +183,8 @@ class Transformations:
     ) -> Dataset:
         """Datasets of `size` elements that are `stride` apart; the next one begins `shift` elements later.
 
-        >>> [[int(x) for x in window] for window in Dataset.range(5).window(3, shift=2)]
+        >>> import agc.runtime as tf
+        >>> [[int(x) for x in window] for window in tf.data.Dataset.range(5).window(3, shift=2)]
         [[0, 1, 2], [2, 3, 4], [4]]
         """
         size = number(size)
@@ -219,8 +227,10 @@ class Transformations:
 
         The order is TensorFlow's for the same seeds.
 
-        >>> [int(x) for x in Dataset.range(6).shuffle(6, seed=7)]
-        [3, 0, 1, 4, 2, 5]
+        >>> import agc.runtime as tf
+        >>> tf.random.set_seed(5)
+        >>> [int(x) for x in tf.data.Dataset.range(6).shuffle(6, seed=7)]
+        [3, 1, 4, 0, 5, 2]
         """
         renew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         chosen = Seeds(*seeds.pair(None if seed is None else int(seed))[:2], renew)
@@ -249,7 +259,8 @@ class Transformations:
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, an int64, and an element.
 
-        >>> [(int(i), int(x)) for i, x in Dataset.range(5, 7).enumerate(start=1)]
+        >>> import agc.runtime as tf
+        >>> [(int(i), int(x)) for i, x in tf.data.Dataset.range(5, 7).enumerate(start=1)]
         [(1, 5), (2, 6)]
         """
         from .dataset import Dataset
