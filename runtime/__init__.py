@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from . import signal as signal
     from . import sparse as sparse
     from . import strings as strings
+    from . import summary as summary
     from . import sysconfig as sysconfig
     from . import test as test
     from . import train as train
@@ -170,6 +171,7 @@ NAMESPACES = (
     "sparse",
     "saved_model",
     "strings",
+    "summary",
     "sysconfig",
     "test",
     "train",

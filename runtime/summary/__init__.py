@@ -1,0 +1,26 @@
+"""The module `tf.summary`: what happens in a program, written to files that TensorBoard shows.
+
+>>> import agc.runtime as tf, os, tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     writer = tf.summary.create_file_writer(folder)
+...     with writer.as_default():
+...         tf.summary.scalar("loss", 0.1, step=42)
+...     writer.close()
+...     len(os.listdir(folder))
+<tf.Tensor: shape=(), dtype=bool, numpy=True>
+1
+"""
+
+from __future__ import annotations
+
+from . import experimental
+from .graphs import graph
+from .kinds import audio, flush, histogram, image, scalar, text
+from .recording import write
+from .state import record_if, should_record_summaries
+from .writer import SummaryWriter, create_file_writer, create_noop_writer
+
+__all__ = [
+    "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph", "histogram",
+    "image", "record_if", "scalar", "should_record_summaries", "text", "write",
+]  # fmt: skip

@@ -1,0 +1,50 @@
+"""The messages of event files: what TensorBoard reads.
+
+    Event     1 wall time   2 step   3 file version   4 graph   5 summary
+    Summary   1 values: 1 tag, 8 tensor, 9 metadata: 1 plug-in, 3 description
+
+The numbers are those of TensorFlow's event.proto, summary.proto and tensor.proto.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .protobuf import field, fixed64
+
+VERSION = "brain.Event:2"
+WRITER = "agc.runtime.summary"
+
+
+def version_event(time: float) -> bytes:
+    """The first event of a file."""
+    return fixed64(1, time) + field(3, VERSION) + field(10, field(1, WRITER))
+
+
+def graph_event(time: float, graph: bytes) -> bytes:
+    return fixed64(1, time) + field(4, graph)
+
+
+def summary_event(time: float, step: int, tag: str, tensor: bytes, metadata: bytes) -> bytes:
+    """One value at one step."""
+    value = field(1, tag) + field(8, tensor) + (field(9, metadata) if metadata else b"")
+    return fixed64(1, time) + (field(2, step) if step else b"") + field(5, field(1, value))
+
+
+def metadata(plugin: str, content: bytes = b"", description: str | None = None) -> bytes:
+    """What a value is: the name of the plug-in that shows it, and a description in Markdown."""
+    data = field(1, plugin) + (field(2, content) if content else b"")
+    return field(1, data) + (field(3, description) if description else b"")
+
+
+def tensor(array: np.ndarray[Any, Any]) -> bytes:
+    """A tensor: its dtype, its shape and its elements."""
+    dtype = dtypes.of_array(array)
+    shape = b"".join(field(2, field(1, size)) for size in array.shape)
+    head = field(1, dtype.as_datatype_enum) + field(2, shape)
+    if dtype is dtypes.string:
+        return head + b"".join(field(8, item) for item in array.flat)
+    return head + field(4, np.ascontiguousarray(array).tobytes())

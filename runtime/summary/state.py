@@ -1,0 +1,75 @@
+"""Which writer, which step, and whether to record at all: for each thread."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..convert import convert_to_tensor
+from ..tensor import Tensor
+
+if TYPE_CHECKING:
+    from .writer import SummaryWriter
+
+
+class _State(threading.local):
+    writer: SummaryWriter | None = None
+    step: Any = None
+    recording: Any = True
+
+
+_state = _State()
+
+
+def current() -> _State:
+    """The state of this thread."""
+    return _state
+
+
+@contextlib.contextmanager
+def changed(**values: Any) -> Iterator[None]:
+    """Other values within a block."""
+    before = {name: getattr(_state, name) for name in values}
+    vars(_state).update(values)
+    try:
+        yield
+    finally:
+        vars(_state).update(before)
+
+
+def get_step() -> Any:
+    """The default step, or None."""
+    return _state.step
+
+
+def set_step(step: Any) -> None:
+    """Make `step` (an integer, a tensor or a variable) that of all summaries that say none; None for no default."""
+    _state.step = step
+
+
+def step_or_default(step: Any) -> Any:
+    """The step to use. Raises ValueError when there is none."""
+    found = _state.step if step is None else step
+    if found is None:
+        raise ValueError(
+            "No step set. Please specify one either through the `step` argument or through "
+            "tf.summary.experimental.set_step()"
+        )
+    return found
+
+
+def should_record_summaries() -> Tensor:
+    """Whether summaries are recorded: there is a writer, and `record_if` allows it. A bool scalar."""
+    if _state.writer is None or not _state.writer.keeps:
+        return convert_to_tensor(False)
+    condition = _state.recording() if callable(_state.recording) else _state.recording
+    return convert_to_tensor(condition)
+
+
+@contextlib.contextmanager
+def record_if(condition: Any) -> Iterator[None]:
+    """Record summaries in the block only if `condition`, a bool or a function that gives one, is true."""
+    with changed(recording=condition):
+        yield
