@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from . import linalg as linalg
     from . import math as math
     from . import nn as nn
+    from . import ragged as ragged
     from . import random as random
     from . import saved_model as saved_model
     from . import signal as signal
@@ -147,6 +148,8 @@ if TYPE_CHECKING:
     from .ops.volumes import extract_volume_patches as extract_volume_patches
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
+    from .ragged.spec import RaggedTensorSpec as RaggedTensorSpec
+    from .ragged.tensor import RaggedTensor as RaggedTensor
     from .sparse.tensor import SparseTensor as SparseTensor
     from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
     from .variable_options import VariableAggregation as VariableAggregation
@@ -166,6 +169,7 @@ NAMESPACES = (
     "linalg",
     "math",
     "nn",
+    "ragged",
     "random",
     "signal",
     "sparse",
@@ -200,6 +204,7 @@ MEMBERS: dict[str, str] = {
     "parallel_stack": ".ops.outlines", "required_space_to_batch_paddings": ".ops.outlines",
     "scalar_mul": ".ops.formulas", "shape_n": ".ops.outlines", "unique_with_counts": ".ops.permuting",
     "unravel_index": ".ops.permuting",
+    "RaggedTensor": ".ragged.tensor", "RaggedTensorSpec": ".ragged.spec",
 }  # fmt: skip
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 

@@ -131,6 +131,10 @@ def test_the_kernel_gives_what_the_rule_says(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
     data_dependent = {
+        "common_rows",
+        "ragged_coordinates",
+        "ranges",
+        "rowids_of_splits",
         "coordinates_of_all_rows",
         "distinct_coordinates",
         "unicode_code_points",

@@ -1,0 +1,15 @@
+"""The module `tf.ragged`: tensors whose rows have different lengths, by TensorFlow's names.
+
+>>> constant([[1, 2], [3]]) + 10
+<tf.RaggedTensor [[11, 12], [13]]>
+"""
+
+from __future__ import annotations
+
+from .constants import constant
+from .mapping import map_flat_values
+from .ranges import range, row_splits_to_segment_ids, segment_ids_to_row_splits
+
+__all__ = [
+    "constant", "map_flat_values", "range", "row_splits_to_segment_ids", "segment_ids_to_row_splits",
+]  # fmt: skip

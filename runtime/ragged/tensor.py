@@ -1,0 +1,369 @@
+"""`RaggedTensor`: a tensor whose rows have different lengths.
+
+    values 1 2 3      rows 0 2 2 3      <tf.RaggedTensor [[1, 2], [], [3]]>
+
+The values may be a dense tensor, whose inner axes are uniform, or a ragged one: then there are several ragged axes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from agc.autograph.staging import register
+
+from .. import dtypes
+from ..ops.creation import fill
+from ..ops.extents import shape as shape_of
+from ..ops.overloads import install
+from ..shapes import TensorShape
+from ..staging import BACKEND
+from ..tensor import EagerTensor, Tensor
+from ..type_spec import CompositeTensor
+from .factories import RaggedFactories
+from .known import in_dtype
+from .partition import RowPartition
+
+
+class RaggedTensor(RaggedFactories, CompositeTensor):
+    """A tensor with one or more axes whose rows have different lengths; made by `from_row_splits` and its like.
+
+    `values` are what the rows of the first ragged axis are made of, `flat_values` those of the last one: a dense
+    tensor.
+
+    >>> from agc.runtime import ragged
+    >>> rows = ragged.constant([[1, 2], [], [3]])
+    >>> rows.row_splits.numpy().tolist(), rows.values.numpy().tolist()
+    ([0, 2, 2, 3], [1, 2, 3])
+    """
+
+    __slots__ = ("__weakref__", "_row_partition", "_values")
+    __array_priority__ = 100.0
+
+    def __init__(self, values: Any, row_partition: RowPartition, internal: bool = False) -> None:
+        if not internal:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+                "RaggedTensor.from_row_lengths())"
+            )
+        self._values = values
+        self._row_partition = row_partition
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        """The dtype of the values."""
+        return self._values.dtype  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape; the size of a ragged axis is None."""
+        rows = self._row_partition
+        inner = self._values.shape
+        if inner.rank is None:
+            return TensorShape(None)
+        return TensorShape([rows.static_nrows, rows.static_uniform_row_length, *inner[1:]])
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    @property
+    def ragged_rank(self) -> int:
+        """The number of row partitions that it is made of."""
+        inner = self._values
+        return 1 + (inner.ragged_rank if isinstance(inner, RaggedTensor) else 0)
+
+    @property
+    def values(self) -> Any:
+        """What the rows are made of, one behind the other: a tensor, ragged or dense."""
+        return self._values
+
+    @property
+    def flat_values(self) -> Tensor:
+        """The values of the innermost ragged axis."""
+        inner = self._values
+        while isinstance(inner, RaggedTensor):
+            inner = inner._values
+        return inner  # type: ignore[no-any-return]
+
+    @property
+    def row_splits(self) -> Tensor:
+        """Where the rows begin among the values, and where the last one ends."""
+        return self._row_partition.row_splits()
+
+    @property
+    def uniform_row_length(self) -> Tensor | None:
+        """The length of all rows, if they are known to have one."""
+        return self._row_partition.uniform_row_length()
+
+    @property
+    def _partitions(self) -> tuple[RowPartition, ...]:
+        """The partitions of all ragged axes, the outermost first."""
+        found, inner = [], self
+        while isinstance(inner, RaggedTensor):
+            found.append(inner._row_partition)
+            inner = inner._values
+        return tuple(found)
+
+    @property
+    def nested_row_splits(self) -> tuple[Tensor, ...]:
+        """The row splits of all ragged axes, the outermost first."""
+        return tuple(rows.row_splits() for rows in self._partitions)
+
+    def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """The row lengths of all ragged axes, the outermost first."""
+        return tuple(rows.row_lengths() for rows in self._partitions)
+
+    def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
+        """The rows to which the values of all ragged axes belong, the outermost first."""
+        return tuple(rows.value_rowids() for rows in self._partitions)
+
+    def value_rowids(self, name: str | None = None) -> Tensor:
+        """The number of the row to which each value belongs."""
+        return self._row_partition.value_rowids()
+
+    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
+        """The number of rows."""
+        return _in(self._row_partition.nrows(), out_type)
+
+    def row_starts(self, name: str | None = None) -> Tensor:
+        """Where each row begins among the values."""
+        return self._row_partition.row_starts()
+
+    def row_limits(self, name: str | None = None) -> Tensor:
+        """Where each row ends among the values."""
+        return self._row_partition.row_limits()
+
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
+        """The number of items in each row; with `axis`, of the rows of another axis, as a ragged tensor."""
+        place = self._axis(axis)
+        if place == 0:
+            return self.nrows()
+        if place == 1:
+            return self._row_partition.row_lengths()
+        inner = self._values
+        if isinstance(inner, RaggedTensor):
+            return self.with_values(inner.row_lengths(place - 1))
+        sizes = in_dtype(shape_of(inner), self.row_splits.dtype)
+        return self.with_values(fill(sizes[: place - 1], sizes[place - 1]))
+
+    def _axis(self, axis: int) -> int:
+        """An axis counted from the front; ValueError when it is out of range."""
+        rank = self.shape.rank
+        if rank is None and axis < 0:
+            raise ValueError("a negative axis needs a known rank")
+        if rank is not None and not -rank <= axis < rank:
+            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+        return axis + (rank or 0) if axis < 0 else axis
+
+    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
+        """The shape of the smallest dense tensor that holds it; with `axis`, some of its sizes."""
+        from .conversion import bounding_shape
+
+        return bounding_shape(self, axis, out_type)
+
+    def with_values(self, new_values: Any) -> RaggedTensor:
+        """The same rows with other values, of which there are as many. ValueError when it is known that they differ."""
+        values = self._values_of(new_values)
+        if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
+            raise ValueError(
+                "self and values have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype()"
+            )
+        _check_count(self._values.shape, values.shape)
+        return RaggedTensor(values, self._row_partition, internal=True)
+
+    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+        """The same nested rows with other flat values."""
+        inner = self._values
+        if isinstance(inner, RaggedTensor):
+            return self.with_values(inner.with_flat_values(new_values))
+        return self.with_values(new_values)
+
+    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+        """The same tensor with row splits of another dtype, int32 or int64."""
+        rows, inner = self._row_partition.with_dtype(dtype), self._values
+        if isinstance(inner, RaggedTensor):
+            inner = inner.with_row_splits_dtype(dtype)
+        return RaggedTensor(inner, rows, internal=True)
+
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+        """The axes from `outer_axis` to `inner_axis` as one.
+
+        >>> from agc.runtime import ragged
+        >>> ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
+        <tf.RaggedTensor [[1, 2, 3], [4]]>
+        """
+        from .conversion import merge_dims
+
+        return merge_dims(self, self._axis(outer_axis), self._axis(inner_axis))
+
+    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
+        """A dense tensor, with `default_value` behind the ends of shorter rows; cut to `shape` where that is given.
+
+        >>> from agc.runtime import ragged
+        >>> ragged.constant([[1, 2], [], [3]]).to_tensor(0).numpy().tolist()
+        [[1, 2], [0, 0], [3, 0]]
+        """
+        from .conversion import to_tensor
+
+        return to_tensor(self, default_value, shape)
+
+    def to_sparse(self, name: str | None = None) -> Any:
+        """A sparse tensor with its values."""
+        from .conversion import to_sparse
+
+        return to_sparse(self)
+
+    def to_list(self) -> list[Any]:
+        """Nested Python lists; ValueError while a graph is being built."""
+        flat = self.flat_values
+        if not isinstance(flat, EagerTensor) or not all(
+            isinstance(s, EagerTensor) for s in self.nested_row_splits
+        ):
+            raise ValueError("to_list can only be used in eager mode.")
+        rows: list[Any] = flat._array.tolist()
+        for splits in reversed(self.nested_row_splits):
+            ends = splits._array.tolist()  # type: ignore[attr-defined]
+            rows = [rows[start:end] for start, end in itertools.pairwise(ends)]
+        return rows
+
+    def numpy(self) -> Any:
+        """A NumPy array: of objects where rows have different lengths.
+
+        Raises ValueError while a graph is being built.
+        """
+        if not isinstance(self.flat_values, EagerTensor):
+            raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
+        values = self._values.numpy()
+        splits = self.row_splits.numpy()  # type: ignore[attr-defined]
+        rows = np.split(values, splits[1:-1]) if len(splits) > 1 else []
+        if not rows:
+            return np.zeros((0, 0, *values.shape[1:]), values.dtype)
+        if len({len(row) for row in rows}) == 1:
+            return np.array([row.tolist() if row.dtype == object else row for row in rows], values.dtype)
+        result = np.empty(len(rows), object)
+        for place, row in enumerate(rows):
+            result[place] = row
+        return result
+
+    def consumers(self) -> list[Any]:
+        return []
+
+    @property
+    def _type_spec(self) -> Any:
+        from .spec import RaggedTensorSpec
+
+        return RaggedTensorSpec.from_value(self)
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> Any:
+        from .spec import RaggedTensorSpec
+
+        return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+
+    @staticmethod
+    def _operation(operation: Any) -> Any:
+        from .operations import operation_for
+
+        return operation_for(operation)
+
+    @classmethod
+    def from_tensor(
+        cls, tensor: Any, lengths: Any = None, padding: Any = None, ragged_rank: int = 1, name: str | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ) -> RaggedTensor:  # fmt: skip
+        """The rows of a dense tensor, without what stands behind their `lengths`, or without `padding` at their ends.
+
+        >>> from agc.runtime import RaggedTensor
+        >>> RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
+        <tf.RaggedTensor [[1, 2], [3]]>
+        """
+        from .conversion import from_tensor
+
+        return from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
+
+    @classmethod
+    def from_sparse(
+        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
+    ) -> RaggedTensor:
+        """The rows of a sparse matrix, whose elements stand at the beginning of each row.
+
+        >>> from agc.runtime import RaggedTensor, sparse
+        >>> RaggedTensor.from_sparse(sparse.from_dense([[1, 2], [3, 0]]))
+        <tf.RaggedTensor [[1, 2], [3]]>
+        """
+        from .conversion import from_sparse
+
+        return from_sparse(st_input, row_splits_dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        from .indexing import item
+
+        return item(self, key)
+
+    def __rows__(self) -> Any:
+        """What a loop over it walks over."""
+        from ..rows import Rows
+
+        known = self._row_partition.static_nrows
+        return Rows(known if known is not None else self.nrows(dtypes.int32), self.__getitem__)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.__rows__())
+
+    def __len__(self) -> int:
+        raise TypeError("object of type 'RaggedTensor' has no len(): use x.nrows()")
+
+    def __bool__(self) -> bool:
+        raise TypeError("RaggedTensor may not be used as a boolean.")
+
+    def __hash__(self) -> int:
+        raise TypeError("RaggedTensor is unhashable.")
+
+    def __repr__(self) -> str:
+        try:
+            text = nested_text(self.to_list() if self.flat_values.shape.rank == 1 else self._rows_of_arrays())
+        except ValueError:
+            return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
+        return f"<tf.RaggedTensor {text}>"
+
+    def _rows_of_arrays(self) -> list[Any]:
+        """Nested lists whose items are arrays: the values with their uniform axes."""
+        flat = self.flat_values
+        if not isinstance(flat, EagerTensor):
+            raise ValueError("the values are known when the graph runs")
+        rows: list[Any] = list(flat._array)
+        for splits in reversed(self.nested_row_splits):
+            ends = splits._array.tolist()  # type: ignore[attr-defined]
+            rows = [rows[start:end] for start, end in itertools.pairwise(ends)]
+        return rows
+
+
+def nested_text(rows: Sequence[Any]) -> str:
+    """Nested lists as text."""
+    if isinstance(rows, list):
+        return f"[{', '.join(map(nested_text, rows))}]"
+    return (
+        np.array2string(rows, separator=", ").replace("\n", "\n ")
+        if isinstance(rows, np.ndarray)
+        else repr(rows)
+    )
+
+
+def _check_count(old: TensorShape, new: TensorShape) -> None:
+    if old.rank and new.rank and None not in (old[0], new[0]) and old[0] != new[0]:
+        raise ValueError(f"Shapes {old} and {new} are not compatible: there are as many values as before")
+
+
+def _in(tensor: Tensor, out_type: Any) -> Tensor:
+    return tensor if out_type is None else in_dtype(tensor, out_type)
+
+
+def partitioned(values: Any, rows: RowPartition) -> RaggedTensor:
+    """Values in rows."""
+    return RaggedTensor(values, rows, internal=True)
+
+
+install(RaggedTensor)
+register(BACKEND, RaggedTensor, always=False)
