@@ -110,6 +110,11 @@ if TYPE_CHECKING:
     from .autodiff import GradientTape as GradientTape
     from .autodiff import UnconnectedGradients as UnconnectedGradients
     from .autodiff import gradients as gradients
+    from .contexts import get_logger as get_logger
+    from .contexts import get_static_value as get_static_value
+    from .contexts import init_scope as init_scope
+    from .contexts import inside_function as inside_function
+    from .contexts import is_symbolic_tensor as is_symbolic_tensor
     from .debugging import assert_equal as assert_equal
     from .debugging import assert_greater as assert_greater
     from .debugging import assert_less as assert_less
@@ -122,10 +127,17 @@ if TYPE_CHECKING:
     from .host import py_function as py_function
     from .indexed_slices import IndexedSlices as IndexedSlices
     from .indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+    from .initial_values import constant_initializer as constant_initializer
+    from .initial_values import ones_initializer as ones_initializer
+    from .initial_values import random_normal_initializer as random_normal_initializer
+    from .initial_values import random_uniform_initializer as random_uniform_initializer
+    from .initial_values import zeros_initializer as zeros_initializer
     from .keras import initializers as initializers
     from .keras import losses as losses
     from .keras import metrics as metrics
     from .keras import optimizers as optimizers
+    from .name_scopes import get_current_name_scope as get_current_name_scope
+    from .name_scopes import name_scope as name_scope
     from .ops.casting import stop_gradient as stop_gradient
     from .ops.clipping import clip_by_global_norm as clip_by_global_norm
     from .ops.clipping import clip_by_norm as clip_by_norm
@@ -184,6 +196,11 @@ NAMESPACES = (
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
 
 MEMBERS: dict[str, str] = {
+    "constant_initializer": ".initial_values", "ones_initializer": ".initial_values",
+    "random_normal_initializer": ".initial_values",
+    "random_uniform_initializer": ".initial_values", "zeros_initializer": ".initial_values", "get_logger": ".contexts",
+    "get_static_value": ".contexts", "init_scope": ".contexts", "inside_function": ".contexts",
+    "is_symbolic_tensor": ".contexts", "get_current_name_scope": ".name_scopes", "name_scope": ".name_scopes",
     "VariableAggregation": ".variable_options", "VariableSynchronization": ".variable_options",
     "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
     "numpy_function": ".host", "py_function": ".host",

@@ -19,6 +19,7 @@ from .devices import CPU
 from .ir.builder import Builder, current
 from .ir.origin import caller
 from .ir.specs import RefSpec, Spec
+from .name_scopes import scope_prefix
 from .ops import overloads, state
 from .ops.assigning import setitem
 from .tensor import EagerTensor, Reference, Tensor, value_text
@@ -95,7 +96,7 @@ class Variable(PartialUpdates):
             trainable = self.synchronization is not VariableSynchronization.ON_READ
         self.trainable = trainable
         self.constraint = constraint
-        self.short_name = name or "Variable"
+        self.short_name = scope_prefix() + (name or "Variable")
         value = initial_value() if callable(initial_value) else initial_value
         builder = current()
         tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)

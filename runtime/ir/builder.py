@@ -113,6 +113,8 @@ class Builder:
             self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
             self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
             self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
+            self.scope = ""  # what names begin with: see name_scopes.py
+            self.scope_counts: dict[str, int] = {}
             self.stand_ins: dict[int, tuple[Any, SymbolicTensor]] = {}  # for known arrays that a tape watches
 
     @classmethod
@@ -269,6 +271,8 @@ class Builder:
             self.root.watch(op)
         call = user_call()
         wishes = names or self._wishes(op, call, len(specs))
+        if self.root.scope:
+            wishes = [self.root.scope + wish for wish in wishes]
         outputs = tuple(map(Value, wishes, specs))
         origin = None if call is None else call.origin
         operation = Operation(op, tuple(inputs), attrs, outputs, regions, origin, wanted())
@@ -285,7 +289,7 @@ class Builder:
             if self._named is not None and self._named[0] == call.site and self.operations:
                 previous = self.operations[-1]
                 for value in previous.outputs:
-                    value.name = previous.op.name
+                    value.name = self.root.scope + previous.op.name
             self._named = (call.site, call.name)
         return (call.name,)
 
