@@ -1,6 +1,6 @@
 """`tf.strings.unicode_*`: texts as the code points of their characters, or as characters.
 
-Each text has its own number of characters.
+The result for several texts is a RaggedTensor, since each has its own number of characters.
 
 >>> unicode_decode("aé", "UTF-8").numpy().tolist()
 [97, 233]
@@ -17,6 +17,7 @@ from .ops.ranges import range as counted
 from .ops.reductions import reduce_prod
 from .ops.shaping import reshape
 from .ops.unicode import unicode_code_points, unicode_encode_rows, unicode_transcode
+from .ragged.tensor import RaggedTensor
 from .row_texts import packed_rows, rows_of
 from .tensor import Tensor
 
@@ -34,7 +35,7 @@ def unicode_decode(
 ) -> Any:
     """The code points of each text, int32; arguments and errors as for `unicode_transcode`.
 
-    Texts are taken one by one: UnimplementedError for what is no scalar.
+    A vector of code points for a scalar, a RaggedTensor with one more axis for other tensors.
     """
     return _decoded(input, input_encoding, errors, replacement_char, replace_control_characters)[0]
 
@@ -93,7 +94,7 @@ def unicode_encode(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Any:
-    """Code points (int32), along the last axis, as texts.
+    """Code points (int32), along the last axis of a tensor or RaggedTensor, as texts.
 
     Args:
         output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
@@ -104,6 +105,10 @@ def unicode_encode(
     >>> unicode_encode([97, 233], "UTF-8").numpy() == "aé".encode()
     True
     """
+    if isinstance(input, RaggedTensor):
+        if isinstance(input.values, RaggedTensor) or input.values.shape.rank != 1:
+            return input.with_values(unicode_encode(input.values, output_encoding, errors, replacement_char))
+        return unicode_encode_rows(input.values, input.row_splits, output_encoding, errors, replacement_char)
     codes: Tensor = convert_to_tensor(input, dtype_hint="int32")
     if codes.shape.rank == 0:
         raise ValueError("input_tensor's rank must be at least 1.")

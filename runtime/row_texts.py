@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import errors
 from .convert import convert_to_tensor
+from .ops.extents import shape as shape_of
 from .ops.shaping import reshape
+from .ragged.tensor import RaggedTensor
 from .tensor import Tensor
 
 
@@ -27,6 +28,8 @@ class Texts(NamedTuple):
 
 def rows_of(input: Any) -> Texts:
     """Texts of any shape, as a tensor or RaggedTensor."""
+    if isinstance(input, RaggedTensor):
+        return Texts(input, rows_of(input.flat_values).flat)
     tensor = convert_to_tensor(input)
     if tensor.shape.rank is None:
         raise ValueError("texts must have a known rank here: say it with tf.ensure_shape")
@@ -35,8 +38,18 @@ def rows_of(input: Any) -> Texts:
 
 def packed_rows(texts: Texts, values: Tensor, counts: Tensor) -> Any:
     """The elements of all texts, of which each has `counts`, in the shape that goes with the texts."""
-    if texts.given.shape.rank == 0:
+    given = texts.given
+    if isinstance(given, RaggedTensor):
+        return given.with_flat_values(packed_rows(rows_of(given.flat_values), values, counts))
+    if given.shape.rank == 0:
         return values
-    raise errors.UnimplementedError(
-        "several texts have different numbers of elements, which no tensor holds: take them one by one"
-    )
+    ragged = RaggedTensor.from_row_lengths(values, counts, validate=False)
+    for size in reversed(_inner_sizes(given)):
+        ragged = RaggedTensor.from_uniform_row_length(ragged, size, nrows=None, validate=False)
+    return ragged
+
+
+def _inner_sizes(tensor: Tensor) -> list[Any]:
+    """The sizes of all axes but the first."""
+    known = tensor.shape.as_list()[1:]
+    return [shape_of(tensor)[i + 1] if size is None else size for i, size in enumerate(known)]

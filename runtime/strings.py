@@ -21,6 +21,7 @@ from .ops.string_joins import reduce_join, string_format, unsorted_segment_join
 from .ops.strings import as_string, join, length, lower, strip, substr, upper
 from .ops.to_number import to_number
 from .ops.unicode import unicode_transcode
+from .string_splits import bytes_split, ngrams, split
 from .tensor import Tensor
 
 
@@ -38,7 +39,8 @@ def format(
 
 
 __all__ = [
-    "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace", "strip",
+    "as_string", "bytes_split", "format", "join", "length", "lower", "ngrams", "reduce_join", "regex_full_match",
+    "regex_replace", "split", "strip",
     "substr", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong", "to_number", "unicode_decode",
     "unicode_decode_with_offsets", "unicode_encode", "unicode_split", "unicode_split_with_offsets", "unicode_transcode",
     "unsorted_segment_join", "upper",
