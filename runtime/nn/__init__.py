@@ -34,6 +34,7 @@ from ..ops.losses import (
     weighted_cross_entropy_with_logits,
 )
 from ..ops.lrn import local_response_normalization, lrn
+from ..ops.morphology import dilation2d, erosion2d
 from ..ops.normalizing import (
     batch_norm_with_global_normalization,
     batch_normalization,
@@ -64,11 +65,11 @@ __all__ = [
     "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "compute_average_loss",
     "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
     "conv_transpose", "convolution", "crelu", "depth_to_space", "depthwise_conv2d",
-    "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dropout", "elu",
-    "embedding_lookup", "experimental", "gelu", "in_top_k", "l2_loss", "l2_normalize", "leaky_relu",
-    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool1d",
-    "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "normalize_moments", "pool", "relu",
-    "relu6", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
+    "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dilation2d", "dropout", "elu",
+    "embedding_lookup", "erosion2d", "experimental", "gelu", "in_top_k", "l2_loss", "l2_normalize",
+    "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool",
+    "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "normalize_moments", "pool",
+    "relu", "relu6", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
     "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
     "softsign", "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits",
     "sufficient_statistics", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",

@@ -178,3 +178,21 @@ def test_numbers_about_predictions() -> None:
     close(tf.nn.compute_average_loss([[1.0, 2, 3], [1, 2, 4]], sample_weight=[1.0, 2]), 10.0)
     close(tf.nn.compute_average_loss([1.0, 2, 3], [1.0, 0, 2], 2), 3.5)
     close(tf.nn.scale_regularization_loss([1.0, 3.0]), 4.0)
+
+
+def test_dilation_and_erosion() -> None:
+    from agc.runtime.ops import morphology
+
+    x, one = np.arange(9.0).reshape(1, 3, 3, 1), [1, 1, 1, 1]
+    found = tf.nn.dilation2d(x, np.ones((2, 2, 1)), one, "SAME", "NHWC", one)
+    assert found.numpy().ravel().tolist() == [5, 6, 6, 8, 9, 9, 8, 9, 9]
+    found = tf.nn.erosion2d(x, np.arange(4.0).reshape(2, 2, 1), one, "VALID", "NHWC", one)
+    assert found.numpy().ravel().tolist() == [-3, -2, 0, 1]
+    found = tf.nn.dilation2d(
+        x.astype("i"), np.ones((2, 2, 1), "i"), [1, 2, 1, 1], "SAME", "NHWC", [1, 1, 2, 1]
+    )
+    assert found.numpy().ravel().tolist() == [5, 6, 5, 8, 9, 8]
+    setting: Any = {"strides": (2, 1), "rates": (1, 2), "padding": "SAME"}
+    check(morphology.dilated, _normal(2, 4, 5, 2), _normal(2, 3, 2), **setting)
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="depth of input"):
+        tf.nn.dilation2d(x, np.ones((2, 2, 2)), one, "SAME", "NHWC", one)

@@ -135,6 +135,8 @@ def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "ragged_coordinates",
         "ranges",
         "rowids_of_splits",
+        "suppress",
+        "suppress_overlaps",
         "coordinates_of_all_rows",
         "distinct_coordinates",
         "string_bytes",

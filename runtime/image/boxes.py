@@ -1,0 +1,264 @@
+"""Boxes in images: the best of those that overlap, what is in them, and how they are drawn.
+
+A box is [y1, x1, y2, x2].
+
+>>> boxes = [[0., 0., 1., 1.], [0., 0., 1., 1.1], [2., 2., 3., 3.]]
+>>> non_max_suppression(boxes, [0.5, 0.75, 0.25], 2).numpy().tolist()
+[1, 2]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import dtypes
+from ..convert import TensorLike, convert_to_tensor
+from ..ops import suppressing
+from ..ops.casting import cast
+from ..ops.declare import Name
+from ..ops.drawing import drawn_boxes
+from ..ops.elementwise import ceil, floor
+from ..ops.extents import shape as shape_of
+from ..ops.extents import size
+from ..ops.joining import concat, stack
+from ..ops.ranges import range as counted
+from ..ops.reductions import reduce_prod
+from ..ops.selecting import gather_nd, where
+from ..ops.shaping import broadcast_to, expand_dims, reshape
+from ..tensor import Tensor
+from .dimensions import size_of
+
+
+def _scores(boxes: Any, scores: Any, *thresholds: Any) -> list[Tensor]:
+    """Boxes, scores and thresholds as tensors, the thresholds of the dtype of the scores."""
+    one = convert_to_tensor(boxes)
+    other = convert_to_tensor(scores, None if isinstance(scores, Tensor) else one.dtype)
+    return [one, other, *(cast(threshold, other.dtype) for threshold in thresholds)]
+
+
+def non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    name: Name = None,
+) -> Tensor:
+    """The indices of the boxes that overlap no better one by more than `iou_threshold`, best first.
+
+    >>> non_max_suppression([[0., 0., 1., 1.], [0., 0., 1., 1.1]], [0.5, 0.75], 2).numpy().tolist()
+    [1]
+    """
+    own = _scores(boxes, scores, iou_threshold, score_threshold, 0.0)
+    return suppressing.suppress(*own[:2], max_output_size, *own[2:], name=name)[0]  # type: ignore[no-any-return]
+
+
+def non_max_suppression_with_scores(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    soft_nms_sigma: Any = 0.0,
+    name: Name = None,
+) -> tuple[Tensor, Tensor]:
+    """`non_max_suppression` and the scores; with `soft_nms_sigma`, overlaps lower the scores instead.
+
+    >>> boxes = [[0., 0., 1., 1.], [0., 0., 1., 1.]]
+    >>> non_max_suppression_with_scores(boxes, [0.5, 0.75], 2)[1].numpy().tolist()
+    [0.75]
+    """
+    own = _scores(boxes, scores, iou_threshold, score_threshold, soft_nms_sigma)
+    indices, left = suppressing.suppress(*own[:2], max_output_size, *own[2:], name=name)
+    return indices, left
+
+
+def non_max_suppression_overlaps(
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: Any,
+    overlap_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    name: Name = None,
+) -> Tensor:
+    """`non_max_suppression` by a matrix of overlaps.
+
+    >>> non_max_suppression_overlaps([[1., 0.9], [0.9, 1.]], [0.5, 0.75], 2).numpy().tolist()
+    [1]
+    """
+    own = _scores(overlaps, scores, overlap_threshold, score_threshold)
+    return suppressing.suppress_overlaps(*own[:2], max_output_size, *own[2:], name=name)  # type: ignore[no-any-return]
+
+
+def non_max_suppression_padded(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    pad_to_max_output_size: bool = False,
+    name: Name = None,
+    sorted_input: bool = False,
+    canonicalized_coordinates: bool = False,
+    tile_size: int = 512,
+) -> tuple[Tensor, Tensor]:
+    """`non_max_suppression`, of batches too, with zeros up to `max_output_size`; and how many indices there are.
+
+    Args:
+        pad_to_max_output_size: required for batches.
+        sorted_input, canonicalized_coordinates, tile_size: accepted for compatibility; the result is the same.
+
+    >>> indices, count = non_max_suppression_padded([[[0., 0., 1., 1.]]], [[0.5]], 3, pad_to_max_output_size=True)
+    >>> indices.numpy().tolist(), count.numpy().tolist()
+    ([[0, 0, 0]], [1])
+    """
+    own = _scores(boxes, scores, iou_threshold, score_threshold)
+    batches = own[0].shape.rank
+    if batches is None or batches < 2:
+        raise ValueError("non_max_suppression_padded: the rank of `boxes` must be known, at least 2")
+    if not pad_to_max_output_size:
+        if batches > 2:
+            raise ValueError("'pad_to_max_output_size' must be True for batches of boxes")
+        indices = non_max_suppression(own[0], own[1], max_output_size, own[2], own[3], name)
+        return indices, size(indices)
+    outer = shape_of(own[1])[:-1]
+    count = stack([reduce_prod(outer)])
+    flat = [reshape(x, concat([count, shape_of(x)[batches - 2 :]], 0)) for x in own[:2]]
+    indices, counts = suppressing.suppress_padded(*flat, max_output_size, *own[2:], name=name)
+    whole = concat([outer, shape_of(indices)[1:]], 0)
+    return reshape(indices, whole), reshape(counts, outer)
+
+
+class CombinedNonMaxSuppression(NamedTuple):
+    """What `combined_non_max_suppression` gives."""
+
+    nmsed_boxes: Tensor
+    nmsed_scores: Tensor
+    nmsed_classes: Tensor
+    valid_detections: Tensor
+
+
+def combined_non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: Any,
+    max_total_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: Name = None,
+) -> CombinedNonMaxSuppression:
+    """The best boxes of all classes in each image of a batch, with zeros after their end.
+
+    Args:
+        boxes: [batch, number, classes or 1, 4].
+        scores: [batch, number, classes].
+        pad_per_class: no more results than `max_output_size_per_class` for each class.
+        clip_boxes: coordinates are between 0 and 1.
+
+    >>> found = combined_non_max_suppression([[[[0., 0., 1., 2.]]]], [[[0.5]]], 1, 1)
+    >>> found.nmsed_boxes.numpy().tolist(), found.valid_detections.numpy().tolist()
+    ([[[0.0, 0.0, 1.0, 1.0]]], [1])
+    """
+    own = _scores(boxes, scores, iou_threshold, score_threshold)
+    return CombinedNonMaxSuppression(
+        *suppressing.suppress_classes(
+            *own[:2], max_output_size_per_class, max_total_size, *own[2:], pad_per_class, clip_boxes, name
+        )
+    )
+
+
+def crop_and_resize(
+    image: TensorLike,
+    boxes: TensorLike,
+    box_indices: TensorLike,
+    crop_size: Any,
+    method: str = "bilinear",
+    extrapolation_value: float = 0.0,
+    name: Name = None,
+) -> Tensor:
+    """What is in boxes, in the size `crop_size`, as float32.
+
+    Args:
+        image: [batch, height, width, channels].
+        boxes: [number, 4]; coordinates from 0 to 1, also beyond.
+        box_indices: [number], the image of each box.
+        method: "bilinear" or "nearest".
+        extrapolation_value: what is beyond the edges.
+
+    >>> crop_and_resize([[[[1.], [3.]]]], [[0., 0., 1., 1.]], [0], [1, 3]).numpy().ravel().tolist()
+    [1.0, 2.0, 3.0]
+    """
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f"crop_and_resize: `method` must be 'bilinear' or 'nearest', not {method!r}")
+    images, places = convert_to_tensor(image), cast(boxes, dtypes.float32)
+    for x, rank, what in ((images, 4, "image"), (places, 2, "boxes")):
+        if x.shape.rank not in (rank, None):
+            raise ValueError(f"crop_and_resize: `{what}` must have rank {rank}, not the shape {x.shape}")
+    owners = reshape(cast(box_indices, dtypes.int32), stack([shape_of(places)[0]]))
+    wanted = convert_to_tensor(crop_size, dtypes.int32)
+    ys = _positions(places[:, 0], places[:, 2], wanted[0], size_of(images, 1))
+    xs = _positions(places[:, 1], places[:, 3], wanted[1], size_of(images, 2))
+    found = _Grid(images, owners, ys, xs).values(method)
+    height, width = (cast(size_of(images, axis) - 1, dtypes.float32) for axis in (1, 2))
+    inside = ((ys >= 0) & (ys <= height))[:, :, None] & ((xs >= 0) & (xs <= width))[:, None, :]
+    return where(expand_dims(inside, -1), found, cast(extrapolation_value, dtypes.float32), name)  # type: ignore[no-any-return]
+
+
+def _positions(start: Tensor, end: Tensor, count: Tensor, length: Any) -> Tensor:
+    """Where the crop's elements are along one axis: [number, count]."""
+    last = cast(length - 1, dtypes.float32)
+    steps = cast(counted(count), dtypes.float32)
+    scale = (end - start) * last / cast(count - 1, dtypes.float32)
+    single = 0.5 * (start + end) * last
+    spread = (start * last)[:, None] + steps * where(count > 1, scale, start * 0)[:, None]
+    return where(count > 1, spread, single[:, None])  # type: ignore[no-any-return]
+
+
+class _Grid(NamedTuple):
+    """Elements of images, at the crossings of rows and columns."""
+
+    images: Tensor
+    owners: Tensor
+    ys: Tensor
+    xs: Tensor
+
+    def values(self, method: str) -> Tensor:
+        if method == "nearest":
+            return self._at(floor(self.ys + 0.5), floor(self.xs + 0.5))
+        top, left = floor(self.ys), floor(self.xs)
+        bottom, right = ceil(self.ys), ceil(self.xs)
+        down, across = (self.ys - top)[:, :, None, None], (self.xs - left)[:, None, :, None]
+        above, below = self._at(top, left), self._at(bottom, left)
+        above = above + (self._at(top, right) - above) * across
+        below = below + (self._at(bottom, right) - below) * across
+        return above + (below - above) * down  # type: ignore[no-any-return]
+
+    def _at(self, ys: Tensor, xs: Tensor) -> Tensor:
+        rows, columns = _kept(ys, size_of(self.images, 1)), _kept(xs, size_of(self.images, 2))
+        sizes = [shape_of(ys)[0], shape_of(ys)[1], shape_of(xs)[1]]
+        parts = [self.owners[:, None, None], rows[:, :, None], columns[:, None, :]]
+        indices = stack([broadcast_to(part, stack(sizes)) for part in parts], -1)
+        return cast(gather_nd(self.images, indices), dtypes.float32)
+
+
+def _kept(places: Tensor, length: Any) -> Tensor:
+    """Indices, those beyond the edges moved to them."""
+    last = cast(length - 1, dtypes.float32)
+    return cast(where(places < 0, places * 0, where(places > last, last, places)), dtypes.int32)
+
+
+def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: Any, name: Name = None) -> Tensor:
+    """`images` with the outlines of boxes in them.
+
+    Args:
+        images: float, [batch, height, width, channels], with 1, 3 or 4 channels.
+        boxes: [batch, number, 4]; coordinates from 0 to 1.
+        colors: [number, channels], used in turn; None for a table of ten.
+
+    >>> draw_bounding_boxes([[[[0.]] * 3] * 3], [[[0., 0., 1., 1.]]], None).numpy()[0, :, :, 0].tolist()
+    [[1.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+    palette = [[0.0] * 0] if colors is None else colors
+    return drawn_boxes(images, cast(boxes, dtypes.float32), cast(palette, dtypes.float32), name)  # type: ignore[no-any-return]

@@ -1,0 +1,108 @@
+"""Boxes: numbers from TensorFlow 2.21, the same in graphs whose sizes are unknown, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+BOXES = np.array(
+    [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]],
+    "f",
+)
+SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3], "f")
+
+
+def close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.ravel(found), np.ravel(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_the_best_of_those_that_overlap() -> None:
+    assert tf.image.non_max_suppression(BOXES, SCORES, 3).numpy().tolist() == [3, 0, 5]
+    assert tf.image.non_max_suppression(BOXES[:, [2, 3, 0, 1]], SCORES, 3).numpy().tolist() == [3, 0, 5]
+    assert tf.image.non_max_suppression(BOXES, SCORES, 30, score_threshold=0.4).numpy().tolist() == [3, 0]
+    assert tf.image.non_max_suppression(BOXES, SCORES, 0).shape == (0,)
+    indices, scores = tf.image.non_max_suppression_with_scores(BOXES, SCORES, 6, soft_nms_sigma=0.5)
+    assert indices.numpy().tolist() == [3, 0, 1, 5, 4, 2]
+    close(scores, [0.95, 0.9, 0.38400355, 0.3, 0.2560026, 0.19697244])
+    indices, count = tf.image.non_max_suppression_padded(
+        np.stack([BOXES, BOXES[::-1]]),
+        np.stack([SCORES] * 2),
+        5,
+        score_threshold=0.4,
+        pad_to_max_output_size=True,
+    )
+    assert indices.numpy().tolist() == [[3, 0, 0, 0, 0], [3, 0, 1, 0, 0]]
+    assert count.numpy().tolist() == [2, 3]
+    overlaps = np.array([[1, 0.7, 0.1], [0.7, 1, 0.1], [0.1, 0.1, 1]], "f")
+    assert tf.image.non_max_suppression_overlaps(overlaps, [0.1, 0.3, 0.2], 3).numpy().tolist() == [1, 2]
+
+
+def test_classes_together() -> None:
+    scores = np.array([[[0.9, 0.1], [0.8, 0.7], [0.2, 0.6]]], "f")
+    found = tf.image.combined_non_max_suppression(
+        BOXES[None, :3, None] * 0.5, scores, 2, 3, score_threshold=0.15
+    )
+    close(found.nmsed_scores, [0.9, 0.7, 0.0])
+    close(found.nmsed_classes, [0, 1, 0])
+    close(found.nmsed_boxes[0, 1], [0, 0.05, 0.5, 0.55])
+    assert found.valid_detections.numpy().tolist() == [2]
+    padded = tf.image.combined_non_max_suppression(BOXES[None, :3, None], scores, 1, 9, pad_per_class=True)
+    assert padded.nmsed_scores.shape == (1, 2)
+
+
+def test_graphs_whose_sizes_are_unknown() -> None:
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, 4]), tf.TensorSpec([None]), tf.TensorSpec([], tf.int32)]
+    )
+    def traced(boxes: Any, scores: Any, most: Any) -> Any:
+        return tf.image.non_max_suppression(boxes, scores, most), tf.image.non_max_suppression_padded(
+            boxes, scores, most, pad_to_max_output_size=True
+        )
+
+    indices, (padded, count) = traced(BOXES, SCORES, 4)
+    assert indices.numpy().tolist() == [3, 0, 5]
+    assert padded.numpy().tolist() == [3, 0, 5, 0] and count.numpy() == 3
+    assert traced(BOXES[:0], SCORES[:0], 4)[0].shape == (0,)
+    for boxes, scores, most in ((BOXES, SCORES[:2], 3), (BOXES, SCORES, -1)):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            traced(boxes, scores, most)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="iou_threshold"):
+        tf.image.non_max_suppression(BOXES, SCORES, 3, iou_threshold=1.5)
+
+
+def test_what_is_in_boxes() -> None:
+    image = np.arange(12, dtype="f").reshape(1, 3, 4, 1)
+    boxes = [[0.0, 0.0, 1.0, 1.0], [0.25, 0.5, 0.75, 1.5]]
+    found = tf.image.crop_and_resize(image, boxes, [0, 0], [2, 3], extrapolation_value=-1.0)
+    close(found[0], [0, 1.5, 3, 8, 9.5, 11])
+    close(found[1], [3.5, 5, -1, 7.5, 9, -1])
+    close(tf.image.crop_and_resize(image, boxes, [0, 0], [1, 1]), [5.5, 7])
+    close(tf.image.crop_and_resize(image, boxes, [0, 0], [2, 2], "nearest")[0], [0, 3, 8, 11])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.image.crop_and_resize(image, boxes, [0, 1], [2, 2])
+    with tf.GradientTape() as tape:
+        tape.watch([x := tf.constant(image), places := tf.constant(boxes)])
+        y = tf.reduce_sum(tf.image.crop_and_resize(x, places, [0, 0], [2, 3]))
+    of_image, of_boxes = tape.gradient(y, [x, places])
+    close(tf.reduce_sum(of_image), 10)
+    # Only the middle column of the first crop lies between elements: half of 3 columns, in each of 2 rows.
+    close(of_boxes[0], [0, 3, 0, 3])
+
+
+def test_outlines() -> None:
+    image = np.zeros((1, 6, 7, 3), "f")
+    drawn = tf.image.draw_bounding_boxes(
+        image, [[[0.1, 0.2, 0.8, 0.9], [0.5, 0.5, 1.5, 0.7]]], [[0.5] * 3, [0.2] * 3]
+    )
+    assert drawn.numpy()[0, :, :, 1].astype(float).round(1).tolist() == [
+        [0.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.0],
+        [0.0, 0.5, 0.0, 0.0, 0.0, 0.5, 0.0],
+        [0.0, 0.5, 0.0, 0.2, 0.2, 0.5, 0.0],
+        [0.0, 0.5, 0.0, 0.2, 0.2, 0.5, 0.0],
+        [0.0, 0.5, 0.5, 0.2, 0.2, 0.5, 0.0],
+        [0.0, 0.0, 0.0, 0.2, 0.2, 0.0, 0.0],
+    ]
+    assert not image.any()
