@@ -14,24 +14,13 @@ from ..ir.specs import Spec
 from ..tensor import EagerTensor, SymbolicTensor
 from ..tensor_spec import TensorSpec
 from .elements import Row, leaf_specs, mapped_spec
-from .sources import rows_of
+from .parts import Parts
 from .stage import INFINITE, UNKNOWN, Elements, Later, Stage
 
 
 def check_size(size: Any) -> None:
     if isinstance(size, int) and size <= 0:
         raise errors.InvalidArgumentError("Batch size must be greater than zero.")
-
-
-def batched(spec: Any, size: Any, what: str = "batch") -> Any:
-    """The spec of batches of `size`; None when that is not known."""
-    known = size if isinstance(size, int) else None
-
-    def with_size(leaf: TensorSpec) -> TensorSpec:
-        dims = leaf.spec.shape
-        return TensorSpec(None if dims is None else (known, *dims), leaf.dtype)
-
-    return mapped_spec(with_size, spec, what)
 
 
 def divided(count: int, size: Any, drop: bool) -> int:
@@ -48,7 +37,8 @@ class Batched(Stage):
 
     def __init__(self, source: Stage, size: Any, drop: bool, is_parallel: bool = False) -> None:
         self.source, self.size, self.drop = source, size, drop
-        self.spec = batched(source.spec, size if drop else None)
+        self.parts = Parts(source.spec, "batch")
+        self.spec = self.parts.batched(size if drop else None)
         if is_parallel:
             self.name = "_ParallelBatchDataset"
 
@@ -58,8 +48,7 @@ class Batched(Stage):
     def elements(self) -> Elements:
         blocks = self.source.blocks(self.size)
         if blocks is None:
-            stack = Stack(self.source.spec)
-            return Batches(self.source.elements(), itertools.repeat(self.size), self.drop, stack)
+            return Batches(self.source.elements(), itertools.repeat(self.size), self.drop, self.parts.stack)
         if not self.drop:
             return blocks
         return (block for block in blocks if len(block[0]) == self.size)
@@ -87,40 +76,6 @@ class Batches:
         return self.stack(rows)
 
 
-class Stack:
-    """Rows → one row, whose leaves have one more axis."""
-
-    def __init__(self, spec: Any) -> None:
-        self.specs = leaf_specs(spec)
-
-    def __call__(self, rows: list[Row]) -> Row:
-        columns = zip(*rows, strict=True)
-        return [
-            stacked(column, spec, i) for i, (column, spec) in enumerate(zip(columns, self.specs, strict=True))
-        ]
-
-
-def stacked(column: Sequence[Any], spec: Spec, component: int) -> np.ndarray[Any, Any]:
-    """Leaves of one shape as one array. Raises InvalidArgumentError when their shapes differ."""
-    first = column[0]
-    if first.ndim == 0 and spec.dtype.kind not in "SV":
-        for number, leaf in enumerate(column):
-            if leaf.ndim:
-                raise _differ(column, number, component)
-        return np.array(column, spec.dtype.numpy)
-    for number, leaf in enumerate(column):
-        if leaf.shape != first.shape:
-            raise _differ(column, number, component)
-    return np.stack(column)
-
-
-def _differ(column: Sequence[Any], number: int, component: int) -> Exception:
-    return errors.InvalidArgumentError(
-        f"Cannot batch tensors with different shapes in component {component}. First element had shape "
-        f"{list(column[0].shape)} and element {number} had shape {list(column[number].shape)}."
-    )
-
-
 class PaddedBatched(Stage):
     """`padded_batch`: elements padded to one shape, then stacked."""
 
@@ -135,7 +90,7 @@ class PaddedBatched(Stage):
             TensorSpec(_static(dims), leaf.dtype) for leaf, dims in zip(inner, self.padded, strict=True)
         ]
         packed = _repacked(source.spec, iter(leaves))
-        self.spec = batched(packed, size if drop else None, "padded_batch")
+        self.spec = Parts(packed, "padded_batch").batched(size if drop else None)
 
     def check(self) -> None:
         check_size(self.size)
@@ -283,34 +238,25 @@ class Unbatched(Stage):
 
     def __init__(self, source: Stage) -> None:
         self.source = source
-        self.spec = mapped_spec(_slice_of, source.spec, "unbatch")
-        sizes = {leaf.shape[0] for leaf in leaf_specs(source.spec) if leaf.shape} - {None}
+        self.parts = Parts(source.spec, "unbatch")
+        self.spec = self.parts.unbatched()
+        sizes = {part.spec.shape[0] for part in self.parts.parts if part.spec.shape.rank} - {None}
         if len(sizes) > 1:
             raise ValueError(f"Dimensions {' and '.join(map(str, sizes))} are not compatible")
+        self.size: int | None = sizes.pop() if sizes else None
 
     def elements(self) -> Elements:
-        return _Flat(map(_slices, self.source.elements()))
+        return _Flat(map(self._slices, self.source.elements()))
+
+    def _slices(self, row: Row) -> Iterator[Row]:
+        self.parts.count(row)
+        return self.parts.slices(row)
 
     def cardinality(self) -> int:
         known = self.source.cardinality()
-        sizes = {leaf.shape[0] for leaf in leaf_specs(self.source.spec) if leaf.shape} - {None}
         if known in (INFINITE, 0):
             return known
-        return known * sizes.pop() if known >= 0 and sizes else UNKNOWN  # type: ignore[operator]
-
-
-def _slice_of(leaf: TensorSpec) -> TensorSpec:
-    dims = leaf.spec.shape
-    if dims == ():
-        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-    return TensorSpec(None if dims is None else dims[1:], leaf.dtype)
-
-
-def _slices(row: Row) -> Iterator[Row]:
-    sizes = {len(leaf) if leaf.ndim else -1 for leaf in row}
-    if len(sizes) > 1 or -1 in sizes:
-        raise errors.InvalidArgumentError("Input element must have the same batch size in each component.")
-    return zip(*map(rows_of, row), strict=True)
+        return known * self.size if known >= 0 and self.size is not None else UNKNOWN
 
 
 class _Flat:
@@ -339,12 +285,13 @@ class Rebatched(Stage):
         self.unbatched = Unbatched(source)
         self.sizes, self.drop = sizes, drop
         same = sizes[0] if drop and len(set(sizes)) == 1 else None
-        self.spec = batched(self.unbatched.spec, same, "rebatch")
+        self.parts = Parts(self.unbatched.spec, "rebatch")
+        self.spec = self.parts.batched(same)
 
     def check(self) -> None:
         for size in self.sizes:
             check_size(size)
 
     def elements(self) -> Elements:
-        stack = Stack(self.unbatched.spec)
-        return Batches(self.unbatched.elements(), itertools.cycle(self.sizes), self.drop, stack)
+        sizes = itertools.cycle(self.sizes)
+        return Batches(self.unbatched.elements(), sizes, self.drop, self.parts.stack)

@@ -12,6 +12,7 @@ from .files import TFRecordDataset
 from .optional import Optional
 from .options import AutotuneOptions, DistributeOptions, OptimizationOptions, ServiceOptions, ThreadingOptions
 from .records import TFRecordWriter as _Records
+from .reducing import Reduced, Reducer
 from .sources import Items
 from .stage import INFINITE as INFINITE_CARDINALITY
 from .stage import UNKNOWN as UNKNOWN_CARDINALITY
@@ -109,6 +110,11 @@ def map_and_batch(
     return lambda dataset: dataset.map(map_func, num_parallel_calls).batch(batch_size, drop_remainder)
 
 
+def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
+    """One element for each key, which a `Reducer` makes of all elements with that key."""
+    return lambda dataset: Dataset(Reduced(dataset._stage, key_func, reducer))
+
+
 def parallel_interleave(
     map_func: Any,
     cycle_length: Any,
@@ -137,6 +143,8 @@ group_by_window = _method("group_by_window")
 ignore_errors = _method("ignore_errors")
 scan = _method("scan")
 snapshot = _method("snapshot")
+dense_to_sparse_batch = _method("sparse_batch")
+rejection_resample = _method("rejection_resample")
 take_while = _method("take_while")
 unbatch = _method("unbatch")
 unique = _method("unique")
@@ -149,11 +157,12 @@ load = Dataset.load
 save = Dataset.save
 
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter", "DistributeOptions",
-    "OptimizationOptions", "Optional", "RandomDataset", "ServiceOptions", "TFRecordDataset", "TFRecordWriter",
-    "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length", "cardinality", "choose_from_datasets",
-    "copy_to_device", "dense_to_ragged_batch", "enumerate_dataset", "from_list", "get_next_as_optional",
-    "get_single_element", "get_structure", "group_by_window", "ignore_errors", "load", "map_and_batch",
-    "parallel_interleave", "prefetch_to_device", "sample_from_datasets", "save", "scan", "shuffle_and_repeat",
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter",
+    "DistributeOptions", "OptimizationOptions", "Optional", "RandomDataset", "Reducer", "ServiceOptions",
+    "TFRecordDataset", "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length",
+    "cardinality", "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
+    "enumerate_dataset", "from_list", "get_next_as_optional", "get_single_element", "get_structure",
+    "group_by_reducer", "group_by_window", "ignore_errors", "load", "map_and_batch", "parallel_interleave",
+    "prefetch_to_device", "rejection_resample", "sample_from_datasets", "save", "scan", "shuffle_and_repeat",
     "snapshot", "take_while", "unbatch", "unique",
 ]  # fmt: skip

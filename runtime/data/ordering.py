@@ -52,9 +52,9 @@ class Shuffled(Through):
 
     def blocks(self, size: int) -> Elements | None:
         """Of slices of tensors only the numbers are shuffled."""
-        if not isinstance(self.source, Slices):
+        table = self.source.table if isinstance(self.source, Slices) else None
+        if table is None:
             return None
-        table = self.source.table
         drawn = Drawn(iter(range(len(table[0]))), self._limit(), Samples(*self.seeds.next()))
         parts = iter(lambda: list(itertools.islice(drawn, size)), [])
         return ([array[part] for array in table] for part in parts)
@@ -365,8 +365,12 @@ class Unique(Through):
     def __init__(self, source: Stage) -> None:
         super().__init__(source)
         leaves = leaf_specs(source.spec)
-        if len(leaves) != 1 or leaves[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
-            raise TypeError("unique takes elements of one component, of dtype int32, int64 or string")
+        if len(leaves) != 1:
+            raise errors.InvalidArgumentError(
+                f"unique takes elements of one component, these have {len(leaves)}"
+            )
+        if leaves[0].dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError(f"unique takes int32, int64 and string, not {leaves[0].dtype.name}")
 
     def elements(self) -> Elements:
         seen = set()

@@ -39,8 +39,9 @@ class Choices(Stage):
         return self.weights.cardinality() if isinstance(self.weights, Stage) else INFINITE
 
 
-def _heights(weights: Any) -> Any:
+def _heights(given: Any) -> Any:
     """The cumulated probabilities; TensorFlow takes a detour over their logarithms."""
+    weights = given.reshape(-1)
     with np.errstate(divide="ignore"):
         logits = np.log(weights / weights.sum())
     return np.cumsum(np.exp(logits.astype(np.float64) - logits.max()))

@@ -13,7 +13,8 @@ from ..convert import convert_to_tensor
 from ..tensor import EagerTensor
 from ..tensor_spec import TensorSpec
 from ..type_spec import TypeSpec
-from .elements import Row, fitted, leaf_specs, leaves_of, mapped_spec, row_of, spec_of
+from .elements import Row, fitted, leaf_specs, leaves_of, row_of, spec_of
+from .parts import Parts
 from .samples import Samples, Seeds
 from .stage import INFINITE, UNKNOWN, Elements, Stage
 
@@ -43,52 +44,42 @@ class Slices(Stage):
         self.leaves = leaves_of(element)
         if not self.leaves:
             raise ValueError("Argument `tensors` cannot be empty.")
-        self.spec = mapped_spec(_unbatched, spec_of(element), "from_tensor_slices")
-        first: int | None = None
-        for leaf in self.leaves:
-            size = None if leaf.shape.rank is None else leaf.shape[0]
-            if first is not None and size is not None and size != first:
-                raise ValueError(f"Dimensions {first} and {size} are not compatible")
-            first = size if first is None else first
+        whole = spec_of(element)
+        self.parts = Parts(whole, "from_tensor_slices")
+        self.spec = self.parts.unbatched()
+        sizes = [part.spec.shape for part in self.parts.parts]
+        known = [shape[0] for shape in sizes if shape.rank is not None and shape[0] is not None]
+        for size in known:
+            if size != known[0]:
+                raise ValueError(f"Dimensions {known[0]} and {size} are not compatible")
+        self.size = known[0] if known else None
 
     @property
-    def table(self) -> list[Any]:
-        return [leaf._array for leaf in self.leaves]
+    def table(self) -> list[Any] | None:
+        """The arrays whose rows the elements are; None when there is a sparse or ragged tensor among them."""
+        return [leaf._array for leaf in self.leaves] if self.parts.is_dense else None
 
     def check(self) -> None:
-        known = all(isinstance(leaf, EagerTensor) for leaf in self.leaves)
-        if known and len({len(array) for array in self.table}) > 1:
-            raise errors.InvalidArgumentError("the tensors have different numbers of slices")
+        if all(isinstance(leaf, EagerTensor) for leaf in self.leaves):
+            self.size = self.parts.count([leaf._array for leaf in self.leaves])
 
     def elements(self) -> Elements:
-        return zip(*map(rows_of, self.table), strict=True)
+        return self.parts.slices([leaf._array for leaf in self.leaves])
 
-    def blocks(self, size: int) -> Elements:
+    def blocks(self, size: int) -> Elements | None:
         table = self.table
+        if table is None:
+            return None
         return iter([[array[i : i + size] for array in table] for i in range(0, len(table[0]), size)])
 
     def cardinality(self) -> int:
-        sizes = [leaf.shape[0] for leaf in self.leaves if leaf.shape.rank is not None]
-        return next((size for size in sizes if size is not None), UNKNOWN)
+        return UNKNOWN if self.size is None else self.size
 
 
 class Items(Slices):
     """`experimental.from_list`."""
 
     name = "_ListDataset"
-
-
-def _unbatched(spec: TensorSpec) -> TensorSpec:
-    if spec.shape.rank == 0:
-        raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-    return TensorSpec(None if spec.spec.shape is None else spec.spec.shape[1:], spec.dtype)
-
-
-def rows_of(array: Any) -> Iterator[Any]:
-    """The rows of an array as leaves: strings and datasets are arrays of rank 0."""
-    if array.ndim == 1 and array.dtype.kind in "OV":
-        return map(array.__getitem__, [(i, ...) for i in range(len(array))])
-    return iter(array)
 
 
 class Range(Stage):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import seeds
 from ..convert import convert_to_tensor
 from . import batching, caching, mapping, ordering, windows
-from .elements import leaf_specs, normalised
+from .elements import normalised
 from .options import Options
 from .samples import Seeds
 from .stage import Stage, number
@@ -349,13 +349,45 @@ class Transformations:
         row_splits_dtype: Any = "int64",
         name: str | None = None,
     ) -> Dataset:
-        """Elements stacked; scalars and elements of fully known shape as in `batch`.
+        """Elements stacked: a RaggedTensor, of elements whose shape varies; a tensor of the others.
 
-        Raises TypeError for elements whose shape varies.
+        >>> import agc.runtime as tf
+        >>> ragged = tf.data.Dataset.range(1, 4).map(tf.range)
+        >>> [x.to_list() for x in ragged.ragged_batch(2)]
+        [[[0], [0, 1]], [[0, 1, 2]]]
         """
-        for leaf in leaf_specs(self.element_spec):
-            if leaf.shape is None or None in leaf.shape:
-                raise TypeError(
-                    f"ragged_batch: elements of varying shape ({leaf}) cannot be put into a ragged tensor"
-                )
-        return self.batch(batch_size, drop_remainder)
+        from .ragged_batches import as_ragged
+
+        as_rows: Any = self._then(as_ragged(self._stage, row_splits_dtype))
+        return as_rows.batch(batch_size, drop_remainder)  # type: ignore[no-any-return]
+
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset:
+        """Dense elements of shape `row_shape` or less, `batch_size` at a time, as a SparseTensor.
+
+        >>> import agc.runtime as tf
+        >>> batches = tf.data.Dataset.range(1, 3).map(tf.range).sparse_batch(2, [3])
+        >>> [tf.sparse.to_dense(x).numpy().tolist() for x in batches]
+        [[[0, 0, 0], [0, 1, 0]]]
+        """
+        from .sparse_batches import SparseBatched
+
+        return self._then(SparseBatched(self._stage, number(batch_size), row_shape))
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: Any,
+        initial_dist: Any = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Dataset:
+        """Pairs of a class and an element, some of which are left out, so that the classes come as often as wanted.
+
+        Args:
+            class_func: gives the class of an element, a scalar integer.
+            target_dist: how often each class is wanted: floats whose sum is 1.
+            initial_dist: how often each comes; estimated from what has come so far when it is None.
+        """
+        from .resampling import resampled
+
+        return resampled(self, class_func, target_dist, initial_dist, seed)

@@ -18,7 +18,7 @@ from ..ops.ranges import range
 from ..ops.reductions import reduce_sum
 from ..ops.scattering import scatter_nd, tensor_scatter_nd_update
 from ..ops.selecting import gather, gather_nd, where
-from ..ops.shaping import expand_dims, transpose
+from ..ops.shaping import ensure_shape, expand_dims, transpose
 from ..tensor import Tensor
 from .checks import expect, sparse_only
 from .tensor import SparseTensor
@@ -56,9 +56,10 @@ def to_dense(
     if default_value is None:
         default_value = "" if sparse.dtype is dtypes.string else zeros([], sparse.dtype)
     default = convert_to_tensor(default_value, sparse.dtype)
-    dense: Tensor = tensor_scatter_nd_update(
-        fill(sparse.dense_shape, default), indices, sparse.values, name=name
-    )
+    blank = fill(sparse.dense_shape, default)
+    if not blank.shape.is_fully_defined():
+        blank = ensure_shape(blank, sparse.shape)  # a spec may know more than the graph shows
+    dense: Tensor = tensor_scatter_nd_update(blank, indices, sparse.values, name=name)
     return dense
 
 

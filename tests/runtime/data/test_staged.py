@@ -247,6 +247,21 @@ def test_branches_choose_datasets(function):
     assert int(f(tf.constant(False), D.range(3), D.range(5).map(lambda x: x * 2))) == 20
 
 
+def test_elements_are_ragged_and_sparse_tensors(function):
+    def sums(ragged, sparse):
+        rows, total = 0, tf.constant(0)
+        for x in ragged:
+            rows += x.nrows()
+            total += tf.reduce_sum(x.flat_values)
+        for x in sparse:
+            total += tf.reduce_sum(x.values)
+        return rows, total
+
+    ragged = D.from_tensor_slices(tf.ragged.constant([[1, 2], [3], [], [4]])).batch(3)
+    sparse = D.from_tensor_slices(tf.sparse.SparseTensor([[0, 0], [1, 2]], [10, 20], [2, 3]))
+    assert [int(x) for x in function(sums)(ragged, sparse)] == [4, 40]
+
+
 def test_python_cannot_walk_over_an_iterator_of_a_graph():
     @tf.function(autograph=False)
     def f(ds):
