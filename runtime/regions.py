@@ -63,7 +63,7 @@ def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
         return one.with_shape(shapes.generalise(one.shape, other.shape))
     if isinstance(one, ArraySpec) and isinstance(other, ArraySpec):
         element = common_spec(one.element, other.element)
-        return ArraySpec(element) if isinstance(element, Spec) else None
+        return None if element is None else ArraySpec(element)
     return one if isinstance(one, RefSpec) and one == other else None
 
 

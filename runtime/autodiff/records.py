@@ -13,7 +13,7 @@ from .. import dtypes
 from ..execute.results import returns_many
 from ..ir.builder import Builder
 from ..ir.graph import Constant, Operand, Operation
-from ..ir.specs import AnySpec, ArraySpec, RefSpec, Spec
+from ..ir.specs import AnySpec, ArraySpec, RefSpec
 from ..ops.declare import Op, wrap
 from ..tensor import EagerTensor, Reference, SymbolicArray, SymbolicTensor, Tensor
 
@@ -35,7 +35,7 @@ def carries_gradient(x: Any) -> bool:
 
 def spec_carries_gradient(spec: AnySpec) -> bool:
     if isinstance(spec, ArraySpec):
-        return is_continuous(spec.element.dtype)
+        return spec_carries_gradient(spec.element)
     return is_continuous(spec.content.dtype if isinstance(spec, RefSpec) else spec.dtype)
 
 
@@ -55,11 +55,6 @@ class Record:
         self.inputs = list(inputs)
         self.attrs = attrs
         self.outputs = list(outputs)
-
-    @property
-    def results(self) -> list[Any]:
-        """The outputs, also those that the operation was given after it was recorded."""
-        return self.outputs
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         """The gradients of the inputs, from those of the outputs (None where nothing depends on an output)."""
@@ -86,24 +81,33 @@ class Pullback(Record):
 
 
 class GraphRecord(Record):
-    """An operation of a graph that is being built."""
+    """An operation of a graph that is being built. It may be given more inputs and outputs later."""
 
-    __slots__ = ("builder", "operation")
+    __slots__ = ("_known", "builder", "operation")
 
     def __init__(self, operation: Operation, builder: Builder) -> None:
-        inputs = [_original(operand, builder) for operand in operation.inputs]
-        outputs = [wrap(value, builder) for value in operation.outputs]
-        super().__init__(operation.op, inputs, operation.attrs, outputs)
+        self.op = operation.op
+        self.attrs = operation.attrs
         self.operation = operation
         self.builder = builder
+        self._known: tuple[int, list[Any]] | None = None
 
     @property
-    def results(self) -> list[Any]:
+    def inputs(self) -> list[Any]:  # type: ignore[override]
+        size = len(self.operation.inputs)
+        if self._known is None or self._known[0] != size:
+            self._known = size, [_original(operand, self.builder) for operand in self.operation.inputs]
+        return self._known[1]
+
+    @property
+    def outputs(self) -> list[Any]:  # type: ignore[override]
         return [wrap(value, self.builder) for value in self.operation.outputs]
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         if self.operation.regions:
-            raise LookupError(f"no gradient is defined for the operation {self.operation.type!r}")
+            from .structures import BACK
+
+            return BACK[self.operation.type](self, grads, wanted)
         return super().back(grads, wanted)
 
 
@@ -148,6 +152,3 @@ def pulled_back(
 def _called(grad: Any) -> Any:
     """A gradient may be a function without arguments, to be called only if somebody wants it."""
     return grad() if callable(grad) else grad
-
-
-__all__ = ["GraphRecord", "Pullback", "Record", "Spec", "carries_gradient", "key_of", "pulled_back"]

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..ops.arithmetic import add
+from ..ops.element_gradients import array_sum
+from ..tensor import Tensor
 from .records import Key, Record, carries_gradient, key_of
 
 
@@ -42,7 +44,7 @@ class Sums:
 
 def summed(one: Any, other: Any) -> Any:
     """The sum of two gradients of one thing."""
-    return add(one, other)
+    return add(one, other) if isinstance(one, Tensor) else array_sum(one, other)
 
 
 def gradients(
@@ -67,11 +69,12 @@ def gradients(
         if flags is None:
             continue
         record = records[i]
-        keys = [key_of(output) for output in record.results]
+        keys = [key_of(output) for output in record.outputs]
         grads = [sums.get(key) if key in wanted else sums.pop(key) for key in keys]
         if all(grad is None for grad in grads):
             continue
-        for x, grad in zip(record.inputs, record.back(grads, flags), strict=True):
+        inputs = record.inputs  # before the way back gives the operation more of them
+        for x, grad in zip(inputs, record.back(grads, flags), strict=True):
             if grad is not None:
                 sums.add(key_of(x), grad)
     return [sums.get(key_of(source)) for source in sources]
@@ -90,5 +93,5 @@ def _depending(
         ]
         if any(flags):
             found[i] = flags
-            active.update({key_of(output) for output in record.results} - stops)
+            active.update({key_of(output) for output in record.outputs} - stops)
     return found

@@ -20,14 +20,14 @@ from typing import Any
 from .. import nest
 from ..convert import convert_to_tensor
 from ..ir.builder import Builder, current, start_recording, stop_recording
-from ..ir.graph import Operation
+from ..ir.graph import Operation, Value
 from ..ops.casting import identity
 from ..ops.creation import ones_like, zeros
 from ..ops.declare import Op
 from ..ops.extents import shape
 from ..tensor import EagerTensor, Tensor
 from ..variable import Variable
-from .records import GraphRecord, Key, Record, carries_gradient, is_continuous, key_of
+from .records import GraphRecord, Key, Record, carries_gradient, is_continuous, key_of, spec_carries_gradient
 from .sweep import gradients
 
 LOG = logging.getLogger("agc")
@@ -110,6 +110,20 @@ class GradientTape:
         if self._builder is not None and is_inside(builder, self._builder):
             self.keep(GraphRecord(operation, builder))
 
+    @property
+    def is_persistent(self) -> bool:
+        return self._persistent
+
+    def wants(self, inputs: Sequence[Any]) -> list[bool]:
+        """Which of the inputs of an eager operation are watched, or depend on what is."""
+        if self._builder is not None:
+            return [False] * len(inputs)
+        if self._watch_accessed_variables:
+            for x in inputs:
+                if isinstance(x, Variable) and x.trainable:
+                    self.watch(x)
+        return [key_of(x) in self._tracked and carries_gradient(x) for x in inputs]
+
     def keep(self, record: Record) -> None:
         """Record what depends on something watched."""
         if self._watch_accessed_variables:
@@ -121,10 +135,10 @@ class GradientTape:
             self._records.append(record)
             self._tracked.update(key_of(y) for y in record.outputs if carries_gradient(y))
 
-    def also_gives(self, record: Record, outputs: Sequence[Any]) -> None:
-        """A recorded operation of a graph was given more outputs."""
-        if any(key_of(y) in self._tracked for y in record.outputs):
-            self._tracked.update(key_of(y) for y in outputs if carries_gradient(y))
+    def grown(self, operation: Operation, added: Sequence[Value]) -> None:
+        """An operation of a graph was given more outputs, for a way back through it."""
+        if not self._tracked.isdisjoint(operation.outputs):
+            self._tracked.update(value for value in added if spec_carries_gradient(value.spec))
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from a tensor or variable, or each of a nest of them, from now on."""

@@ -41,6 +41,9 @@ class Recorder(Protocol):
     def added(self, operation: Operation, builder: Builder) -> None:
         """An operation became part of the graph that `builder` builds."""
 
+    def grown(self, operation: Operation, added: Sequence[Value]) -> None:
+        """An operation of a graph was given more outputs, for a way back through it."""
+
 
 class _Stack(threading.local):
     def __init__(self) -> None:

@@ -10,6 +10,8 @@ float32[2, ?] ref int32[] array bool[...]
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import dtypes, shapes
 
 
@@ -71,11 +73,11 @@ class RefSpec:
 
 
 class ArraySpec:
-    """A TensorArray whose elements are of the given kind."""
+    """A TensorArray, or a list, whose elements are of the given kind; those of a list may be lists."""
 
     __slots__ = ("element",)
 
-    def __init__(self, element: Spec) -> None:
+    def __init__(self, element: Any) -> None:
         self.element = element
 
     def __eq__(self, other: object) -> bool:

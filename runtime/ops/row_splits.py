@@ -158,6 +158,9 @@ def _(starts: Array, limits: Array, deltas: Array) -> tuple[Array, Array]:
     return (starts[row] + column.astype(starts.dtype) * deltas[row]).astype(starts.dtype), splits
 
 
+ranges.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
+
+
 @op
 def ragged_coordinates(row_splits: Inputs, name: Name = None) -> Spec:
     """The coordinates of the values of nested rows in a tensor with these rows; the outermost splits come first.

@@ -11,7 +11,7 @@ from .. import components, leaves, nest, shapes
 from ..convert import convert_to_tensor
 from ..devices import log_placement, placement
 from ..execute import EXECUTORS, Runner
-from ..ir.builder import Builder, current
+from ..ir.builder import Builder, current, recorders
 from ..ir.graph import Constant, Graph, Operand
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.declare import wrap
@@ -49,7 +49,8 @@ class ConcreteFunction:
         self.ends = traced.ends
         self._structure = traced.outputs
         self._leaves = nest.flatten(traced.outputs)
-        self._executor = executor
+        self.executor = executor
+        self.ways: dict[Any, Any] = {}  # there and back, for tapes: see autodiff/calls.py
         self._runner: Runner | None = None
         self._references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
         self._single = isinstance(traced.outputs, Output) and isinstance(self._output_specs()[0], Spec)
@@ -178,6 +179,10 @@ class ConcreteFunction:
         builder = current()
         if builder is not None:
             return self._recorded(builder, inputs)
+        if recorders():
+            from ..autodiff.calls import recorded
+
+            return recorded(self, inputs)
         return self.run(
             [leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs]
         )
@@ -186,15 +191,18 @@ class ConcreteFunction:
         """Run the graph on arrays."""
         runner = self._runner
         if runner is None:
-            runner = self._runner = EXECUTORS[self._executor](self.graph)
+            runner = self._runner = EXECUTORS[self.executor](self.graph)
             if placement.logged:
                 self._log_placement()
         results = runner(arrays + self._references)
         if self._single:
             result = results[0]
             return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
-        given = [_eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)]
-        return as_python(self._filled(given))
+        return self.packed([eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)])
+
+    def packed(self, results: list[Any]) -> Any:
+        """The graph's results, as tensors and states of TensorArrays, in the structure of the function's."""
+        return as_python(self._filled(results))
 
     def _log_placement(self) -> None:
         for operation in self.graph.get_operations():
@@ -269,7 +277,8 @@ def _run_time_value(leaf: Any) -> Any:
     return argument._array
 
 
-def _eager(result: Any, spec: AnySpec) -> Any:
+def eager(result: Any, spec: AnySpec) -> Any:
+    """What a run of a graph gives, as users and operations see it."""
     if isinstance(spec, ArraySpec):
         return EagerArray(result, spec)
     return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from agc.autograph import api, staging
 
 from .. import config
-from ..ir.builder import current
+from ..ir.builder import current, is_plain
 from ..tensor import EagerTensor
 from .cache import TraceCache, is_alive
 from .concrete import ConcreteFunction
@@ -66,7 +66,7 @@ class Function(Generic[P, R]):
         if config._state["eager"]:
             return self.python_function(*args, **kwargs)
         try:
-            if not kwargs and current() is None:
+            if not kwargs and is_plain():
                 key = tuple(
                     [(a._array.dtype, a._array.shape) if type(a) is EagerTensor else key_of(a) for a in args]
                 )
@@ -78,7 +78,7 @@ class Function(Generic[P, R]):
             concrete = self._for(arguments)
             result = concrete.call_arguments(arguments)
             is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
-            if is_known and not kwargs and current() is None and self._is_plain(args, arguments):
+            if is_known and not kwargs and is_plain() and self._is_plain(args, arguments):
                 self._cache.remember(key, concrete)
             return result  # type: ignore[no-any-return]
         except BaseException as error:

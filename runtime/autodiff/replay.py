@@ -1,0 +1,59 @@
+"""Running a graph operation by operation, as eager code does: so that tapes can record each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..execute.failures import located
+from ..ir.graph import Constant, Graph, Operand, Operation
+from ..tensor import EagerTensor
+
+
+def replayed(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+    """The outputs of `graph`; arguments and results are tensors, states of TensorArrays, and variables."""
+    values: dict[Operand, Any] = dict(zip(graph.inputs, arguments, strict=True))
+    for operation in graph.live_operations():
+        inputs = [_read(operand, values) for operand in operation.inputs]
+        values.update(zip(operation.outputs, _results(operation, inputs), strict=True))
+    return [_read(operand, values) for operand in graph.outputs]
+
+
+def _read(operand: Operand, values: dict[Operand, Any]) -> Any:
+    return EagerTensor(operand.value) if isinstance(operand, Constant) else values[operand]
+
+
+def _results(operation: Operation, inputs: list[Any]) -> list[Any]:
+    if operation.type == "call":
+        return replayed(operation.regions[0], inputs)
+    if operation.type == "cond":
+        then, orelse = operation.regions
+        return replayed(then if bool(inputs[0]) else orelse, inputs[1:])
+    if operation.type == "switch":
+        number, regions = int(inputs[0]), operation.regions
+        return replayed(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
+    if operation.type == "while":
+        return _rounds(operation, inputs)
+    try:
+        results = operation.op.run(inputs, operation.attrs)
+    except Exception as error:
+        arrays = [getattr(x, "_array", x) for x in inputs]
+        found = located(error, operation, arrays)
+        if found is error:
+            raise
+        raise found from None
+    return results if isinstance(results, list) else [results]
+
+
+def _rounds(operation: Operation, inputs: list[Any]) -> list[Any]:
+    test, body = operation.regions
+    count = len(operation.outputs)
+    state, invariants = inputs[:count], inputs[count:]
+    left = operation.attrs.get("maximum_iterations")
+    while left is None or left > 0:
+        (go,) = replayed(test, [*state, *invariants])
+        if not go:
+            break
+        state = replayed(body, [*state, *invariants])
+        left = None if left is None else left - 1
+    return state

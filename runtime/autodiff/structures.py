@@ -1,0 +1,162 @@
+"""Ways back through operations with regions: `cond`, `switch`, `call`, `while`.
+
+    y = cond p, x                 y, s = cond p, x                  dx = cond p, dy, s
+      then x        ==>             then x                 and        then dy, s
+        s = sin x                     s = sin x                         ...
+        yield ...                     yield ..., s
+
+The operation that stands in the graph is given more outputs: what its regions have to save. A loop saves in lists, one
+element each time round; what does not change from round to round is not saved again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ir.builder import current, recorders
+from ..ir.graph import Constant, Graph, Operand, Value
+from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..ops.declare import wrap
+from ..ops.structure import CALL, COND, SWITCH
+from ..regions import common_spec
+from .loop_reversal import while_back
+from .records import Grads, GraphRecord
+from .reversal import Reversal, blank, making_list
+
+
+def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """The callee gives what it saves, and another call goes back through it."""
+    (callee,) = record.operation.regions
+    reversal = Reversal(callee, [grad is not None for grad in grads], wanted)
+    flags = reversal.has_gradient
+    if not any(flags):
+        return [None] * len(flags)
+    outputs = reversal.outputs(flags)
+    saved = reversal.saved()
+    extra = [value for value in saved if value not in callee.inputs]
+    results = extend(record, [reversal.forward_graph(extra)], [value.spec for value in extra])
+    passed = dict(zip(callee.inputs, record.inputs, strict=True)) | dict(zip(extra, results, strict=True))
+    graph = Graph(
+        reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
+    )
+    operands = [*(grad for grad in grads if grad is not None), *(passed[value] for value in saved)]
+    found = add_structure(CALL, operands, [graph], {"name": graph.name})
+    return _placed(found, flags)
+
+
+def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """Each branch gives what it saves (and blanks for what others save); the same choice is made on the way back."""
+    operation = record.operation
+    given = [grad is not None for grad in grads]
+    reversals = [Reversal(region, given, wanted[1:]) for region in operation.regions]
+    flags = [any(column) for column in zip(*(r.has_gradient for r in reversals), strict=True)]
+    if not any(flags):
+        return [None] * len(wanted)
+    for reversal in reversals:
+        reversal.fill(flags)
+    outputs = [reversal.outputs(flags) for reversal in reversals]
+    saved = [reversal.saved() for reversal in reversals]
+    own = [
+        [value for value in values if value not in reversal.graph.inputs]
+        for reversal, values in zip(reversals, saved, strict=True)
+    ]
+    extra = [value for values in own for value in values]
+    forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
+    results = extend(record, forward, [value.spec for value in extra])
+    passed = dict(zip(extra, results, strict=True))
+    for region in operation.regions:
+        passed |= dict(zip(region.inputs, record.inputs[1:], strict=True))
+    used = list(dict.fromkeys(value for values in saved for value in values))
+    dys = [grad for grad in grads if grad is not None]
+    graphs = [
+        _taking(reversal, len(dys), values, used, results)
+        for reversal, values, results in zip(reversals, saved, outputs, strict=True)
+    ]
+    selector = record.inputs[0]
+    op = COND if operation.type == "cond" else SWITCH
+    found = add_structure(op, [selector, *dys, *(passed[value] for value in used)], graphs, {})
+    return [None, *_placed(found, flags)]
+
+
+def _with_blanks(reversal: Reversal, own: list[Value], everybody: list[list[Value]]) -> Graph:
+    """The forward region, with blanks in the places of what the other regions save."""
+    extra: list[Operand] = []
+    for values in everybody:
+        for value in values:
+            if values is own:
+                extra.append(value)
+            else:
+                extra.append(_blank_operand(reversal, value.spec))
+    return reversal.forward_graph(extra)
+
+
+def _blank_operand(reversal: Reversal, spec: AnySpec) -> Operand:
+    if isinstance(spec, ArraySpec):
+        reversal.forward.operations += making_list(spec)
+        return reversal.forward.operations[-1].outputs[0]
+    assert isinstance(spec, Spec)
+    return Constant(blank(spec)._array)
+
+
+def _taking(
+    reversal: Reversal, count: int, saved: list[Value], used: list[Value], outputs: list[Operand]
+) -> Graph:
+    """The backward region, which takes all that any of the regions has saved."""
+    inner = dict(zip(saved, reversal.back.inputs[count:], strict=True))
+    inputs = [inner.get(value) or Value(value.name, value.spec) for value in used]
+    own = reversal.back.inputs[:count]
+    return Graph(reversal.graph.name, (*own, *inputs), tuple(reversal.back.operations), tuple(outputs))
+
+
+def extend(record: GraphRecord, regions: list[Graph], specs: list[AnySpec]) -> list[Any]:
+    """Give an operation of a graph under construction other regions, which have more outputs; those outputs."""
+    operation = record.operation
+    names = [value.name for value in _last(regions[0].outputs, len(specs))]
+    added = tuple(Value(name, spec) for name, spec in zip(names, specs, strict=True))
+    operation.outputs = (*operation.outputs, *added)
+    operation.regions = tuple(regions)
+    results = [wrap(value, record.builder) for value in added]
+    for tape in recorders():
+        tape.grown(operation, added)
+    return results
+
+
+def _last(outputs: Sequence[Operand], count: int) -> list[Any]:
+    found = outputs[len(outputs) - count :]
+    return [value if isinstance(value, Value) else Value("saved", value.spec) for value in found]
+
+
+def add_structure(
+    op: Any, arguments: Sequence[Any], regions: list[Graph], attrs: dict[str, Any]
+) -> list[Any]:
+    """Record an operation with regions in the graph that is being built; its results."""
+    builder = current()
+    assert builder is not None
+    operands = [builder.operand(argument) for argument in arguments]
+    specs = [_common([region.outputs[i].spec for region in regions]) for i in range(len(regions[0].outputs))]
+    values = builder.add(op, operands, attrs, specs, tuple(regions))
+    return [wrap(value, builder) for value in values]
+
+
+def _common(specs: list[AnySpec]) -> AnySpec:
+    found = specs[0]
+    for spec in specs[1:]:
+        both = common_spec(found, spec)
+        assert both is not None
+        found = both
+    return found
+
+
+def _placed(found: list[Any], flags: Sequence[bool]) -> Grads:
+    rest = iter(found)
+    return [next(rest) if flag else None for flag in flags]
+
+
+BACK: dict[str, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
+    "call": call_back,
+    "cond": branches_back,
+    "switch": branches_back,
+    "while": while_back,
+}
+"""The way back through an operation with regions, by its name."""
