@@ -385,6 +385,16 @@ class SymbolicTensor(Tensor):
             raise TypeError("Scalar tensor has no `len()`")
         return int(rows)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from .numpy_calls import on_ufunc  # only programs that mix both need it
+
+        return on_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from .numpy_calls import on_function
+
+        return on_function(function, args, kwargs)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise NotImplementedError(
             f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
