@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, shapes
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.graph import Operand
 from ..ir.specs import Spec
@@ -70,6 +71,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return choose(features < 0, dy * (y + 1), dy)
 
 
+@accepted("silu")
 def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
     """`x * sigmoid(beta * x)`, known as swish.
 
@@ -84,6 +86,7 @@ def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
 swish = silu
 
 
+@accepted("gelu")
 def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
     """`x` times the chance that a normal variable is smaller than `x`.
 

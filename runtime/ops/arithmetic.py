@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import composites, dtypes, errors, shapes
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -269,6 +270,7 @@ def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
 truediv = divide
 
 
+@accepted("divide_no_nan")
 def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
     """`x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
 
@@ -316,6 +318,7 @@ def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
     return [dy] * len(inputs)
 
 
+@accepted("clip_by_value")
 def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
     """`t` with what is smaller than the minimum or larger than the maximum replaced by these.
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -190,6 +191,7 @@ def _(input: Array) -> Array:
 stop_gradient.no_gradient("that is what it is for")
 
 
+@accepted("complex")
 def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
     """Complex numbers from their parts.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import seeds
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..tensor import Tensor
 from .casting import cast
@@ -22,6 +23,7 @@ from .selecting import where
 from .stateless import stateless_uniform
 
 
+@accepted("dropout")
 def dropout(
     x: TensorLike, rate: Any, noise_shape: Any = None, seed: int | None = None, name: Name = None
 ) -> Tensor:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
 from .casting import cast, of_parts
@@ -223,6 +224,7 @@ def _(dy: Any, y: Any, x: Any) -> Any:
     return dy * digamma(x)
 
 
+@accepted("real")
 def real(input: TensorLike, name: Name = None) -> Tensor:
     """The real parts: `input` itself when it is not complex.
 

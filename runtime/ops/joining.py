@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, nest, shapes
+from ..composites import accepted
 from ..convert import (
     convert_to_tensor,
     holds_tensor,
@@ -240,6 +241,7 @@ def _all(dy: list[Any], y: list[Any]) -> list[Any]:
     return [zeros_like(part) if grad is None else grad for grad, part in zip(dy, y, strict=True)]
 
 
+@accepted("split")
 def split(
     value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str | None = None
 ) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -174,6 +175,7 @@ def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
     return None, multiply(expand_dims(dy, -1), softmax(logits) - chosen)
 
 
+@accepted("sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
     """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
 

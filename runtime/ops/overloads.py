@@ -52,7 +52,8 @@ def _forward(operation: Binary, reflected: str) -> Callable[[Any, Any], Any]:
         try:
             return operation(self, other)
         except (TypeError, ValueError):
-            if hasattr(type(other), reflected) and not isinstance(other, _CONVERTIBLE):
+            knows_better = hasattr(type(other), reflected) and type(other) is not type(self)
+            if knows_better and not isinstance(other, _CONVERTIBLE):
                 return NotImplemented  # an object that may know better what to do with a tensor
             raise
 

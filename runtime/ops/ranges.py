@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, shapes
+from ..composites import accepted
 from ..convert import convert_to_tensor, is_tensor_like, to_array
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
@@ -117,6 +118,7 @@ def _(start: Array, stop: Array, num: Array, axis: int) -> Array:
     return np.moveaxis(np.concatenate([inner, last[None]]), 0, axis).astype(first.dtype, copy=False)
 
 
+@accepted("one_hot")
 def one_hot(
     indices: Any,
     depth: Any,

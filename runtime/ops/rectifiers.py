@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -51,6 +52,7 @@ def _(dy: Any, y: Any, features: Any) -> Any:
     return where((features > 0) & (features < 6), dy, zeros_like(dy))
 
 
+@accepted("leaky_relu")
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
     """`features`, with `alpha * x` for negative ones; those of integers are float32.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..composites import accepted
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import Axis
@@ -340,6 +341,7 @@ def _(condition: Array) -> Array:
     return np.argwhere(condition).astype(np.int64, copy=False)
 
 
+@accepted("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
     """The slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.
 

@@ -7,9 +7,12 @@
 from __future__ import annotations
 
 from .constants import constant
+from .joining import stack
 from .mapping import map_flat_values
+from .picking import boolean_mask, stack_dynamic_partitions
 from .ranges import range, row_splits_to_segment_ids, segment_ids_to_row_splits
 
 __all__ = [
-    "constant", "map_flat_values", "range", "row_splits_to_segment_ids", "segment_ids_to_row_splits",
+    "boolean_mask", "constant", "map_flat_values", "range", "row_splits_to_segment_ids", "segment_ids_to_row_splits",
+    "stack", "stack_dynamic_partitions",
 ]  # fmt: skip

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
+from ..asserting import require
 from ..convert import convert_to_tensor
 from ..ir.builder import current
-from ..ops.arithmetic import multiply
+from ..ops.arithmetic import maximum, multiply
 from ..ops.extents import size as size_of
+from ..ops.joining import concat
 from ..ops.ranges import range as counted
 from ..ops.reductions import reduce_max
 from ..ops.row_splits import checked_row_splits, rowids_of_splits, splits_of_lengths, splits_of_rowids
@@ -65,8 +67,6 @@ class RowPartition:
             if known is not None and None not in known:
                 nrows = known[-1] + 1 if known else 0  # type: ignore[operator]
             else:
-                from ..ops.joining import concat
-
                 nrows = reduce_max(concat([ids, in_dtype([-1], ids.dtype)], 0)) + 1
         count = in_dtype(nrows, ids.dtype)
         if isinstance(count, EagerTensor):
@@ -100,12 +100,8 @@ class RowPartition:
             if static[0] is not None:
                 rows = count // max(static[0], 1) if static[0] else count * 0
             else:
-                from ..ops.arithmetic import maximum
-
                 rows = count // maximum(length, 1)
         if validate and count is not None and None in static[: 3 if nrows is not None else 2]:
-            from ..asserting import require
-
             require(count == rows * length, "values do not fill rows of the given length:", [count, length])
         splits = multiply(counted(in_dtype(rows + 1, length.dtype)), length)
         return cls(splits, length)

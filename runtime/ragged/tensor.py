@@ -15,6 +15,8 @@ import numpy as np
 from agc.autograph.staging import register
 
 from .. import dtypes
+from ..errors import InvalidArgumentError
+from ..ops.comparison import equal, not_equal
 from ..ops.creation import fill
 from ..ops.extents import shape as shape_of
 from ..ops.overloads import install
@@ -365,5 +367,21 @@ def partitioned(values: Any, rows: RowPartition) -> RaggedTensor:
     return RaggedTensor(values, rows, internal=True)
 
 
+def _compared(operation: Any, otherwise: bool) -> Any:
+    """`==` and `!=`: None, and what has other rows, is not equal."""
+
+    def method(self: RaggedTensor, other: Any) -> Any:
+        if other is None:
+            return otherwise
+        try:
+            return operation(self, other)
+        except (InvalidArgumentError, ValueError):
+            return otherwise
+
+    return method
+
+
 install(RaggedTensor)
+RaggedTensor.__eq__ = _compared(equal, False)  # type: ignore[method-assign]
+RaggedTensor.__ne__ = _compared(not_equal, True)  # type: ignore[method-assign]
 register(BACKEND, RaggedTensor, always=False)

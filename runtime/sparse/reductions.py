@@ -186,7 +186,7 @@ def segment_mean(
     [[2.0], [5.0]]
     """
     sums, counts = _segments(data, indices, segment_ids, num_segments)
-    return divide_no_nan(sums, counts)
+    return divide_no_nan(sums, counts)  # type: ignore[no-any-return]
 
 
 def segment_sqrt_n(
@@ -199,7 +199,7 @@ def segment_sqrt_n(
     [[4.0]]
     """
     sums, counts = _segments(data, indices, segment_ids, num_segments)
-    return divide_no_nan(sums, sqrt(counts))
+    return divide_no_nan(sums, sqrt(counts))  # type: ignore[no-any-return]
 
 
 def _segments(data: Any, indices: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:

@@ -1,0 +1,63 @@
+"""What is left: sizes, sums of several tensors, one-hot vectors, joined texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import dtypes
+from ..ops import arithmetic, extents, ranges
+from ..ops.strings import join as string_join
+from .broadcasting import with_common_rows
+from .known import in_dtype
+from .mapping import check_same_rows, map_flat_values
+from .tensor import RaggedTensor
+
+
+def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The number of elements that are there."""
+    return extents.size(input.flat_values, out_type)
+
+
+def rank(input: Any, name: str | None = None) -> Any:
+    """The number of axes."""
+    return in_dtype(input.ragged_rank + extents.rank(input.flat_values), dtypes.int32)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of tensors with the same rows."""
+    ragged = [one for one in inputs if isinstance(one, RaggedTensor)]
+    if len(ragged) < len(inputs):
+        raise ValueError("ragged_add_n: all inputs must be ragged tensors")
+    for other in ragged[1:]:
+        check_same_rows(ragged[0], other)
+    return ragged[0].with_flat_values(arithmetic.add_n([one.flat_values for one in ragged]))
+
+
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """A vector with one element on for each number."""
+    if isinstance(axis, int) and axis >= 0:
+        if axis <= indices.ragged_rank:
+            raise ValueError(
+                f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank})."
+            )
+        axis -= indices.ragged_rank
+    return map_flat_values(ranges.one_hot, indices, depth, on_value, off_value, axis, dtype)
+
+
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+    """Texts that stand in the same places joined."""
+    flat, rows = with_common_rows(list(inputs))
+    return rows(string_join(flat, separator))
+
+
+OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "size": size,
+    "rank": rank,
+    "add_n": add_n,
+    "one_hot": one_hot,
+    "string_join": join,
+}
