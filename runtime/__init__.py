@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from . import bitwise as bitwise
     from . import data as data
     from . import debugging as debugging
+    from . import experimental as experimental
     from . import image as image
     from . import io as io
     from . import keras as keras
@@ -174,6 +175,7 @@ __version__ = "2.21.0"
 NAMESPACES = (
     "bitwise",
     "debugging",
+    "experimental",
     "keras",
     "data",
     "image",

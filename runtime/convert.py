@@ -29,6 +29,7 @@ Conversion = Callable[[Any, dtypes.DType | None], Tensor]
 
 _conversions: list[tuple[type, Conversion]] = []
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
+_ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__dlpack__")
 
 
 def register_tensor_conversion_function(kind: type, conversion: Conversion) -> None:
@@ -108,6 +109,8 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
         return _from_numpy(np.asarray(value), dtype)
     if isinstance(value, TensorShape):
         value = value.as_list()
+    if type(value) not in _PLAIN and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS):
+        return _from_numpy(_of_another_library(value), dtype)
     array = _from_python(value)
     if dtype is None or array.dtype == dtype.numpy:
         return array
@@ -116,6 +119,13 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
     if dtype.is_floating or dtype.is_complex:
         return np.array(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
     return array.astype(dtype.numpy)
+
+
+def _of_another_library(value: Any) -> np.ndarray[Any, Any]:
+    """An object that says how it is an array: a column of a table, a tensor of another library."""
+    if hasattr(type(value), "__array__") or hasattr(type(value), "__array_interface__"):
+        return np.asarray(value)
+    return np.from_dlpack(value)
 
 
 def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:

@@ -186,7 +186,9 @@ class EagerTensor(Tensor):
     def __getattr__(self, name: str) -> NoReturn:
         if name in ("op", "graph", "value_index"):
             raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-        raise AttributeError(f"'EagerTensor' object has no attribute {name!r}")
+        from .array_attributes import missing
+
+        raise missing("EagerTensor", name)
 
     def numpy(self) -> Any:
         """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
@@ -194,6 +196,27 @@ class EagerTensor(Tensor):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """The elements for memoryview(), which may not write; from Python 3.12 on."""
+        view = self._array.view()
+        view.flags.writeable = False
+        return memoryview(view)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        from .experimental.dlpack import exported
+
+        return exported(self, **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from .experimental.dlpack import CPU
+
+        return CPU
+
+    def _repr_html_(self) -> str:
+        from .html import tensor_html
+
+        return tensor_html(self, "tf.Tensor")
 
     def __bool__(self) -> bool:
         return bool(self._array)
@@ -317,6 +340,23 @@ class SymbolicTensor(Tensor):
         """Add what you know of the shape; ValueError when it contradicts what is known."""
         merged = self.shape.merge_with(shape)
         self._value.spec = self._value.spec.with_shape(merged.dims)  # type: ignore[union-attr]
+
+    def __getattr__(self, name: str) -> NoReturn:
+        from .array_attributes import missing
+
+        raise missing("SymbolicTensor", name)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a traced tensor cannot be pickled: `{self._value.name}` is a value of the graph that is being "
+            "built, and gets one when that runs"
+        )
+
+    def __copy__(self) -> SymbolicTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
+        return self
 
     def numpy(self) -> NoReturn:
         raise NotImplementedError(

@@ -305,6 +305,11 @@ class Variable(PartialUpdates):
     def __reduce__(self) -> Any:
         return _made_again, (self._array, self.trainable, self.short_name, self.shape)
 
+    def _repr_html_(self) -> str:
+        from .html import tensor_html
+
+        return tensor_html(self, f"tf.Variable {self.name!r}")
+
     def __repr__(self) -> str:
         known = f" shape={self.shape} dtype={self.dtype.name}"
         if current() is not None:

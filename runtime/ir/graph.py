@@ -235,6 +235,11 @@ class Graph:
 
         return show(self).rstrip("\n")
 
+    def _repr_html_(self) -> str:
+        from ..html import text_html
+
+        return text_html(str(self))
+
     def __repr__(self) -> str:
         return f"<Graph {self.name!r}: {len(self.inputs)} inputs, {len(self.operations)} operations>"
 

@@ -232,6 +232,11 @@ class ConcreteFunction:
         ]
         return nest.pack_sequence_as(self._structure, flat)
 
+    def _repr_html_(self) -> str:
+        from ..html import text_html
+
+        return text_html(f"{self.pretty_printed_signature()}\n\n{self.graph}")
+
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
 

@@ -213,6 +213,11 @@ class Function(Generic[P, R]):
             return name
         return Function, (self.python_function, self.name, self._options)
 
+    def _repr_html_(self) -> str:
+        from ..html import text_html
+
+        return text_html(self.pretty_printed_concrete_signatures() or f"{self.name}: not traced yet")
+
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self.name}>"
 

@@ -1,0 +1,61 @@
+"""Attributes of NumPy's arrays that tensors do not have, and what to write instead."""
+
+from __future__ import annotations
+
+INSTEAD = {
+    "T": "tf.transpose(x)",
+    "mT": "tf.linalg.matrix_transpose(x)",
+    "size": "tf.size(x), or x.shape.num_elements() for what is known before the graph runs",
+    "nbytes": "x.numpy().nbytes",
+    "itemsize": "x.dtype.size",
+    "flat": "tf.reshape(x, [-1])",
+    "real": "tf.math.real(x)",
+    "imag": "tf.math.imag(x)",
+    "data": "x.numpy().data",
+    "item": "x.numpy().item()",
+    "tolist": "x.numpy().tolist()",
+    "astype": "tf.cast(x, dtype)",
+    "view": "tf.bitcast(x, dtype)",
+    "copy": "tf.identity(x); a tensor never changes, so x itself will do",
+    "fill": "tf.fill(x.shape, value)",
+    "reshape": "tf.reshape(x, shape)",
+    "ravel": "tf.reshape(x, [-1])",
+    "flatten": "tf.reshape(x, [-1])",
+    "transpose": "tf.transpose(x, perm)",
+    "swapaxes": "tf.transpose(x, perm)",
+    "squeeze": "tf.squeeze(x, axis)",
+    "repeat": "tf.repeat(x, repeats, axis)",
+    "take": "tf.gather(x, indices, axis=axis)",
+    "sort": "tf.sort(x)",
+    "argsort": "tf.argsort(x)",
+    "clip": "tf.clip_by_value(x, low, high)",
+    "round": "tf.round(x)",
+    "conj": "tf.math.conj(x)",
+    "dot": "tf.tensordot(x, y, 1), or x @ y for matrices",
+    "cumsum": "tf.cumsum(x, axis)",
+    "cumprod": "tf.math.cumprod(x, axis)",
+    "sum": "tf.reduce_sum(x, axis)",
+    "prod": "tf.reduce_prod(x, axis)",
+    "mean": "tf.reduce_mean(x, axis)",
+    "var": "tf.math.reduce_variance(x, axis)",
+    "std": "tf.math.reduce_std(x, axis)",
+    "max": "tf.reduce_max(x, axis)",
+    "min": "tf.reduce_min(x, axis)",
+    "any": "tf.reduce_any(x, axis)",
+    "all": "tf.reduce_all(x, axis)",
+    "argmax": "tf.argmax(x, axis)",
+    "argmin": "tf.argmin(x, axis)",
+    "nonzero": "tf.where(x)",
+    "trace": "tf.linalg.trace(x)",
+    "diagonal": "tf.linalg.diag_part(x)",
+}
+
+
+def missing(kind: str, name: str) -> AttributeError:
+    """The error for an attribute that a tensor does not have.
+
+    >>> missing("EagerTensor", "astype")
+    AttributeError("'EagerTensor' object has no attribute 'astype': write tf.cast(x, dtype)")
+    """
+    advice = f": write {INSTEAD[name]}" if name in INSTEAD else ""
+    return AttributeError(f"{kind!r} object has no attribute {name!r}{advice}")

@@ -1,0 +1,7 @@
+"""The module `tf.experimental`: what TensorFlow keeps there."""
+
+from __future__ import annotations
+
+from . import dlpack
+
+__all__ = ["dlpack"]

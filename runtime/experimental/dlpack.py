@@ -1,0 +1,68 @@
+"""Tensors to and from other libraries through DLPack (https://dmlc.github.io/dlpack), by NumPy's implementation.
+
+>>> import numpy as np
+>>> x = from_dlpack(np.arange(3))
+>>> x
+<tf.Tensor: shape=(3,), dtype=int64, numpy=array([0, 1, 2])>
+>>> np.from_dlpack(x).flags.writeable  # a tensor never changes
+False
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..tensor import EagerTensor, Tensor
+
+CPU = (1, 0)
+"""What DLPack calls the memory that all tensors are in: kDLCPU, device 0."""
+
+
+def to_dlpack(tf_tensor: Any) -> Any:
+    """A tensor as a DLPack capsule, which can be consumed once. TypeError for strings and traced tensors."""
+    return exported(convert_to_tensor(tf_tensor))
+
+
+def exported(tensor: Tensor, **options: Any) -> Any:
+    """What `tensor.__dlpack__(**options)` gives.
+
+    Those who can be told not to write get the memory itself, others a copy.
+    """
+    if not isinstance(tensor, EagerTensor) or tensor.dtype is dtypes.string:
+        raise TypeError(
+            f"a tensor that has a value, and whose dtype is no string, can be exported: not {tensor!r}"
+        )
+    view = tensor._array.view()
+    view.flags.writeable = False
+    try:
+        return view.__dlpack__(**options)
+    except BufferError:
+        if options.get("copy") is False:
+            raise
+        return tensor._array.copy().__dlpack__(**options)
+
+
+class _Capsule:
+    """A capsule with the methods that NumPy asks for."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return CPU
+
+
+def from_dlpack(dlcapsule: Any) -> EagerTensor:
+    """A tensor with the values of a capsule, or of another library's array. The data are copied.
+
+    Raises BufferError, TypeError or RuntimeError for what NumPy cannot read, such as memory of a GPU.
+    """
+    source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
+    return EagerTensor(np.from_dlpack(source).copy())

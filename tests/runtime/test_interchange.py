@@ -1,0 +1,165 @@
+"""Tensors beside other libraries: DLPack, buffers, pickles, notebooks, attributes that only arrays have."""
+
+import copy
+import html.parser
+import pickle
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+X = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+
+
+def test_arrays_share_the_memory_of_a_tensor_and_cannot_write_to_it():
+    array = np.from_dlpack(X)
+    assert np.shares_memory(array, X._array)
+    with pytest.raises(ValueError, match="read-only"):
+        array[0, 0] = 9.0
+
+
+def test_those_who_cannot_be_told_not_to_write_get_a_copy():
+    class Old:
+        def __dlpack__(self, stream=None):
+            return X.__dlpack__(stream=stream)
+
+        def __dlpack_device__(self):
+            return X.__dlpack_device__()
+
+    array = np.from_dlpack(Old())
+    assert array.tolist() == X.numpy().tolist()
+    assert not np.shares_memory(array, X._array)
+
+
+def test_a_tensor_from_another_library_is_a_copy():
+    array = np.arange(3.0)
+    tensor = tf.experimental.dlpack.from_dlpack(array)
+    array[0] = 9.0
+    assert tensor.numpy().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_capsules_go_there_and_back():
+    capsule = tf.experimental.dlpack.to_dlpack(X)
+    assert tf.experimental.dlpack.from_dlpack(capsule).numpy().tolist() == X.numpy().tolist()
+    assert X.__dlpack_device__() == (1, 0)
+
+
+@pytest.mark.parametrize("value", [tf.constant("text"), tf.constant(["a"])], ids=str)
+def test_strings_have_no_dlpack(value):
+    with pytest.raises(TypeError, match="whose dtype is no string"):
+        tf.experimental.dlpack.to_dlpack(value)
+
+
+def test_a_buffer_reads_a_tensor():
+    """Python asks for it from 3.12 on, where memoryview(tensor) is the same."""
+    view = tf.constant([1, 2, 3]).__buffer__(0)
+    assert view.tolist() == [1, 2, 3]
+    assert view.readonly
+
+
+@pytest.mark.parametrize(
+    "value",
+    [X, tf.constant("é"), tf.TensorShape([None, 2]), tf.TensorSpec([2], name="x"), tf.float16],
+    ids=lambda value: type(value).__name__,
+)
+def test_pickles_and_copies(value):
+    for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+        assert repr(again) == repr(value)
+
+
+def test_a_traced_tensor_cannot_be_pickled():
+    with pytest.raises(TypeError, match="a traced tensor cannot be pickled: `x` is a value of the graph"):
+        tf.function(lambda x: pickle.dumps(x), autograph=False)(X)
+
+
+def test_a_traced_tensor_is_its_own_copy():
+    @tf.function(autograph=False)
+    def same(x):
+        return (copy.copy(x) is x) and (copy.deepcopy([x])[0] is x)
+
+    assert same(X)
+
+
+class Cells(html.parser.HTMLParser):
+    """The texts of a page, and whether its tags match."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.texts, self.open = [], []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_notebooks_show_tensors_as_tables():
+    assert Cells(X._repr_html_()).texts == [
+        "tf.Tensor shape=(2, 2) dtype=float32",
+        "1.0",
+        "2.0",
+        "3.0",
+        "4.0",
+    ]
+    assert Cells(tf.constant(7)._repr_html_()).texts[1:] == ["7"]
+    assert Cells(tf.constant(["<b>"])._repr_html_()).texts[1:] == ["<b>"]
+    assert Cells(tf.zeros([0, 2])._repr_html_()).texts[1:] == ["[]"]
+    assert Cells(tf.zeros([1, 1, 1])._repr_html_()).texts[1:] == ["[[[0.]]]"]
+    assert "tf.Variable 'v:0'" in Cells(tf.Variable(1.0, name="v")._repr_html_()).texts[0]
+
+
+def test_notebooks_show_the_ends_of_big_tensors():
+    texts = Cells(tf.reshape(tf.range(10_000), [100, 100])._repr_html_()).texts[1:]
+    assert len(texts) == 13 * 13
+    assert (texts[0], texts[-1], texts.count("⋮")) == ("0", "9999", 13)
+
+
+def test_notebooks_show_functions_and_graphs():
+    @tf.function
+    def double(x):
+        return 2.0 * x
+
+    assert Cells(double._repr_html_()).texts == ["double: not traced yet"]
+    concrete = double.get_concrete_function(X)
+    for page in (double._repr_html_(), concrete._repr_html_(), concrete.graph._repr_html_()):
+        assert "double(" in "".join(Cells(page).texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("T", r"tf\.transpose\(x\)"), ("astype", r"tf\.cast"), ("tolist", r"x\.numpy\(\)\.tolist")],
+)
+def test_attributes_that_only_arrays_have_name_what_to_write(name, advice):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': write {advice}"):
+        getattr(X, name)
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': write {advice}"):
+        tf.function(lambda x: getattr(x, name), autograph=False)(X)
+
+
+def test_objects_that_say_how_they_are_arrays_become_tensors():
+    class Column:
+        def __array__(self, dtype=None, copy=None):
+            return np.array([1, 2], dtype=dtype or np.int64)
+
+    assert tf.constant(Column()).dtype is tf.int64
+    assert tf.add(X[0], Column()).numpy().tolist() == [2.0, 4.0]
+
+
+def test_arrays_that_know_dlpack_only_become_tensors():
+    class Foreign:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    assert tf.constant(Foreign(np.array([1.5]))).dtype is tf.float64
