@@ -59,12 +59,20 @@ from ..ops.pools import (
 )
 from ..ops.rectifiers import crelu, leaky_relu, relu6, selu, softsign
 from . import experimental
+from .sequences import (
+    collapse_repeated,
+    ctc_beam_search_decoder,
+    ctc_greedy_decoder,
+    ctc_loss,
+    ctc_unique_labels,
+)
 
 __all__ = [
     "atrous_conv2d", "atrous_conv2d_transpose", "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d",
-    "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "compute_average_loss",
-    "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
-    "conv_transpose", "convolution", "crelu", "depth_to_space", "depthwise_conv2d",
+    "batch_norm_with_global_normalization", "batch_normalization", "bias_add", "collapse_repeated",
+    "compute_average_loss", "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d",
+    "conv3d_transpose", "conv_transpose", "convolution", "crelu", "ctc_beam_search_decoder",
+    "ctc_greedy_decoder", "ctc_loss", "ctc_unique_labels", "depth_to_space", "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dilation2d", "dropout", "elu",
     "embedding_lookup", "erosion2d", "experimental", "gelu", "in_top_k", "l2_loss", "l2_normalize",
     "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool",
