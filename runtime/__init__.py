@@ -158,6 +158,7 @@ if TYPE_CHECKING:
     from .ops.partitioning import dynamic_stitch as dynamic_stitch
     from .ops.permuting import unique_with_counts as unique_with_counts
     from .ops.permuting import unravel_index as unravel_index
+    from .ops.variates import random_index_shuffle as random_index_shuffle
     from .ops.volumes import extract_volume_patches as extract_volume_patches
     from .ordering import identity_n as identity_n
     from .ordering import tuple as tuple
@@ -221,6 +222,7 @@ MEMBERS: dict[str, str] = {
     "fingerprint": ".ops.fingerprints", "guarantee_const": ".ops.outlines",
     "histogram_fixed_width": ".ops.histograms", "histogram_fixed_width_bins": ".ops.histograms",
     "parallel_stack": ".ops.outlines", "required_space_to_batch_paddings": ".ops.outlines",
+    "random_index_shuffle": ".ops.variates",
     "scalar_mul": ".ops.formulas", "shape_n": ".ops.outlines", "unique_with_counts": ".ops.permuting",
     "unravel_index": ".ops.permuting",
     "RaggedTensor": ".ragged.tensor", "RaggedTensorSpec": ".ragged.spec",

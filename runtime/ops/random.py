@@ -13,9 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from .. import dtypes, errors, sampling, seeds
+from .. import dtypes, errors, sampling, seeds, variates
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import DType
@@ -220,13 +218,7 @@ def _(value: Array, seed: int, seed2: int, stream: int) -> Array:
     if count < 2:
         return value
     source = seeds.stream(f"shuffle {value.dtype}", seed, seed2, stream)
-    blocks = -(-(count - 1) // 4)
-    words = source.bits(source.reserve(blocks), blocks).reshape(-1).tolist()
-    order = list(range(count))
-    for i in range(count - 1):
-        j = i + words[i] % (count - i)
-        order[i], order[j] = order[j], order[i]
-    return value[order]
+    return value[variates.shuffled(source, count)]
 
 
 @op(stateful=True)
@@ -246,13 +238,5 @@ def random_categorical(
 
 @random_categorical.kernel
 def _(logits: Array, num_samples: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
-    rows, count = logits.shape[0], int(num_samples)
     source = seeds.stream(f"categorical {dtype.name}", seed, seed2, stream)
-    rounded = -(-count // 4) * 4
-    first = source.reserve(rows * rounded * sampling.BLOCKS_PER_ELEMENT * 2)
-    words = source.bits(first, -(-rows * count * 2 // 4)).reshape(-1)
-    units = sampling.uniform(words, dtypes.float64)[: rows * count].reshape(rows, count)
-    weights = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
-    heights = np.cumsum(np.where(np.isfinite(logits), weights, 0.0), axis=1)
-    drawn = [np.searchsorted(row, unit * row[-1], "right") for row, unit in zip(heights, units, strict=True)]
-    return np.array(drawn, dtype.numpy).reshape(rows, count)
+    return variates.categories(source, logits, int(num_samples)).astype(dtype.numpy)

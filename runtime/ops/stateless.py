@@ -22,6 +22,7 @@ Array = Any
 _SCRAMBLING = (0x3EC8F720, 0x02461E29)
 """The key that scrambles seeds: any would do, this one gives TensorFlow's numbers."""
 
+_WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 
 
@@ -36,6 +37,8 @@ def stateless_uniform(
 ) -> Any:
     """Numbers in [minval, maxval), the same for the same seed; integers need `maxval`, for others it is 1.
 
+    Integers with both bounds None are each as likely as any other of their dtype.
+
     Args:
         seed: two integers.
         alg: accepted for compatibility; the algorithm is Philox.
@@ -44,9 +47,21 @@ def stateless_uniform(
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 9, 4], dtype=int32)>
     """
     kind = dtypes.as_dtype(dtype)
+    seed = seed_of_two(seed)
+    if kind.is_integer and minval is None and maxval is None:
+        from .variates import full_integers  # which builds on this module
+
+        _check(kind, alg, _WHOLE)
+        return full_integers(shape, seed, kind, name)
+    if kind in (dtypes.uint32, dtypes.uint64):
+        raise ValueError(
+            f"Argument `dtype` got invalid value {kind!r} when argument `minval` is not None. Unsigned integers are "
+            "drawn with `minval` and `maxval` None only"
+        )
     _check(kind, alg, (*_FLOATS, dtypes.int32, dtypes.int64))
     if maxval is None and kind.is_integer:
         raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+    minval = 0 if minval is None else minval
     low, high = convert_to_tensor(minval, kind), convert_to_tensor(1 if maxval is None else maxval, kind)
     if kind.is_integer:
         return stateless_random_integers(shape, seed, low, high, name)
@@ -69,7 +84,7 @@ def stateless_normal(
     """
     kind = dtypes.as_dtype(dtype)
     _check(kind, alg, _FLOATS)
-    drawn = stateless_random_normal(shape, seed, kind, name)
+    drawn = stateless_random_normal(shape, seed_of_two(seed), kind, name)
     return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
 
 
@@ -89,7 +104,7 @@ def stateless_truncated_normal(
     """
     kind = dtypes.as_dtype(dtype)
     _check(kind, alg, _FLOATS)
-    drawn = stateless_random_truncated_normal(shape, seed, kind, name)
+    drawn = stateless_random_truncated_normal(shape, seed_of_two(seed), kind, name)
     return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
 
 
@@ -103,16 +118,37 @@ def _check(dtype: dtypes.DType, alg: str, accepted: tuple[dtypes.DType, ...]) ->
         )
 
 
-def _seeded(spec: Spec, seed: Any) -> Spec:
+def seeded(spec: Spec, seed: Any) -> Spec:
     if seed.dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"seed must be int32 or int64, not {seed.dtype.name}")
-    if seed.shape not in (None, (None,), (2,)):
+    if seed.shape not in (None, (None,), (2,), (3,)):
         raise ValueError(f"seed must have shape [2], not {list(seed.shape)}")
     return spec
 
 
-def _stream(seed: Array) -> Stream:
-    """The stream of a seed: one block scrambles it, so that seeds close to each other share no numbers."""
+def seed_of_two(seed: Any) -> Any:
+    """What a user gave as a seed, unless it is known not to be two integers."""
+    tensor = convert_to_tensor(seed)
+    if tensor.shape.dims not in (None, (None,), (2,)):
+        raise ValueError(f"seed must have shape [2], not {tensor.shape}")
+    return tensor
+
+
+def _resumed(low: int, high: int, key: int) -> Stream:
+    """The stream that is at this counter."""
+    stream = Stream(key, 0)
+    stream.counter = high << 64 | low
+    return stream
+
+
+def stream_of(seed: Array) -> Stream:
+    """The stream of a seed: one block scrambles it, so that seeds close to each other share no numbers.
+
+    A seed of three numbers is a state, of a generator or of another stream: the counter (its lower half first) and
+    the key.
+    """
+    if len(seed) == 3:
+        return _resumed(*(int(part) & (1 << 64) - 1 for part in seed))
     first, second = (int(part) & (1 << 64) - 1 for part in seed)
     low = (1 << 32) - 1
     counter = (first & low, first >> 32, second & low, second >> 32)
@@ -127,14 +163,14 @@ def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name 
     >>> stateless_random_uniform([2], [7, 1], float)
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.04012072, 0.54234695], dtype=float32)>
     """
-    return _seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(Spec(dtype, dims(shape)), seed)
 
 
 @stateless_random_uniform.kernel
 def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
     sizes = checked_dims(shape)
     count = math.prod(sizes)
-    return sampling.uniform(sampling.words(_stream(seed), count, dtype), dtype)[:count].reshape(sizes)
+    return sampling.uniform(sampling.words(stream_of(seed), count, dtype), dtype)[:count].reshape(sizes)
 
 
 @op
@@ -146,7 +182,7 @@ def stateless_random_integers(
     >>> stateless_random_integers([4], [1, 2], 0, 10)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 9, 4, 9], dtype=int32)>
     """
-    return _seeded(Spec(minval.dtype, dims(shape)), seed)
+    return seeded(Spec(minval.dtype, dims(shape)), seed)
 
 
 @stateless_random_integers.kernel
@@ -154,7 +190,7 @@ def _(shape: Array, seed: Array, minval: Array, maxval: Array) -> Array:
     low, high = int(minval), int(maxval)
     if low >= high:
         raise errors.InvalidArgumentError(f"Need minval < maxval, got {low} >= {high}")
-    return sampling.integers(_stream(seed), checked_dims(shape), low, high, dtypes.of_array(minval))
+    return sampling.integers(stream_of(seed), checked_dims(shape), low, high, dtypes.of_array(minval))
 
 
 @op
@@ -164,14 +200,14 @@ def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name =
     >>> stateless_random_normal([3], [1, 2], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5441101 , 0.20738031, 0.07356432], dtype=float32)>
     """
-    return _seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(Spec(dtype, dims(shape)), seed)
 
 
 @stateless_random_normal.kernel
 def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
     sizes = checked_dims(shape)
     count = math.prod(sizes)
-    return sampling.normal(sampling.words(_stream(seed), count, dtype), dtype)[:count].reshape(sizes)
+    return sampling.normal(sampling.words(stream_of(seed), count, dtype), dtype)[:count].reshape(sizes)
 
 
 @op
@@ -181,10 +217,10 @@ def stateless_random_truncated_normal(shape: Ints, seed: Input, dtype: DType, na
     >>> stateless_random_truncated_normal([3], [5, 6], float)
     <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.0239844 , -0.53878856,  1.2795534 ], dtype=float32)>
     """
-    return _seeded(Spec(dtype, dims(shape)), seed)
+    return seeded(Spec(dtype, dims(shape)), seed)
 
 
 @stateless_random_truncated_normal.kernel
 def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
     sizes = checked_dims(shape)
-    return sampling.truncated_normal(_stream(seed), math.prod(sizes), dtype).reshape(sizes)
+    return sampling.truncated_normal(stream_of(seed), math.prod(sizes), dtype).reshape(sizes)

@@ -1,0 +1,27 @@
+"""The namespace `tf.random`: random numbers, the same as TensorFlow's for the same seeds."""
+
+from __future__ import annotations
+
+from ..generators import Algorithm, Generator, create_rng_state, get_global_generator, set_global_generator
+from ..ops.distributions import (
+    gamma,
+    poisson,
+    stateless_binomial,
+    stateless_categorical,
+    stateless_gamma,
+    stateless_parameterized_truncated_normal,
+    stateless_poisson,
+)
+from ..ops.distributions import stateless_fold_in as fold_in
+from ..ops.distributions import stateless_split as split
+from ..ops.random import categorical, normal, shuffle, truncated_normal, uniform
+from ..ops.stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
+from ..seeds import set_seed
+from . import experimental
+
+__all__ = [
+    "Algorithm", "Generator", "create_rng_state", "experimental", "get_global_generator", "set_global_generator",
+    "set_seed", "fold_in", "split", "uniform", "normal", "truncated_normal", "shuffle", "categorical", "gamma",
+    "poisson", "stateless_uniform", "stateless_normal", "stateless_truncated_normal", "stateless_binomial",
+    "stateless_categorical", "stateless_gamma", "stateless_parameterized_truncated_normal", "stateless_poisson",
+]  # fmt: skip

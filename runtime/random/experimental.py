@@ -1,0 +1,11 @@
+"""The namespace `tf.random.experimental`."""
+
+from __future__ import annotations
+
+from ..generators import Algorithm, Generator, create_rng_state, get_global_generator, set_global_generator
+from ..ops.distributions import index_shuffle, stateless_fold_in, stateless_shuffle, stateless_split
+
+__all__ = [
+    "Algorithm", "Generator", "create_rng_state", "get_global_generator", "index_shuffle", "set_global_generator",
+    "stateless_fold_in", "stateless_shuffle", "stateless_split",
+]  # fmt: skip
