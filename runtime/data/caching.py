@@ -39,6 +39,9 @@ class Cached(Through):
         self.filename = filename
         self.memory: dict[str, list[Row]] = {}
 
+    def renew(self) -> None:
+        self.memory = {}
+
     def elements(self) -> Elements:
         name = self.filename._array.item().decode()
         if name:

@@ -24,13 +24,13 @@ from ..tensor import EagerTensor, Tensor
 from ..tensor_spec import TensorSpec
 from ..type_spec import CompositeTensor
 from . import ops, ordering, sources
-from .elements import boxed, is_structure, leaf_specs, leaves_of, normalised, packer, unboxed
+from .elements import boxed, is_structure, leaf_specs, leaves_of, normalised, packer
 from .functions import Calls
 from .iterator import Iterator, NumpyIterator
 from .mapping import stable
 from .samples import Seeds
 from .specs import DatasetSpec
-from .stage import INFINITE, Given, Stage, known, number, symbolic
+from .stage import INFINITE, UNKNOWN, Given, Recipe, Stage, number, symbolic
 from .transformations import Transformations
 from .walk import Walk
 
@@ -49,9 +49,13 @@ class Dataset(Transformations, CompositeTensor):
     def __init__(self, stage: Stage) -> None:
         if not isinstance(stage, Stage):
             raise TypeError("a dataset is made with Dataset.from_tensor_slices and the like")
-        stage.check()
-        if isinstance(stage, Given) and isinstance(stage.tensor, EagerTensor):
-            stage = unboxed(stage.tensor._array)
+        if isinstance(stage, Given):
+            stage = stage.with_value(stage.tensor)
+        elif current() is not None:
+            tensors = symbolic(stage)
+            stage = Given(ops.dataset(tensors, Recipe(stage, tensors)), stage.spec, stage)
+        else:
+            stage.check()
         self._stage = stage
 
     # What it is to nests, functions and graphs.
@@ -65,10 +69,7 @@ class Dataset(Transformations, CompositeTensor):
         stage = self._stage
         if isinstance(stage, Given):
             return stage.tensor
-        if current() is None:
-            return EagerTensor(boxed(stage))
-        tensors = symbolic(stage)
-        return ops.dataset(tensors, lambda arrays: known(stage, tensors, arrays))
+        return EagerTensor(boxed(stage)) if current() is None else ops.dataset_handle(stage)
 
     # Walking over it.
 
@@ -108,7 +109,7 @@ class Dataset(Transformations, CompositeTensor):
         >>> Dataset.range(5).batch(2).cardinality().numpy()
         np.int64(3)
         """
-        if current() is not None and symbolic(self._stage):
+        if current() is not None and self._stage.cardinality() == UNKNOWN:
             return ops.dataset_cardinality(self.handle())  # type: ignore[no-any-return]
         return convert_to_tensor(self._stage.cardinality(), dtypes.int64)
 

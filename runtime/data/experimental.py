@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from . import ordering
+from .csv_files import CsvDataset, make_csv_dataset
 from .dataset import Dataset
 from .files import TFRecordDataset
 from .optional import Optional
@@ -157,12 +158,12 @@ load = Dataset.load
 save = Dataset.save
 
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter",
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter", "CsvDataset",
     "DistributeOptions", "OptimizationOptions", "Optional", "RandomDataset", "Reducer", "ServiceOptions",
     "TFRecordDataset", "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length",
     "cardinality", "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
     "enumerate_dataset", "from_list", "get_next_as_optional", "get_single_element", "get_structure",
-    "group_by_reducer", "group_by_window", "ignore_errors", "load", "map_and_batch", "parallel_interleave",
-    "prefetch_to_device", "rejection_resample", "sample_from_datasets", "save", "scan", "shuffle_and_repeat",
-    "snapshot", "take_while", "unbatch", "unique",
+    "group_by_reducer", "group_by_window", "ignore_errors", "load", "make_csv_dataset", "map_and_batch",
+    "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets", "save", "scan",
+    "shuffle_and_repeat", "snapshot", "take_while", "unbatch", "unique",
 ]  # fmt: skip

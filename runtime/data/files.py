@@ -39,9 +39,8 @@ class Files(Stage):
     def elements(self) -> Elements:
         for name in self._paths():
             try:
-                with _opened(name, self.compression) as file:
-                    for record in self.records(file, name):
-                        yield (np.array(record, object),)
+                with opened(name, self.compression) as file:
+                    yield from self.rows(file, name)
             except (OSError, EOFError, zlib.error) as error:
                 raise errors.DataLossError(f"{name}; {error}") from None
 
@@ -51,7 +50,12 @@ class Files(Stage):
             return (item.decode() for (leaf,) in rows for item in np.asarray(leaf).reshape(-1))
         return (item.decode() for item in self.names._array.reshape(-1))
 
+    def rows(self, file: BinaryIO, name: str) -> Elements:
+        """The records of a file, as rows."""
+        return ((np.array(record, object),) for record in self.records(file, name))
+
     def records(self, file: BinaryIO, name: str) -> Iterator[bytes]:
+        """The records of a file."""
         raise NotImplementedError
 
 
@@ -76,7 +80,8 @@ def _as_text(given: Any) -> Any:
     return given.__fspath__() if hasattr(given, "__fspath__") else given
 
 
-def _opened(name: str, compression: str) -> BinaryIO:
+def opened(name: str, compression: str) -> BinaryIO:
+    """A file, to be read. Raises NotFoundError and the like."""
     try:
         if compression == "GZIP":
             return gzip.open(name, "rb")  # type: ignore[return-value]

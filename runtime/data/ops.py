@@ -1,11 +1,11 @@
 """Datasets and iterators in graphs: tensors of dtype variant, and the operations on them.
 
-    d = dataset n [build=<function build>]       : variant[]      a pipeline, made when the graph runs
+    d = dataset n [build=<Recipe _RangeDataset>] : variant[]      a stage, made when the graph runs
     i = iterator d                               : variant[]
     more = iterator_advance i                    : bool[]         to the next element, if there is one
     x = iterator_current i [specs=…]             : float32[3]     that element
 
-A dataset or iterator from outside of the graph is an attribute of `dataset` or `iterator_handle`.
+A dataset or iterator from outside of the graph is an attribute of `dataset_handle` or `iterator_handle`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,17 @@ def dataset(values: Tensors, build: Object, name: Name = None) -> Spec:
 @dataset.kernel
 def _(values: list[Any], build: Any) -> Any:
     return boxed(build(values))
+
+
+@op
+def dataset_handle(stage: Object, name: Name = None) -> Spec:
+    """A pipeline from outside of the graph."""
+    return VARIANT
+
+
+@dataset_handle.kernel
+def _(stage: Any) -> Any:
+    return boxed(stage)
 
 
 @op(stateful=True)

@@ -41,6 +41,9 @@ class Shuffled(Through):
         super().__init__(source)
         self.size, self.seeds = size, seeds
 
+    def renew(self) -> None:
+        self.seeds = self.seeds.anew()
+
     def check(self) -> None:
         if isinstance(self.size, int) and self.size <= 0 and self.size != UNKNOWN:
             raise errors.InvalidArgumentError(

@@ -37,10 +37,15 @@ class Seeds:
     """The seeds of the walks over a stage: always the same, or with `renew` others for each walk."""
 
     def __init__(self, seed: int, seed2: int, renew: bool) -> None:
+        self._given = seed, seed2, renew
         if seed == seed2 == 0:
             seed, seed2 = (int.from_bytes(os.urandom(8)) >> 1 for _ in range(2))
         self.pair = seed, seed2
         self._renewed = Samples(seed, seed2) if renew else None
+
+    def anew(self) -> Seeds:
+        """The same, before the first walk."""
+        return Seeds(*self._given)
 
     def next(self) -> tuple[int, int]:
         if self._renewed is None:

@@ -25,6 +25,9 @@ class Choices(Stage):
         self.weights, self.seeds = weights, seeds
         self.spec = TensorSpec((), dtypes.int64)
 
+    def renew(self) -> None:
+        self.seeds = self.seeds.anew()
+
     def elements(self) -> Elements:
         samples = Samples(*self.seeds.next())
         if isinstance(self.weights, Stage):
@@ -76,4 +79,5 @@ def sampled(datasets: Any, weights: Any, seed: Any, stop_on_empty: bool, rerando
         if len(stages) == 1:
             return datasets[0]  # type: ignore[no-any-return]
     pair = seeds.pair(None if seed is None else int(seed))[:2]
-    return Dataset(Directed(Choices(chosen, Seeds(*pair, bool(rerandomize))), stages, stop_on_empty))
+    selector = Dataset(Choices(chosen, Seeds(*pair, bool(rerandomize))))
+    return Dataset(Directed(selector._stage, stages, stop_on_empty))

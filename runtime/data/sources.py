@@ -137,6 +137,9 @@ class Random(Stage):
         self.seeds = seeds
         self.spec = TensorSpec((), dtypes.int64)
 
+    def renew(self) -> None:
+        self.seeds = self.seeds.anew()
+
     def elements(self) -> Elements:
         samples = Samples(*self.seeds.next())
         return ((np.int64(samples.next()),) for _ in itertools.count())

@@ -7,8 +7,8 @@
 A `Dataset` is the user's handle of a stage. Each walk makes new iterators, down to the source. They can go on after
 an error: what failed is left out, so `ignore_errors` is possible.
 
-In a graph, numbers and tensors of stages may be symbolic. Such a stage knows its spec, and nothing else, until
-`known` puts the values in their place at run time.
+In a graph, a stage is an operation, and the stage before it is `Given` by a tensor. Its numbers and tensors may be
+symbolic: it knows its spec, and nothing else, until `Recipe` puts the values in their place at run time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..tensor import EagerTensor, SymbolicTensor
-from .elements import Row
+from .elements import Row, unboxed
 
 INFINITE = -1
 UNKNOWN = -2
@@ -48,6 +48,9 @@ class Stage:
         """The number of elements, INFINITE or UNKNOWN."""
         return UNKNOWN
 
+    def renew(self) -> None:
+        """Forget what earlier walks have left behind; this is a copy."""
+
     def check(self) -> None:
         """Raise InvalidArgumentError for values that it cannot take; they are known now."""
 
@@ -57,13 +60,23 @@ class Stage:
 
 
 class Given(Stage):
-    """The stage that is in a tensor of dtype variant."""
+    """The stage that is in a tensor of dtype variant; `like` tells what is known of it."""
 
     name = "_VariantDataset"
 
-    def __init__(self, tensor: Any, spec: Any) -> None:
+    def __init__(self, tensor: Any, spec: Any, like: Stage | None = None) -> None:
         self.tensor = tensor
         self.spec = spec
+        self.like = like
+        if like is not None:
+            self.name = like.name
+
+    def cardinality(self) -> int:
+        return UNKNOWN if self.like is None else self.like.cardinality()
+
+    def with_value(self, tensor: Any) -> Stage:
+        """The stage itself, once it is known."""
+        return unboxed(tensor._array) if isinstance(tensor, EagerTensor) else self
 
 
 def number(value: Any, dtype: dtypes.DType = dtypes.int64) -> Any:
@@ -81,16 +94,26 @@ def symbolic(stage: Any) -> list[SymbolicTensor]:
     return list(found.values())
 
 
-def known(stage: Any, tensors: list[SymbolicTensor], arrays: list[Any]) -> Any:
-    """The stage with values for its symbolic tensors."""
-    if not tensors:
+class Recipe:
+    """How the stage of a graph is made anew in each run, from the values of its symbolic tensors."""
+
+    def __init__(self, stage: Stage, tensors: list[SymbolicTensor]) -> None:
+        self.stage = stage
+        self.tensors = tensors
+        self.__name__ = stage.name
+
+    def __call__(self, arrays: list[Any]) -> Stage:
+        values = {id(tensor): array for tensor, array in zip(self.tensors, arrays, strict=True)}
+
+        def value_of(tensor: SymbolicTensor) -> Any:
+            return EagerTensor(np.asarray(values[id(tensor)], tensor.dtype.numpy))
+
+        stage = copy.copy(self.stage)
+        for name, part in vars(self.stage).items():
+            setattr(stage, name, _replaced(part, value_of, {}))
+        stage.renew()
+        stage.check()
         return stage
-    values = {id(tensor): array for tensor, array in zip(tensors, arrays, strict=True)}
-
-    def value_of(tensor: SymbolicTensor) -> Any:
-        return EagerTensor(np.asarray(values[id(tensor)], tensor.dtype.numpy))
-
-    return _replaced(stage, value_of, {})
 
 
 def _replaced(value: Any, change: Callable[[SymbolicTensor], Any], done: dict[int, Any]) -> Any:
@@ -100,6 +123,8 @@ def _replaced(value: Any, change: Callable[[SymbolicTensor], Any], done: dict[in
     if isinstance(value, (list, tuple)):
         parts = [_replaced(part, change, done) for part in value]
         return value if all(a is b for a, b in zip(parts, value, strict=True)) else type(value)(parts)
+    if isinstance(value, (Given, Later)):
+        return value.with_value(_replaced(value.tensor, change, done))
     if not isinstance(value, (Stage, Symbolic)):
         return value
     if id(value) not in done:
@@ -109,18 +134,9 @@ def _replaced(value: Any, change: Callable[[SymbolicTensor], Any], done: dict[in
     return done[id(value)]
 
 
-def _with(value: Any, parts: dict[str, Any]) -> Any:
-    if isinstance(value, Given):
-        from .elements import unboxed
-
-        tensor = parts["tensor"]
-        return unboxed(tensor._array) if isinstance(tensor, EagerTensor) else value
-    if isinstance(value, Later):
-        return int(parts["tensor"]) if isinstance(parts["tensor"], EagerTensor) else value
+def _with(value: Any, attributes: dict[str, Any]) -> Any:
     other = copy.copy(value)
-    vars(other).update(parts)
-    if isinstance(other, Stage):
-        other.check()
+    vars(other).update(attributes)
     return other
 
 
@@ -133,3 +149,7 @@ class Later(Symbolic):
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
+
+    def with_value(self, tensor: Any) -> Any:
+        """The integer, once it is known."""
+        return int(tensor) if isinstance(tensor, EagerTensor) else self

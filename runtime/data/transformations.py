@@ -11,7 +11,7 @@ from . import batching, caching, mapping, ordering, windows
 from .elements import normalised
 from .options import Options
 from .samples import Seeds
-from .stage import Stage, number
+from .stage import Given, Stage, number
 from .threads import AUTOTUNE
 
 if TYPE_CHECKING:
@@ -307,7 +307,7 @@ class Transformations:
         while stage is not None:
             if isinstance(stage, ordering.WithOptions):
                 found = stage.options.merge(found)
-            stage = getattr(stage, "source", None)
+            stage = getattr(stage, "like" if isinstance(stage, Given) else "source", None)
         return found
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:

@@ -157,3 +157,42 @@ def test_damaged_files_of_elements_are_refused(tmp_path):
     with pytest.raises(ValueError, match="the elements are"):
         rows.write_bytes(whole)
         D.load(str(path), tf.TensorSpec((), tf.float32))
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text('a,b,c\n1,2.5,x\n4,,"y, z"\n7,8.5,\n')
+    return str(path)
+
+
+def test_records_of_csv_files(table):
+    ds = tf.data.experimental.CsvDataset(table, [[0.5], [""]], header=True, select_cols=[1, 2])
+    assert [(float(b), c.numpy()) for b, c in ds] == [(2.5, b"x"), (0.5, b"y, z"), (8.5, b"")]
+    excluding = tf.data.experimental.CsvDataset(table, [[0.5], [""]], header=True, exclude_cols=[0])
+    assert len(list(excluding)) == 3
+    needed = iter(tf.data.experimental.CsvDataset(table, [tf.int32, [0.5], tf.string], header=True))
+    assert [int(next(needed)[0]), int(next(needed)[0])] == [1, 4]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Field 2 is required but missing in record!"):
+        next(needed)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Field 1 in record is not a valid int32: 2\.5"):
+        list(tf.data.experimental.CsvDataset(table, [tf.int32, tf.int32, [""]], header=True))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expect 2 fields but have 3"):
+        list(tf.data.experimental.CsvDataset(table, [[""], [""]]))
+
+
+def test_columns_of_csv_files(table):
+    ds = tf.data.experimental.make_csv_dataset(table, 2, label_name="c", shuffle=False, num_epochs=1)
+    assert repr(ds) == (
+        "<_PrefetchDataset element_spec=(OrderedDict([('a', TensorSpec(shape=(None,), dtype=tf.int32, name=None)), "
+        "('b', TensorSpec(shape=(None,), dtype=tf.float32, name=None))]), "
+        "TensorSpec(shape=(None,), dtype=tf.string, name=None))>"
+    )
+    (first, labels), (second, _) = ds
+    assert {key: column.numpy().tolist() for key, column in first.items()} == {"a": [1, 4], "b": [2.5, 0.0]}
+    assert labels.numpy().tolist() == [b"x", b"y, z"]
+    assert second["a"].numpy().tolist() == [7]
+    endless = tf.data.experimental.make_csv_dataset(table, 2, select_columns=["b"], shuffle_seed=1)
+    assert [len(batch["b"]) for batch in endless.take(4)] == [2, 2, 2, 2]
+    with pytest.raises(ValueError, match="must be one of the columns"):
+        tf.data.experimental.make_csv_dataset(table, 2, label_name="z")

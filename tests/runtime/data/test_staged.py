@@ -247,6 +247,66 @@ def test_branches_choose_datasets(function):
     assert int(f(tf.constant(False), D.range(3), D.range(5).map(lambda x: x * 2))) == 20
 
 
+def test_a_branch_makes_a_dataset(function):
+    def scaled(n):
+        ds = D.range(n)
+        if n > 3:
+            ds = ds.map(lambda x: x * n)
+        return total(ds)
+
+    assert [int(function(scaled)(tf.constant(n, tf.int64))) for n in (3, 4)] == [3, 24]
+
+
+def test_a_loop_makes_datasets(function):
+    def triangle(n):
+        result = tf.constant(0, tf.int64)
+        for i in tf.range(n):
+            for x in D.range(tf.cast(i, tf.int64)).batch(2, drop_remainder=True):
+                result += tf.reduce_sum(x)
+        return result
+
+    assert int(function(triangle)(tf.constant(6))) == 14
+
+
+def collected(ds):
+    out = tf.TensorArray(tf.int64, 0, dynamic_size=True)
+    for x in ds:
+        out = out.write(out.size(), x)
+    return out.stack()
+
+
+def test_what_a_function_makes_is_made_anew_in_each_call():
+    """Numbers as TensorFlow's: a shuffle goes on within a call only, a cache is of one call."""
+
+    @tf.function
+    def f(n):
+        ds = D.range(n).shuffle(5, seed=1)
+        kept = ds.cache()
+        return collected(ds), collected(ds), collected(kept), collected(kept)
+
+    def called(n):
+        return [x.numpy().tolist() for x in f(tf.constant(n, tf.int64))]
+
+    first = called(5)
+    assert first[:2] == [[0, 4, 3, 1, 2], [3, 1, 0, 4, 2]]
+    assert first[2] == first[3]
+    assert called(5) == first
+    assert sorted(called(3)[3]) == [0, 1, 2]
+
+
+def test_what_a_function_only_uses_goes_on():
+    ds = D.range(5).shuffle(5, seed=1)
+
+    @tf.function
+    def f():
+        return collected(ds), collected(ds.map(lambda x: x * 10))
+
+    assert [[x.numpy().tolist() for x in f()] for _ in range(2)] == [
+        [[0, 4, 3, 1, 2], [30, 10, 0, 40, 20]],
+        [[0, 1, 3, 4, 2], [10, 20, 0, 40, 30]],
+    ]
+
+
 def test_elements_are_ragged_and_sparse_tensors(function):
     def sums(ragged, sparse):
         rows, total = 0, tf.constant(0)
