@@ -1,8 +1,9 @@
 """The module `tf.keras`: layers, models and what trains them. Each room is loaded when it is first asked for.
 
 >>> from agc import runtime as tf
->>> tf.keras.losses.get("mse")([[1.0]], [[3.0]]).numpy().tolist()
-[4.0]
+>>> model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1, kernel_initializer="ones")])
+>>> model(tf.constant([[1.0, 2.0]])).numpy().tolist()
+[[3.0]]
 """
 
 from __future__ import annotations
@@ -11,15 +12,46 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import activations, constraints, initializers, losses, metrics, optimizers, random, regularizers
+    from . import (
+        activations,
+        backend,
+        callbacks,
+        config,
+        constraints,
+        initializers,
+        layers,
+        losses,
+        metrics,
+        models,
+        optimizers,
+        random,
+        regularizers,
+        utils,
+    )
+    from .initializers import Initializer as Initializer
+    from .layers import Input as Input
+    from .layers import InputSpec as InputSpec
+    from .layers import Layer as Layer
+    from .losses import Loss as Loss
+    from .metrics import Metric as Metric
+    from .models import Model as Model
+    from .models import Sequential as Sequential
+    from .optimizers import Optimizer as Optimizer
+    from .regularizers import Regularizer as Regularizer
+    from .symbolic import KerasTensor as KerasTensor
+
+__version__ = "3.15.1"
+"""The Keras whose names and behaviour this is."""
 
 _ROOMS = frozenset({
-    "activations", "constraints", "initializers", "losses", "metrics", "optimizers", "random", "regularizers",
+    "activations", "backend", "callbacks", "config", "constraints", "initializers", "layers", "losses", "metrics",
+    "models", "optimizers", "random", "regularizers", "utils",
 })  # fmt: skip
 
 _MEMBERS = {
-    "Initializer": ".initializers", "Loss": ".losses", "Metric": ".metrics", "Optimizer": ".optimizers",
-    "Regularizer": ".regularizers",
+    "Initializer": ".initializers", "Input": ".layers", "InputSpec": ".layers", "KerasTensor": ".symbolic",
+    "Layer": ".layers", "Loss": ".losses", "Metric": ".metrics", "Model": ".models", "Optimizer": ".optimizers",
+    "Regularizer": ".regularizers", "Sequential": ".models",
 }  # fmt: skip
 
 
@@ -37,6 +69,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "activations", "constraints", "initializers", "losses", "metrics", "optimizers", "random", "regularizers",
+    "activations", "backend", "callbacks", "config", "constraints", "initializers", "layers", "losses", "metrics",
+    "models", "optimizers", "random", "regularizers", "utils",
     *_MEMBERS,
 ]  # fmt: skip

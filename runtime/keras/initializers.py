@@ -80,7 +80,7 @@ class Identity(Initializer):
                 "Identity matrix initializer can only be used for 2D matrices. "
                 f"Received: shape={shape} of rank {len(shape)}."
             )
-        return self.gain * tf.eye(*shape, dtype=_dtype(dtype))
+        return self.gain * tf.eye(shape[0], shape[1], dtype=_dtype(dtype))
 
     def get_config(self) -> dict[str, Any]:
         return {"gain": self.gain}

@@ -84,7 +84,7 @@ class Room:
             name, inner = config["class_name"], config.get("config", {})
             if name == "function":
                 return self.get(inner)
-            cls = _custom.get(config.get("registered_name") or name) or _custom.get(name)
+            cls: Any = _custom.get(config.get("registered_name") or name) or _custom.get(name)
             cls = cls or self.classes.get(name) or _elsewhere(name)
             if cls is None:
                 raise ValueError(f"Could not interpret {self.noun} identifier: {name}")

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-_settings = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
+from typing import Any
+
+_settings: dict[str, Any] = {"floatx": "float32", "epsilon": 1e-7, "image_data_format": "channels_last"}
 
 
 def floatx() -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-MODULES = ("losses", "metrics", "optimizers")
+MODULES = ("losses", "metrics", "optimizers", "training")
 PATH = Path(__file__).parent.parent.parent / "fixtures" / "tensorflow" / "keras"
 
 Cases = dict[str, Callable[[], Any]]

@@ -58,7 +58,7 @@ class Metric(tf.Module):
 
     def add_weight(
         self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None
-    ) -> Weight:
+    ) -> Any:
         """A variable that `reset_state` sets to 0, with the values that `initializer` gives until then."""
         if isinstance(shape, str):  # TensorFlow 2.3 had the name first
             shape, name = (), shape

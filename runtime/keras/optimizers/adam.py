@@ -13,7 +13,6 @@ from typing import Any
 
 from agc import runtime as tf
 
-from ..variables import Weight
 from .base import Optimizer
 
 
@@ -30,8 +29,8 @@ class _Moments(Optimizer):
     ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
-        self._momentums: list[Weight] = []
-        self._velocities: list[Weight] = []
+        self._momentums: list[Any] = []
+        self._velocities: list[Any] = []
 
     second = "velocity"
 
@@ -46,7 +45,7 @@ class _Moments(Optimizer):
         step = tf.cast(self.iterations + 1, dtype)
         return tf.cast(self.beta_1, dtype) ** step, tf.cast(self.beta_2, dtype) ** step
 
-    def _averaged(self, gradient: Any, variable: Any) -> tuple[Weight, Weight]:
+    def _averaged(self, gradient: Any, variable: Any) -> tuple[Any, Any]:
         """Both averages, with this gradient."""
         place = self._get_variable_index(variable)
         m, v = self._momentums[place], self._velocities[place]
@@ -80,7 +79,7 @@ class Adam(_Moments):
     ) -> None:
         super().__init__(learning_rate, beta_1, beta_2, epsilon, **kwargs)
         self.amsgrad = amsgrad
-        self._largest: list[Weight] = []
+        self._largest: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
@@ -141,7 +140,7 @@ class Nadam(_Moments):
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
-        self._u_product = self.add_variable((), "ones", variables[0].dtype)
+        self._u_product: Any = self.add_variable((), "ones", variables[0].dtype)
 
     def _factors(self, learning_rate: Any) -> tuple[Any, ...]:
         dtype = learning_rate.dtype

@@ -14,7 +14,6 @@ from typing import Any
 from agc import runtime as tf
 
 from .. import initializers
-from ..variables import Weight
 from .base import Optimizer
 
 
@@ -30,7 +29,7 @@ class Adagrad(Optimizer):
     ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.initial_accumulator_value, self.epsilon = initial_accumulator_value, epsilon
-        self._accumulators: list[Weight] = []
+        self._accumulators: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
@@ -67,9 +66,9 @@ class RMSprop(Optimizer):
     ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.rho, self.momentum, self.epsilon, self.centered = rho, momentum, epsilon, centered
-        self._velocities: list[Weight] = []
-        self._momentums: list[Weight] = []
-        self._average_gradients: list[Weight] = []
+        self._velocities: list[Any] = []
+        self._momentums: list[Any] = []
+        self._average_gradients: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
@@ -108,8 +107,8 @@ class Adadelta(Optimizer):
     ) -> None:
         super().__init__(learning_rate, **kwargs)
         self.rho, self.epsilon = rho, epsilon
-        self._gradients: list[Weight] = []
-        self._steps: list[Weight] = []
+        self._gradients: list[Any] = []
+        self._steps: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
@@ -152,8 +151,8 @@ class Ftrl(Optimizer):
             "l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength
         )
         self.beta = beta
-        self._accumulators: list[Weight] = []
-        self._linears: list[Weight] = []
+        self._accumulators: list[Any] = []
+        self._linears: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)

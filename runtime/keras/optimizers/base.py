@@ -87,8 +87,10 @@ class Optimizer(tf.Module):
         self._undecayed: list[str] = []
         self._undecayed_ids: set[int] = set()
         self._memo: tuple[Any, Any] | None = None
-        self._variables: list[Weight] = []
-        self._iterations = made(initializers.Zeros(), (), tf.int64, "iteration", self.name, trainable=False)
+        self._variables: list[Any] = []
+        self._iterations: Any = made(
+            initializers.Zeros(), (), tf.int64, "iteration", self.name, trainable=False
+        )
         self._learning_rate: Any = None
         self._variables.append(self._iterations)
         self.learning_rate = learning_rate
@@ -145,7 +147,7 @@ class Optimizer(tf.Module):
     # Variables
 
     @property
-    def variables(self) -> list[Weight]:  # type: ignore[override]
+    def variables(self) -> list[Any]:  # type: ignore[override]
         """The step's number, the learning rate, and what belongs to each trained variable."""
         return list(self._variables)
 
@@ -170,7 +172,7 @@ class Optimizer(tf.Module):
 
     def add_optimizer_variables(
         self, trained: Sequence[Any], name: str, initializer: Any = "zeros"
-    ) -> list[Weight]:
+    ) -> list[Any]:
         """One such variable for each trained one."""
         return [self.add_variable_from_reference(variable, name, initializer) for variable in trained]
 

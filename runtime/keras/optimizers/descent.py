@@ -13,7 +13,6 @@ from typing import Any
 
 from agc import runtime as tf
 
-from ..variables import Weight
 from .base import Optimizer
 
 
@@ -33,7 +32,7 @@ class SGD(Optimizer):
         if not isinstance(momentum, (int, float)) or not 0 <= momentum <= 1:
             raise ValueError("`momentum` must be a float between [0, 1].")
         self.momentum, self.nesterov = float(momentum), nesterov
-        self._momentums: list[Weight] = []
+        self._momentums: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)
@@ -64,7 +63,7 @@ class Lion(Optimizer):
         if not 0 < beta_1 <= 1:
             raise ValueError(f"Argument `beta_1` must be in the [0, 1] range. Received: beta_1={beta_1}")
         self.beta_1, self.beta_2 = beta_1, beta_2
-        self._momentums: list[Weight] = []
+        self._momentums: list[Any] = []
 
     def build(self, variables: Sequence[Any]) -> None:
         super().build(variables)

@@ -1,0 +1,13 @@
+"""The module `tf.keras.callbacks`: what a program does while a model is trained."""
+
+from __future__ import annotations
+
+from .base import Callback, CallbackList, History
+from .deciding import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau, TerminateOnNaN
+from .progress import ProgbarLogger
+from .recording import CSVLogger, LambdaCallback
+
+__all__ = [
+    "CSVLogger", "Callback", "CallbackList", "EarlyStopping", "History", "LambdaCallback", "LearningRateScheduler",
+    "ProgbarLogger", "ReduceLROnPlateau", "TerminateOnNaN",
+]  # fmt: skip
