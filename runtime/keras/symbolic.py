@@ -119,8 +119,8 @@ for _name, _method, _function in (
     ("greater_equal", "ge", operator.ge),
 ):  # fmt: skip
     setattr(KerasTensor, f"__{_method}__", _binary(_name, _function))
-for _name, _method, _function in (("negative", "neg", operator.neg), ("absolute", "abs", operator.abs)):
-    setattr(KerasTensor, f"__{_method}__", lambda self, n=_name, f=_function: _applied(n, f, self))
+setattr(KerasTensor, "__neg__", lambda self: _applied("negative", operator.neg, self))  # noqa: B010
+setattr(KerasTensor, "__abs__", lambda self: _applied("absolute", operator.abs, self))  # noqa: B010
 
 
 def keras_tensors(nest: Any) -> list[KerasTensor]:

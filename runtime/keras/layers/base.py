@@ -43,6 +43,8 @@ class Layer(tf.Module):
         autocast: whether floating inputs are cast to it.
     """
 
+    _given: tuple[tuple[Any, ...], dict[str, Any]]
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made_layer = super().__new__(cls)
         made_layer._given = args, kwargs

@@ -10,7 +10,7 @@ import contextlib
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ def _called(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], training:
 
 
 @functools.cache
-def _parameters(cls: type) -> Mapping[str, inspect.Parameter]:
+def _parameters(cls: Hashable) -> Mapping[str, inspect.Parameter]:
     """The parameters of a layer's `call`, without `self`."""
     call: Callable[..., Any] = cls.call  # type: ignore[attr-defined]
     found = dict(inspect.signature(call).parameters)

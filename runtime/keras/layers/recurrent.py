@@ -47,7 +47,7 @@ class RNN(Layer):
     ) -> None:
         kwargs.pop("time_major", None)
         super().__init__(**kwargs)
-        self.cell = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
+        self.cell: Any = StackedRNNCells(cell) if isinstance(cell, (list, tuple)) else cell
         for needed in ("call", "state_size"):
             if not hasattr(self.cell, needed):
                 raise ValueError(f"Argument `cell` should have a `{needed}`. Received: cell={cell}")
@@ -243,7 +243,7 @@ class _OfCell(RNN):
     kind: type
 
     def __init__(self, arguments: dict[str, Any]) -> None:
-        own = inspect.signature(self.kind.__init__).parameters
+        own = inspect.signature(self.kind).parameters
         layer = inspect.signature(RNN.__init__).parameters
         kwargs = arguments["kwargs"]
         kwargs.pop("implementation", None)

@@ -68,9 +68,10 @@ class Batches:
         self._steps = steps
         self._running: Iterator[Any] | None = None
         self._source: Any = None
-        self._arrays: tuple[Any, Any, Any] | None = None
+        self._arrays: tuple[Any, ...] | None = None
+        self.count: int | None = steps
         if is_arrays(x):
-            self._arrays = tuple(_arrays(part) for part in (x, y, sample_weight))  # type: ignore[assignment]
+            self._arrays = tuple(_arrays(part) for part in (x, y, sample_weight))
             self.samples = _cardinality({"x": x, "y": y, "sample_weight": sample_weight}, self._arrays)
             self.batch_size = batch_size or 32
             whole = -(-self.samples // self.batch_size)
@@ -122,7 +123,7 @@ class Batches:
             part: Any = slice(start, start + self.batch_size)
             if order is not None:
                 part = order[part]
-            x, y, weight = (_each(lambda array, part=part: array[part], data) for data in self._arrays)
+            x, y, weight = _cut(self._arrays, part)
             weight = self._weighted(y, weight)
             yield packed(*(_each(_tensor, data) for data in (x, y, weight)))
 
@@ -155,23 +156,20 @@ class Batches:
                 f"validation and training set as specified by `validation_split={share}`. Either provide more data, "
                 "or a different value for the `validation_split` argument."
             )
-        first, rest = (
-            tuple(_each(lambda array, part=part: array[part], data) for data in self._arrays)
-            for part in (slice(None, at), slice(at, None))
-        )
-        kept = Batches(
-            *first,
-            batch_size=self.batch_size,
-            shuffle=self._shuffle,
-            class_weight=self._class_weight,
-            steps=self._steps,
-        )
+        first, rest = (_cut(self._arrays, part) for part in (slice(None, at), slice(at, None)))
+        size, weights = self.batch_size, self._class_weight
+        kept = Batches(first[0], first[1], first[2], size, self._shuffle, weights, self._steps)
         return kept, (rest[0], rest[1], rest[2])
 
     def on_epoch_end(self) -> None:
         """Tell a `Sequence` that an epoch is over."""
         if hasattr(self._source, "on_epoch_end"):
             self._source.on_epoch_end()
+
+
+def _cut(arrays: tuple[Any, ...], part: Any) -> list[Any]:
+    """Some samples of inputs, targets and weights."""
+    return [_each(lambda array: array[part], data) for data in arrays]
 
 
 def _each(function: Callable[[Any], Any], data: Any) -> Any:
@@ -197,7 +195,7 @@ def _tensor(array: Any) -> Any:
     return tf.convert_to_tensor(array.astype(np.float32) if array.dtype == np.float64 else array)
 
 
-def _cardinality(given: Mapping[str, Any], arrays: tuple[Any, Any, Any]) -> int:
+def _cardinality(given: Mapping[str, Any], arrays: tuple[Any, ...]) -> int:
     sizes = {
         name: [len(leaf) for leaf in tf.nest.flatten(data) if leaf is not None and np.ndim(leaf)]
         for name, data in zip(given, arrays, strict=True)

@@ -130,7 +130,7 @@ class Metrics:
         return found
 
 
-def _metric(given: Any, y: Any, y_pred: Any) -> tuple[Metric, str]:
+def _metric(given: Any, y: Any, y_pred: Any) -> tuple[Metric, Any]:
     """The metric that a name, function or object stands for, and its name in logs."""
     if isinstance(given, Metric):
         return given, given.name

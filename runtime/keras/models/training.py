@@ -37,7 +37,7 @@ class Trainer:
         self.run_eagerly = False
         self.steps_per_execution = 1
         self._compiled: Kept = Kept()
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[tuple[str, str], Any] = {}
         self.history: Any = None
         self.train_function: Any = None
 
@@ -272,7 +272,7 @@ class Trainer:
             logs = self._epoch("train", batches, watchers)
             if validation_data is not None and _is_due(epoch, validation_freq):
                 judged = self.evaluate(
-                    *_as_arguments(validation_data),
+                    **_as_arguments(validation_data),
                     batch_size=validation_batch_size or batch_size,
                     steps=validation_steps,
                     callbacks=watchers,
@@ -442,9 +442,9 @@ def _is_due(epoch: int, frequency: Any) -> bool:
     return epoch + 1 in frequency
 
 
-def _as_arguments(data: Any) -> tuple[Any, ...]:
+def _as_arguments(data: Any) -> dict[str, Any]:
     """Validation data as `evaluate` takes them."""
     if not isinstance(data, (tuple, list)) or hasattr(data, "cardinality"):
-        return (data,)
+        return {"x": data}
     x, y, weight = unpacked(tuple(data))
-    return (x, y, None, 0, weight)[:2] if weight is None else (x, y, None, 0, weight)
+    return {"x": x, "y": y, "sample_weight": weight}
