@@ -154,7 +154,7 @@ def test_a_shared_variable_is_saved_once_and_restored_for_all(tmp_path):
     assert float(other) == 1.0
 
 
-@pytest.mark.parametrize("value", [3, "name", object()], ids=repr)
+@pytest.mark.parametrize("value", [3, "name", object()], ids=["number", "text", "object"])
 def test_what_holds_no_variable_is_refused(value):
     with pytest.raises(ValueError, match="expecting `x` to be a trackable object"):
         tf.train.Checkpoint(x=value)
