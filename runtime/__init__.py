@@ -168,6 +168,7 @@ if TYPE_CHECKING:
     from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
     from .variable_options import VariableAggregation as VariableAggregation
     from .variable_options import VariableSynchronization as VariableSynchronization
+    from .vectorized import vectorized_map as vectorized_map
 
 newaxis = None
 __version__ = "2.21.0"
@@ -205,7 +206,8 @@ MEMBERS: dict[str, str] = {
     "get_static_value": ".contexts", "init_scope": ".contexts", "inside_function": ".contexts",
     "is_symbolic_tensor": ".contexts", "get_current_name_scope": ".name_scopes", "name_scope": ".name_scopes",
     "VariableAggregation": ".variable_options", "VariableSynchronization": ".variable_options",
-    "map_fn": ".functional", "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
+    "map_fn": ".functional", "vectorized_map": ".vectorized",
+    "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
     "numpy_function": ".host", "py_function": ".host",
     "assert_equal": ".debugging", "assert_greater": ".debugging", "assert_less": ".debugging",
     "assert_rank": ".debugging",
