@@ -88,7 +88,9 @@ def holds_tensor(value: Any) -> bool:
 
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a Tensor, a Variable or a composite tensor."""
-    return hasattr(type(x), "__components__") or (is_tensor_like(x) and hasattr(x, "get_shape"))
+    if hasattr(type(x), "__components__"):
+        return bool(x._is_native)
+    return is_tensor_like(x) and hasattr(x, "get_shape")
 
 
 def is_tensor_like(value: Any) -> bool:
@@ -200,6 +202,8 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     out = np.empty(array.shape, object)
     for index in np.ndindex(array.shape):
         item = array[index]
+        if hasattr(type(item), "__components__"):
+            raise MeetsCompositeError(item)
         if not isinstance(item, (str, bytes)):
             kind = type(item)
             raise ValueError(

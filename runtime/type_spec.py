@@ -133,6 +133,7 @@ class CompositeTensor:
     """A value made of tensors, with a `_type_spec` that says how."""
 
     __slots__ = ()
+    _is_native = True  # whether it counts as a tensor for `tf.is_tensor`
 
     @property
     def _type_spec(self) -> TypeSpec:

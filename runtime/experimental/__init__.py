@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from ..extension_dispatch import (
+    dispatch_for_api,
+    dispatch_for_binary_elementwise_apis,
+    dispatch_for_unary_elementwise_apis,
+    unregister_dispatch_for,
+)
+from ..extension_type import ExtensionType, ExtensionTypeSpec
+from ..ragged.partition import RowPartition
 from . import dlpack
 
-__all__ = ["dlpack"]
+__all__ = [
+    "ExtensionType", "ExtensionTypeSpec", "RowPartition", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
+    "dispatch_for_unary_elementwise_apis", "dlpack", "unregister_dispatch_for",
+]  # fmt: skip

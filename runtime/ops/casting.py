@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, shapes
+from .. import composites, dtypes, errors, shapes
 from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor
+from ..type_spec import MeetsCompositeError
 from .attributes import DType
 from .declare import Input, Name, Same, op
 from .families import CURVED, EVERY, FLOATS, NUMERIC, Array, demand
@@ -29,10 +30,11 @@ def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
     <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
     """
     wanted = dtypes.as_dtype(dtype)
-    x = x if is_tensor_like(x) else convert_to_tensor(x)
-    if x.dtype is wanted:
-        return convert_to_tensor(x)
-    return _cast(x, wanted, name)  # type: ignore[no-any-return]
+    try:
+        x = x if is_tensor_like(x) else convert_to_tensor(x)
+        return convert_to_tensor(x) if x.dtype is wanted else _cast(x, wanted, name)
+    except MeetsCompositeError as met:
+        return composites.apply(cast, (x, wanted, name), met)  # type: ignore[no-any-return]
 
 
 @op(name="cast")

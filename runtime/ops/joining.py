@@ -112,6 +112,7 @@ def _(dy: Any, y: Any, values: list[Any], axis: int) -> Any:
     return split_sizes(dy, sizes, len(values), axis)
 
 
+@accepted("stack")
 def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
     """Tensors of one shape joined along a new axis.
 
