@@ -87,6 +87,7 @@ from .type_spec import TypeSpec, type_spec_from_value
 from .variable import Variable
 
 if TYPE_CHECKING:
+    from . import autodiff as autodiff
     from . import bitwise as bitwise
     from . import data as data
     from . import debugging as debugging
@@ -110,7 +111,11 @@ if TYPE_CHECKING:
     from . import version as version
     from .autodiff import GradientTape as GradientTape
     from .autodiff import UnconnectedGradients as UnconnectedGradients
+    from .autodiff import custom_gradient as custom_gradient
+    from .autodiff import grad_pass_through as grad_pass_through
     from .autodiff import gradients as gradients
+    from .autodiff import hessians as hessians
+    from .autodiff import recompute_grad as recompute_grad
     from .contexts import get_logger as get_logger
     from .contexts import get_static_value as get_static_value
     from .contexts import init_scope as init_scope
@@ -175,6 +180,7 @@ __version__ = "2.21.0"
 """The TensorFlow whose names and behaviour this is, for programs that compare it; see version.py."""
 
 NAMESPACES = (
+    "autodiff",
     "bitwise",
     "debugging",
     "experimental",
@@ -213,7 +219,8 @@ MEMBERS: dict[str, str] = {
     "assert_rank": ".debugging",
     "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
     "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
-    "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff", "gradients": ".autodiff",
+    "custom_gradient": ".autodiff", "hessians": ".autodiff", "grad_pass_through": ".autodiff",
+    "recompute_grad": ".autodiff", "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff", "gradients": ".autodiff",
     "stop_gradient": ".ops.casting",
     "initializers": ".keras", "losses": ".keras", "metrics": ".keras", "optimizers": ".keras",
     "SparseTensor": ".sparse.tensor", "SparseTensorSpec": ".sparse.tensor",

@@ -9,6 +9,8 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
+from .autodiff.checking import compute_gradient
+
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
     """Whether there is a GPU that operations could run on: there is none."""
@@ -48,6 +50,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 __all__ = [
+    "compute_gradient",
     "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_built_with_rocm", "is_built_with_xla",
     "is_cpu_target_available", "is_gpu_available", "main",
 ]  # fmt: skip

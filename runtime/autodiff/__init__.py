@@ -10,7 +10,12 @@ Everything is written with operations, so a gradient can be recorded, traced and
 
 from __future__ import annotations
 
-from .symbolic import gradients
+from .custom import custom_gradient, grad_pass_through, recompute_grad
+from .forward import ForwardAccumulator
+from .symbolic import gradients, hessians
 from .tape import GradientTape, UnconnectedGradients
 
-__all__ = ["GradientTape", "UnconnectedGradients", "gradients"]
+__all__ = [
+    "ForwardAccumulator", "GradientTape", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
+    "hessians", "recompute_grad",
+]  # fmt: skip

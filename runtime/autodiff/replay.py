@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..execute.failures import located
+from ..ir.builder import recorders
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..tensor import EagerTensor
+from .records import Grads, Pullback
+from .reversal import zeros_for
 
 
 def replayed(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
@@ -34,6 +37,8 @@ def _results(operation: Operation, inputs: list[Any]) -> list[Any]:
         return replayed(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
     if operation.type == "while":
         return _rounds(operation, inputs)
+    if operation.type == "custom_gradient":
+        return _custom(operation, inputs)
     try:
         results = operation.op.run(inputs, operation.attrs)
     except Exception as error:
@@ -43,6 +48,26 @@ def _results(operation: Operation, inputs: list[Any]) -> list[Any]:
             raise
         raise found from None
     return results if isinstance(results, list) else [results]
+
+
+def _custom(operation: Operation, inputs: list[Any]) -> list[Any]:
+    """The results again, whose gradients the region tells the tapes."""
+    (region,) = operation.regions
+    count = len(operation.outputs)
+    outputs = [EagerTensor(x._array) for x in inputs[:count]]
+    captured = inputs[len(inputs) - (len(region.inputs) - count) :]
+
+    def back(grads: Grads, wanted: Sequence[bool]) -> Grads:
+        dys = [zeros_for(y) if grad is None else grad for grad, y in zip(grads, outputs, strict=True)]
+        found: Grads = [None] * len(inputs)
+        for number, grad in zip(operation.attrs["given"], replayed(region, [*dys, *captured]), strict=True):
+            found[count + number] = grad
+        return found
+
+    record = Pullback(inputs, outputs, back)
+    for tape in recorders():
+        tape.keep(record)  # type: ignore[attr-defined]
+    return list(outputs)
 
 
 def _rounds(operation: Operation, inputs: list[Any]) -> list[Any]:

@@ -22,7 +22,7 @@ from ..ops.structure import CALL, COND, SWITCH
 from ..regions import common_spec
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
-from .reversal import Reversal, blank, making_list
+from .reversal import Reversal, blank, making_list, zeros_for
 
 
 def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
@@ -43,6 +43,19 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
     operands = [*(grad for grad in grads if grad is not None), *(passed[value] for value in saved)]
     found = add_structure(CALL, operands, [graph], {"name": graph.name})
     return _placed(found, flags)
+
+
+def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """The region says it, which is called with the gradients of the results."""
+    (region,) = record.operation.regions
+    inputs, count = record.inputs, len(grads)
+    dys = [zeros_for(y) if grad is None else grad for grad, y in zip(grads, record.outputs, strict=True)]
+    captured = inputs[len(inputs) - (len(region.inputs) - count) :]
+    found = add_structure(CALL, [*dys, *captured], [region], {"name": region.name})
+    back: Grads = [None] * len(inputs)
+    for number, grad in zip(record.attrs["given"], found, strict=True):
+        back[count + number] = grad
+    return back
 
 
 def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
@@ -158,5 +171,6 @@ BACK: dict[str, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
     "cond": branches_back,
     "switch": branches_back,
     "while": while_back,
+    "custom_gradient": custom_back,
 }
 """The way back through an operation with regions, by its name."""

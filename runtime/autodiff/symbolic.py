@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import nest
 from ..ir.builder import Builder, current
+from .jacobian import jacobian
 from .records import GraphRecord, Record
 from .sweep import gradients as swept
 from .tape import UnconnectedGradients, choice, filled, known, seeded
@@ -58,3 +59,25 @@ def _records(builder: Builder | None) -> list[Record]:
         return []
     own: list[Record] = [GraphRecord(operation, builder) for operation in builder.operations]
     return _records(builder.parent) + own
+
+
+def hessians(
+    ys: Any,
+    xs: Any,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    name: str = "hessians",
+) -> list[Any]:
+    """The second derivatives of the sum of `ys` by each of `xs`, in the shape of it twice; only in a graph.
+
+    Raises RuntimeError outside of graphs, ValueError where `ys` do not depend on one of `xs`.
+    """
+    found = []
+    for x in nest.flatten(xs):
+        (slope,) = gradients(ys, x)
+        if slope is None:
+            raise ValueError(f"the ys do not depend on {x}")
+        found += jacobian(
+            lambda y, dy, x=x: gradients(y, x, grad_ys=dy, unconnected_gradients="zero"), slope, [x]
+        )
+    return found

@@ -25,8 +25,10 @@ from ..ops.casting import identity
 from ..ops.creation import ones_like, zeros
 from ..ops.declare import Op
 from ..ops.extents import shape
+from ..ops.joining import join
 from ..tensor import EagerTensor, Tensor
 from ..variable import Variable
+from .jacobian import batch_jacobian, jacobian
 from .records import GraphRecord, Key, Record, carries_gradient, is_continuous, key_of, spec_carries_gradient
 from .sweep import gradients
 
@@ -109,6 +111,11 @@ class GradientTape:
         """An operation became part of a graph."""
         if self._builder is not None and is_inside(builder, self._builder):
             self.keep(GraphRecord(operation, builder))
+
+    @property
+    def is_in_graph(self) -> bool:
+        """Whether it records what goes into a graph."""
+        return self._builder is not None
 
     @property
     def is_persistent(self) -> bool:
@@ -208,6 +215,88 @@ class GradientTape:
 
         Raises RuntimeError when the tape was used before and is not persistent.
         """
+        records = self._to_be_used()
+        unconnected = choice(unconnected_gradients)
+        flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
+        seeds = seeded(target, output_gradients)
+        found = gradients(records, seeds, [known(source) for source in flat], self._watched)
+        self._used()
+        grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
+        return nest.pack_sequence_as(sources, grads)
+
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The derivatives of each element of `target`, in the structure of `sources`.
+
+        The shape of each is that of the target and then that of the source. `parallel_iterations` and
+        `experimental_use_pfor` are accepted for compatibility. Raises as `gradient` does.
+
+        >>> from agc.runtime import constant
+        >>> x = constant([1.0, 2.0])
+        >>> with GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.jacobian(y, x).numpy().tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+        """
+        records = self._to_be_used()
+        unconnected = choice(unconnected_gradients)
+        flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
+        found = jacobian(self._way_back(records, flat), known(_differentiable(target, "target")), flat)
+        self._used()
+        filled_rows = [
+            zeros(join([shape(target), shape(x)], 0), x.dtype)
+            if rows is None and unconnected is UnconnectedGradients.ZERO
+            else rows
+            for rows, x in zip(found, flat, strict=True)
+        ]
+        return nest.pack_sequence_as(sources, filled_rows)
+
+    def batch_jacobian(
+        self,
+        target: Any,
+        source: Any,
+        unconnected_gradients: Any = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """The Jacobian of each row of `target` by the row of `source` that it depends on: shape [b, *y, *x].
+
+        >>> from agc.runtime import constant
+        >>> x = constant([[1.0, 2.0], [3.0, 4.0]])
+        >>> with GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = x * x
+        >>> tape.batch_jacobian(y, x).numpy().tolist()
+        [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
+
+        Raises ValueError when the first dimensions differ; otherwise as `gradient` does.
+        """
+        records = self._to_be_used()
+        unconnected = choice(unconnected_gradients)
+        y, x = known(_differentiable(target, "target")), _differentiable(source, "source")
+        if not (y.shape[:1].is_compatible_with(x.shape[:1]) and y.shape.rank and x.shape.rank):
+            raise ValueError(
+                f"Need first dimension of target shape ({y.shape}) and source shape ({x.shape}) to match."
+            )
+        found = batch_jacobian(self._way_back(records, [x]), y, x)
+        self._used()
+        if found is None and unconnected is UnconnectedGradients.ZERO:
+            return zeros(join([shape(y), shape(x)[1:]], 0), x.dtype)
+        return found
+
+    def _way_back(self, records: list[Record], sources: list[Any]) -> Any:
+        sought = [known(source) for source in sources]
+        return lambda y, dy: gradients(records, [(y, dy)], sought, self._watched)
+
+    def _to_be_used(self) -> list[Record]:
+        """The records, to go back through them once."""
         if self._records is None:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
@@ -221,18 +310,11 @@ class GradientTape:
                 )
             else:
                 self._stop()
-        unconnected = choice(unconnected_gradients)
-        flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
-        found = gradients(
-            self._records,
-            seeded(target, output_gradients),
-            [known(source) for source in flat],
-            self._watched,
-        )
+        return self._records
+
+    def _used(self) -> None:
         if not self._persistent:
             self._records = None
-        grads = [filled(grad, x, unconnected) for grad, x in zip(found, nest.flatten(sources), strict=True)]
-        return nest.pack_sequence_as(sources, grads)
 
 
 def choice(value: Any) -> UnconnectedGradients:

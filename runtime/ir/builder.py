@@ -11,10 +11,11 @@ closed by construction. Variables are captured in the same way, by reference.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -89,6 +90,19 @@ def start_recording(recorder: Recorder) -> None:
 def stop_recording(recorder: Recorder) -> None:
     _stack.recorders[:] = [other for other in _stack.recorders if other is not recorder]
     _stack.settle()
+
+
+@contextlib.contextmanager
+def recording_by(recorders: Sequence[Recorder]) -> Iterator[None]:
+    """Nobody but these records in the `with` block."""
+    before = list(_stack.recorders)
+    _stack.recorders[:] = recorders
+    _stack.settle()
+    try:
+        yield
+    finally:
+        _stack.recorders[:] = before
+        _stack.settle()
 
 
 class Builder:

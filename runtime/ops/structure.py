@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .declare import Op
+from ..ir.specs import Spec
+from .attributes import Axes
+from .declare import Op, Tensors, op
 
 
 class StructuredOp(Op):
@@ -26,6 +28,21 @@ class StructuredOp(Op):
         rule.__name__ = name
         rule.__doc__ = doc
         super().__init__(rule, name)
+
+
+@op(name="custom_gradient")
+def CUSTOM(inputs: Tensors, results: int, given: Axes) -> tuple[Spec, ...]:
+    """The first of the inputs, as many as there are results. The region says what their gradients are.
+
+    It takes the gradients of the results and the last of the inputs, and yields those of the inputs behind the
+    results that `given` numbers.
+    """
+    return tuple(value.spec for value in inputs[:results])
+
+
+@CUSTOM.kernel
+def _(inputs: list[Any], results: int, given: Any) -> list[Any]:
+    return inputs[:results]
 
 
 COND = StructuredOp("cond", "Run the first region when the predicate is true, else the second.")

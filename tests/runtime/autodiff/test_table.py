@@ -163,7 +163,7 @@ def _fractions(array: Any) -> Any:
     array = np.asarray(array)
     if array.dtype.kind not in "iuf" or array.dtype == bool:
         return array
-    array = np.nan_to_num(array, nan=0.5, posinf=2.0, neginf=-2.0)
+    array = np.nan_to_num(array.astype(np.float64), nan=0.5, posinf=2.0, neginf=-2.0)
     array = np.where(np.abs(array) > 1e3, 3.0, array)  # differences of large numbers say little
     steps = np.linspace(0.07, 0.31, array.size).reshape(array.shape)
     return array.astype(np.float64) + steps

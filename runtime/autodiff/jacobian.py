@@ -1,0 +1,66 @@
+"""Jacobians: the way back is gone once for each element of the target.
+
+jacobian(y, x)[i, j] = dy[i] / dx[j]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..functional import map_fn
+from ..ops.creation import zeros
+from ..ops.extents import shape, size
+from ..ops.joining import join
+from ..ops.ranges import one_hot
+from ..ops.ranges import range as numbers
+from ..ops.shaping import reshape, transpose
+from ..tensor_spec import TensorSpec
+
+Gradient = Callable[[Any, Any], list[Any]]
+"""From a target and its gradient to those of the sources."""
+
+
+def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
+    """The derivatives of each element of the target, in the shape of the target and that of the source."""
+    count = size(target)
+
+    def row(i: Any) -> list[Any]:
+        seed = reshape(one_hot(i, count, dtype=target.dtype), shape(target))
+        return gradient(target, seed)
+
+    return [
+        None if rows is None else reshape(rows, join([shape(target), shape(x)], 0))
+        for rows, x in zip(_stacked(row, count, sources), sources, strict=True)
+    ]
+
+
+def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
+    """As `jacobian`, for each row of the first axis by itself: a row of the target depends on its own of the source."""
+    batch = shape(target)[:1]
+    rows = reshape(target, join([batch, [-1]], 0)) if target.shape.num_elements() != 0 else target
+    count = shape(rows)[1]
+
+    def column(j: Any) -> list[Any]:
+        seed = zeros(shape(rows), target.dtype) + one_hot(j, count, dtype=target.dtype)
+        return gradient(target, reshape(seed, shape(target)))
+
+    (found,) = _stacked(column, count, [source])
+    if found is None:
+        return None
+    order = [1, 0, *range(2, 1 + source.shape.rank)]
+    return reshape(transpose(found, order), join([shape(target), shape(source)[1:]], 0))
+
+
+def _stacked(row: Callable[[Any], list[Any]], count: Any, sources: list[Any]) -> list[Any]:
+    """The rows 0, 1, … of all sources, each stacked; None for a source that has none."""
+    first = row(0)  # which sources have a gradient at all; a graph drops what nobody reads
+    there = [i for i, grad in enumerate(first) if grad is not None]
+    if not there:
+        return [None] * len(sources)
+    specs = [TensorSpec(sources[i].shape, sources[i].dtype) for i in there]
+    found = map_fn(lambda i: [row(i)[k] for k in there], numbers(count), fn_output_signature=specs)
+    stacked: list[Any] = [None] * len(sources)
+    for i, rows in zip(there, found, strict=True):
+        stacked[i] = rows
+    return stacked
