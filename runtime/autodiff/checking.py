@@ -54,7 +54,8 @@ def _by_differences(f: Callable[..., Any], arguments: list[Any], place: int, del
             moved = np.array(x)
             moved.reshape(-1)[number] += moved.dtype.type(step)
             given = [*arguments[:place], EagerTensor(moved), *arguments[place + 1 :]]
-            ends.append(convert_to_tensor(f(*given)).numpy())
+            y: Any = convert_to_tensor(f(*given))
+            ends.append(y.numpy())
         columns.append(((ends[0] - ends[1]) / (2 * delta)).reshape(-1))
     return (
         np.stack(columns, axis=1).astype(x.dtype)

@@ -8,6 +8,7 @@ def slope(x):
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .. import nest
@@ -77,7 +78,9 @@ def hessians(
         (slope,) = gradients(ys, x)
         if slope is None:
             raise ValueError(f"the ys do not depend on {x}")
-        found += jacobian(
-            lambda y, dy, x=x: gradients(y, x, grad_ys=dy, unconnected_gradients="zero"), slope, [x]
-        )
+        found += jacobian(functools.partial(_second, x), slope, [x])
     return found
+
+
+def _second(x: Any, slope: Any, seed: Any) -> list[Any]:
+    return gradients(slope, x, grad_ys=seed, unconnected_gradients="zero")

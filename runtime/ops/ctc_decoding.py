@@ -88,6 +88,9 @@ def _(inputs: Array, sequence_length: Array, merge_repeated: bool, blank_index: 
     return (*_sparse(rows), np.array(scores, inputs.dtype).reshape(len(rows), 1))
 
 
+ctc_greedy.no_gradient("TensorFlow has none: which labels win does not change by a little")
+
+
 @op
 def ctc_beam_search(
     inputs: Input, sequence_length: Ints, beam_width: int = 100, top_paths: int = 1, name: Name = None
@@ -125,6 +128,9 @@ def _(inputs: Array, sequence_length: Array, beam_width: int, top_paths: int) ->
             scores[row, place] = score
     parts = [part for path in paths for part in _sparse(path)]
     return (*parts, scores)
+
+
+ctc_beam_search.no_gradient("TensorFlow has none: which labels win does not change by a little")
 
 
 Beam = dict[tuple[int, ...], tuple[float, float]]

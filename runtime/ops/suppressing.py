@@ -87,6 +87,9 @@ def _(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array,
     return chosen, left.astype(scores.dtype)
 
 
+suppress.no_gradient("as in TensorFlow: which boxes are kept does not change by a little")
+
+
 def corners_overlap(boxes: Array) -> Callable[[int, Array], Array]:
     """A function that gives the overlaps of one box with others."""
     low = np.minimum(boxes[:, :2], boxes[:, 2:])
@@ -297,6 +300,9 @@ def _(boxes: Array, scores: Array, max_output_size_per_class: Array, max_total_s
         for target, source in zip((places, values, kinds), found, strict=True):
             target[row, : len(order)] = source[order]
     return np.clip(places, 0, 1) if clip_boxes else places, values, kinds, counts
+
+
+suppress_classes.no_gradient("as in TensorFlow: which boxes are kept does not change by a little")
 
 
 def _each_class(
