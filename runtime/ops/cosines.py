@@ -93,7 +93,7 @@ def _first(x: Tensor) -> Tensor:
     size = x.shape.dims[-1] if x.shape.dims else None
     if size is not None and size < 2:
         raise ValueError("DCT-I requires the dimension to be greater than one.")
-    return real(rfft(concat([x, reverse(x, [_last(x)])[..., 1:-1]], -1)))
+    return real(rfft(concat([x, reverse(x, [_last(x)])[..., 1:-1]], -1)))  # type: ignore[no-any-return]
 
 
 def _last(x: Tensor) -> Any:
@@ -103,7 +103,7 @@ def _last(x: Tensor) -> Any:
 def _turns(x: Tensor, size: Any, direction: float) -> Tensor:
     """`exp(direction * i * pi * k / (2 * size))` for k = 0, 1, … size - 1."""
     angles = cast(count_up(size), x.dtype) * (math.pi / 2) / cast(size, x.dtype)
-    return complex_of(cos(angles), direction * sin(angles))
+    return complex_of(cos(angles), direction * sin(angles))  # type: ignore[no-any-return]
 
 
 def _evened(x: Tensor, size: Any, first: float) -> Tensor:
@@ -117,7 +117,7 @@ def _second(x: Tensor, norm: str | None) -> Tensor:
     size = shape_of(x)[-1]
     whole = rfft(x, reshape(size * 2, [1]))[..., :size]
     result = real(whole * _turns(x, size, -1.0)) * 2
-    return result * _evened(x, size, 0.5) if norm else result
+    return result * _evened(x, size, 0.5) if norm else result  # type: ignore[no-any-return]
 
 
 def _third(x: Tensor, norm: str | None) -> Tensor:

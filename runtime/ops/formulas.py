@@ -115,7 +115,7 @@ def reciprocal_no_nan(x: TensorLike, name: Name = None) -> Tensor:
     [0.5, 0.0]
     """
     x = convert_to_tensor(x)
-    return divide_no_nan(ones_like(x), x, name)
+    return divide_no_nan(ones_like(x), x, name)  # type: ignore[no-any-return]
 
 
 def softsign(features: TensorLike, name: Name = None) -> Tensor:
