@@ -235,7 +235,7 @@ def log_uniform_candidate_sampler(
 ) -> SampledCandidates:
     """`num_sampled` classes below `range_max`, small ones more likely: classes sorted by how frequent they are.
 
-    >>> log_uniform_candidate_sampler([[0]], 1, 2, True, 4).sampled_shape
+    >>> log_uniform_candidate_sampler([[0]], 1, 2, True, 4).sampled_candidates.shape
     TensorShape([2])
     """
     drawn = log_uniform_candidates(
