@@ -76,6 +76,11 @@ def _many_arguments(tf: Any, programs: SimpleNamespace) -> Run:
     return partial(tf.function(programs.ends), *[tf.constant(float(i)) for i in range(10)])
 
 
+def _pipeline(tf: Any, programs: SimpleNamespace) -> Run:
+    dataset = tf.data.Dataset.range(1000).map(lambda x: x * 2 + 1).batch(100)
+    return lambda: [int(batch[0]) for batch in dataset]
+
+
 def _tracing(tf: Any, programs: SimpleNamespace) -> Run:
     def run() -> list[int]:
         concrete = tf.function(programs.chain, autograph=False).get_concrete_function(x, x)
@@ -183,6 +188,14 @@ CASES = (
         1,
         None,
         lambda tf, p: partial(tf.function(p.escape_times), tf.constant(50), 64, 48),
+    ),
+    Case("dataset: map and batch", "element", 1000, None, _pipeline),
+    Case(
+        "dataset: for",
+        "element",
+        1000,
+        None,
+        lambda tf, p: partial(tf.function(p.total), tf.data.Dataset.range(1000)),
     ),
     Case("tracing", "op", 100, None, _tracing),
     Case("first call", "call", 1, None, _first_call),

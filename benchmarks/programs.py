@@ -27,6 +27,13 @@ def count(limit):
     return i
 
 
+def total(items):
+    result = tf.constant(0, tf.int64)
+    for item in items:
+        result += item
+    return result
+
+
 def collatz(n):
     steps = 0
     while n != 1:

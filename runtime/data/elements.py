@@ -10,7 +10,8 @@ element is one leaf, an array of rank 0 and dtype variant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, MappingView, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,8 @@ class NoneTensorSpec(TypeSpec):
 
 
 def is_structure(value: Any) -> bool:
-    """Whether elements are taken apart here: tuples, dicts and dataclasses, not lists."""
-    return nest.is_nested(value) and not isinstance(value, list)
+    """Whether elements are taken apart here: tuples, dicts and dataclasses, not lists and their like."""
+    return nest.is_nested(value) and not isinstance(value, (list, deque, MappingView))
 
 
 def normalised(value: Any) -> Any:
