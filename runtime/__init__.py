@@ -89,6 +89,7 @@ from .variable import Variable
 if TYPE_CHECKING:
     from . import autodiff as autodiff
     from . import bitwise as bitwise
+    from . import compat as compat
     from . import data as data
     from . import debugging as debugging
     from . import experimental as experimental
@@ -182,6 +183,7 @@ __version__ = "2.21.0"
 NAMESPACES = (
     "autodiff",
     "bitwise",
+    "compat",
     "debugging",
     "experimental",
     "keras",

@@ -17,11 +17,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import nest, tracking
+from .name_scopes import name_scope, scope_prefix
 from .variable import Variable
 
 Path = tuple[Any, ...]
@@ -48,6 +50,7 @@ class Module:
                 "class name)."
             )
         self._name = chosen
+        self._scope_name = f"{scope_prefix()}{chosen}/"
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -61,6 +64,32 @@ class Module:
     def name(self) -> str:
         """The name given to the module; the class's name in snake case where `__init__` did not run."""
         return getattr(self, "_name", _snake_case(type(self).__name__))
+
+    @property
+    def name_scope(self) -> name_scope:
+        """A block in which names begin with the module's, and with the scope that it was made in."""
+        return name_scope(getattr(self, "_scope_name", f"{self.name}/"))
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A decorator of methods that run in the module's `name_scope`.
+
+        >>> class Scaled(Module):
+        ...     @Module.with_name_scope
+        ...     def __call__(self, x):
+        ...         self.w = Variable(2.0, name="w")
+        ...         return self.w * x
+        >>> scaled = Scaled()
+        >>> float(scaled(3.0)), scaled.w.name
+        (6.0, 'scaled/w:0')
+        """
+
+        @functools.wraps(method)
+        def scoped(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped
 
     @property
     def variables(self) -> tuple[Variable, ...]:

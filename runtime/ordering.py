@@ -26,25 +26,42 @@ def executing_eagerly() -> bool:
 def control_dependencies(control_inputs: Any) -> Iterator[None]:
     """Nothing to do: operations with effects run in the order of the program.
 
+    In a graph for sessions, which run only what they are asked for, the operations of the block bring these along.
     Functions among the inputs are called first, where operations run at once; in a graph they are refused with a
     TypeError, as in TensorFlow.
     """
+    builder = current()
     for given in control_inputs or ():
         if callable(given):
-            if current() is not None:
+            if builder is not None:
                 raise TypeError(
                     f"control_dependencies takes operations and tensors in a graph, not {given!r}"
                 )
             given()
-    yield
+    if builder is None or not builder.keeps_constants:
+        yield
+        return
+    before = None if control_inputs is None else builder.operations_of(control_inputs)
+    with builder.after(before):
+        yield
 
 
-def group(*inputs: Any, name: str | None = None) -> None:
-    """Nothing to do: effects of the inputs happen without being asked for."""
+def group(*inputs: Any, name: str | None = None) -> Any:
+    """Nothing to do: effects of the inputs happen without being asked for.
+
+    In a graph for sessions, an operation that brings these along.
+    """
+    builder = current()
+    return (
+        builder.no_op(builder.operations_of(inputs), name)
+        if builder is not None and builder.keeps_constants
+        else None
+    )
 
 
-def no_op(name: str | None = None) -> None:
-    """Do nothing."""
+def no_op(name: str | None = None) -> Any:
+    """Do nothing. In a graph for sessions, an operation that does so."""
+    return group(name=name)
 
 
 def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:

@@ -304,6 +304,19 @@ class SymbolicTensor(Tensor):
         self._weak_from: Value | None = None
         self._numbers: tuple[Any, ...] = ()  # the Python numbers of which it is one; see literals.py
 
+    def __hash__(self) -> int:
+        """Tensors of graphs for sessions are keys, of feed_dict for instance; there `==` means identity."""
+        return hash(self._value) if self._builder.root.keeps_constants else super().__hash__()
+
+    def __eq__(self, other: Any) -> Any:
+        return self._is(other) if self._builder.root.keeps_constants else super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        return not self._is(other) if self._builder.root.keeps_constants else super().__ne__(other)
+
+    def _is(self, other: object) -> bool:
+        return isinstance(other, SymbolicTensor) and other._value is self._value
+
     @property
     def dtype(self) -> dtypes.DType:
         return self._value.dtype
@@ -326,6 +339,16 @@ class SymbolicTensor(Tensor):
     def op(self) -> Operation:
         """The operation that gives it."""
         return self.graph.made_by(self._value)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value in a session, by default the one whose block is running."""
+        from .sessions.session import session_for
+
+        return session_for(session, "evaluate tensor using `eval()`").run(self, feed_dict)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take it."""
+        return [operation for operation in self.graph.get_operations() if self._value in operation.inputs]
 
     @property
     def value_index(self) -> int:
@@ -454,6 +477,16 @@ class SymbolicTensor(Tensor):
         shown = self._builder.shown
         text = f'Tensor("{shown.name(self._value)}", shape={self.shape}, dtype={self.dtype.name})'
         return shown.text(f"{text}:{spec}" if spec else text, self, f":{spec}" if spec else "")
+
+
+class KnownTensor(SymbolicTensor):
+    """A constant of a graph for sessions: a tensor of the graph whose value operations may know beforehand."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, value: Value, builder: Builder, array: np.ndarray[Any, Any]) -> None:
+        super().__init__(value, builder)
+        self._array = array
 
 
 class SymbolicArray:

@@ -9,17 +9,18 @@ A variable may be made in a function only while it is traced for the first time 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from . import dtypes, shapes
 from .convert import convert_to_tensor, register_tensor_conversion_function
 from .devices import CPU
-from .ir.builder import Builder, current
+from .ir.builder import Builder, current, eagerly
+from .ir.graph import Graph, Operation
 from .ir.origin import caller
 from .ir.specs import RefSpec, Spec
-from .name_scopes import scope_prefix
+from .name_scopes import name_scope, scope_prefix
 from .ops import overloads, state
 from .ops.assigning import setitem
 from .tensor import EagerTensor, Reference, Tensor, value_text
@@ -58,6 +59,9 @@ class Variable(PartialUpdates):
     """
 
     _array: np.ndarray[Any, Any]
+    _owner: Any = None  # what adds to the graph that it belongs to; None for those with a value of their own
+    _initial: Any = None
+    _initializer: Any = None
 
     def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
         raise TypeError(
@@ -97,8 +101,13 @@ class Variable(PartialUpdates):
         self.trainable = trainable
         self.constraint = constraint
         self.short_name = scope_prefix() + (name or "Variable")
-        value = initial_value() if callable(initial_value) else initial_value
         builder = current()
+        if builder is not None and builder.root.keeps_constants and not builder.in_function():
+            from .sessions.variables import declare
+
+            declare(self, builder.root, initial_value, dtype, shape)  # type: ignore[arg-type]
+            return
+        value = initial_value() if callable(initial_value) else initial_value
         tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
         declared = shapes.as_dims(tensor.shape if shape is None else shape)
         if not shapes.compatible(declared, tensor._array.shape):
@@ -149,34 +158,71 @@ class Variable(PartialUpdates):
         return self.value()
 
     def initialized_value(self) -> Tensor:
-        """The present value: a variable has one from the start."""
-        return self.value()
+        """The present value; of a variable of a graph, the initial one where it has none yet."""
+        return self.value() if self._owner is None else self._initial
 
     def is_initialized(self, name: str | None = None) -> Tensor:
-        """True: a variable has a value from the start."""
-        return convert_to_tensor(True)
+        """Whether it has a value: always, but in a session before its initializer has run."""
+        answer: Tensor = state.is_initialized(self, name=name)
+        return answer
 
     @property
     def initializer(self) -> Any:
         """What gives a variable its value in a session; None here, where it has one from the start."""
-        return None
+        return self._initializer
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that the variable belongs to; AttributeError in eager code."""
+        if self._owner is None:
+            raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        graph: Graph = self._owner.graph
+        return graph
+
+    @property
+    def op(self) -> Operation:
+        """What stands for the variable in its graph; AttributeError in eager code."""
+        if self._owner is None:
+            raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        return self.graph.made_by(self._owner.captured_variable(self))
 
     @property
     def initial_value(self) -> Any:
         """What a variable of a graph starts with; RuntimeError for others."""
+        if self._owner is not None:
+            return self._initial
         raise RuntimeError("This property is not supported when eager execution is enabled.")
 
     def eval(self, session: Any = None) -> Any:
         """The value in a session, for variables of a graph; RuntimeError for others."""
+        if self._owner is not None:
+            from .sessions.session import session_for
+
+            return session_for(session, "evaluate tensor using `eval()`").run(self)
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Replace the value, as `assign` does."""
-        self.assign(value)
+        """Replace the value, as `assign` does; of a variable of a graph, in a session."""
+        if self._owner is None:
+            self.assign(value)
+            return
+        from .sessions.session import session_for
 
-    def changed(self) -> Variable:
-        """What methods that assign give: a variable that stands for this one."""
-        return Assigned(self)
+        session_for(session, "load a value using `load()`").load(self, value)
+
+    def fitting(self, value: Any) -> np.ndarray[Any, Any]:
+        """A value as an array that the variable may hold."""
+        with eagerly():
+            tensor = self._operand(value)
+        assert isinstance(tensor, EagerTensor)
+        return tensor._array
+
+    def changed(self, result: Any = None) -> Any:
+        """What methods that assign give: a variable that stands for this one.
+
+        In a graph for sessions it is the tensor `result`, whose value a session gets by running the change.
+        """
+        return Assigned(self) if self._owner is None or current() is not self._owner else result
 
     def numpy(self) -> Any:
         """The present value, as NumPy has it; not in a graph, where it is known only when the graph runs."""
@@ -189,22 +235,22 @@ class Variable(PartialUpdates):
 
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
         """
-        state.assign_variable(self, self._operand(value), name=name)
-        return self.changed() if read_value else None
+        result = state.assign_variable(self, self._operand(value), name=name)
+        return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add `delta`. Returns as `assign`; raises InvalidArgumentError when the shapes are not equal."""
-        state.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name=name)
-        return self.changed() if read_value else None
+        result = state.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name=name)
+        return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract `delta`. Returns and raises as `assign_add`."""
-        state.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name=name)
-        return self.changed() if read_value else None
+        result = state.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name=name)
+        return self.changed(result) if read_value else result if self._owner is not None else None
 
     def _operand(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype)
@@ -220,6 +266,40 @@ class Variable(PartialUpdates):
         return Reference(self)
 
     experimental_ref = ref
+
+    if TYPE_CHECKING:  # installed by ops.overloads
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
 
     def __iadd__(self, other: Any) -> NoReturn:
         _refuse_in_place("+", "assign_add(value)")
@@ -272,13 +352,20 @@ class Variable(PartialUpdates):
         """
         self.assign(setitem(self.value(), key, value))
 
-    def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Variable:
+    def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Any:
         """`v[key].assign(value)`, and likewise `assign_add` and `assign_sub`."""
         if change != "assign":
             before = self.value()[key]
             value = before + value if change == "assign_add" else before - value
-        self[key] = value
-        return self.changed()
+        result = self.assign(setitem(self.value(), key, value))
+        return self if result is None else result
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_array" and self._owner is not None:
+            raise NotImplementedError(
+                f"{self.name} belongs to a graph: it has a value in a session, `session.run(variable)`"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.value())
@@ -290,15 +377,16 @@ class Variable(PartialUpdates):
         return self
 
     def __deepcopy__(self, memo: Any) -> Variable:
-        made = Variable(
-            EagerTensor(self._array.copy()),
-            self.trainable,
-            name=self.short_name,
-            constraint=self.constraint,
-            synchronization=self.synchronization,
-            aggregation=self.aggregation,
-            shape=self.shape,
-        )
+        with name_scope(""):
+            made = Variable(
+                EagerTensor(self._array.copy()),
+                self.trainable,
+                name=self.short_name,
+                constraint=self.constraint,
+                synchronization=self.synchronization,
+                aggregation=self.aggregation,
+                shape=self.shape,
+            )
         memo[id(self)] = made
         return made
 
@@ -312,7 +400,7 @@ class Variable(PartialUpdates):
 
     def __repr__(self) -> str:
         known = f" shape={self.shape} dtype={self.dtype.name}"
-        if current() is not None:
+        if current() is not None or self._owner is not None:
             return f"<tf.Variable '{self.name}'{known}>"
         return f"<tf.Variable '{self.name}'{known}, numpy={value_text(self._array)}>"
 
@@ -343,7 +431,7 @@ class Assigned(Variable):
     def ref(self) -> Reference:
         return self._variable.ref()
 
-    def changed(self) -> Variable:
+    def changed(self, result: Any = None) -> Any:
         return self
 
     def set_shape(self, shape: Any) -> None:
@@ -352,7 +440,8 @@ class Assigned(Variable):
 
 def _made_again(array: np.ndarray[Any, Any], trainable: bool, name: str, shape: Any) -> Variable:
     """A variable that was pickled."""
-    return Variable(EagerTensor(array), trainable, name=name, shape=shape)
+    with name_scope(""):
+        return Variable(EagerTensor(array), trainable, name=name, shape=shape)
 
 
 def _refuse_in_place(operator: str, method: str) -> NoReturn:

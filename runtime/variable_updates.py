@@ -14,7 +14,7 @@ from .ops import casting, extents, joining, ranges, scattering_state, selecting,
 from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from .variable import Variable
+    pass
 
 
 class PartialUpdates:
@@ -28,7 +28,7 @@ class PartialUpdates:
         @property
         def dtype(self) -> dtypes.DType: ...
         def value(self) -> Tensor: ...
-        def changed(self) -> Variable: ...
+        def changed(self, result: Any = None) -> Any: ...
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`, as `tf.gather` takes them.
@@ -45,39 +45,37 @@ class PartialUpdates:
         elements: Tensor = selecting.gather_nd(self.value(), indices, name=name)
         return elements
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Add the rows of IndexedSlices."""
         return self._scatter("add", sparse_delta, name)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Subtract the rows of IndexedSlices."""
         return self._scatter("sub", sparse_delta, name)
 
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Multiply by the rows of IndexedSlices."""
         return self._scatter("mul", sparse_delta, name)
 
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Divide by the rows of IndexedSlices; integers are rounded towards zero."""
         return self._scatter("div", sparse_delta, name)
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """The greater of each element and that of the rows of IndexedSlices."""
         return self._scatter("max", sparse_delta, name)
 
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Variable:
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """The smaller of each element and that of the rows of IndexedSlices."""
         return self._scatter("min", sparse_delta, name)
 
-    def scatter_update(
-        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         """Replace rows by those of IndexedSlices."""
         return self._scatter("update", sparse_delta, name)
 
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
-    ) -> Variable:
+    ) -> Any:
         """Replace rows within each batch: all axes of the indices but the last count batches.
 
         >>> from agc.runtime import IndexedSlices, Variable
@@ -94,7 +92,7 @@ class PartialUpdates:
         coordinates = joining.stack([*batches, casting.cast(indices, dtypes.int32)], axis=-1)
         return self.scatter_nd_update(coordinates, values, name)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Replace the elements or slices at `indices`, as `tf.tensor_scatter_nd_update` does.
 
         >>> from agc.runtime import Variable
@@ -103,31 +101,31 @@ class PartialUpdates:
         """
         return self._scatter_nd("update", indices, updates, name)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Add to the elements or slices at `indices`."""
         return self._scatter_nd("add", indices, updates, name)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtract from the elements or slices at `indices`."""
         return self._scatter_nd("sub", indices, updates, name)
 
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """The greater of the elements or slices at `indices` and the updates."""
         return self._scatter_nd("max", indices, updates, name)
 
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Variable:
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """The smaller of the elements or slices at `indices` and the updates."""
         return self._scatter_nd("min", indices, updates, name)
 
-    def _scatter(self, how: str, slices: Any, name: str | None) -> Variable:
+    def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
         values, indices = self._rows(slices)
-        scattering_state.scatter_variable(self, indices, values, how, name=name)
-        return self.changed()
+        result = scattering_state.scatter_variable(self, indices, values, how, name=name)
+        return self.changed(result)
 
-    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Variable:
+    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
         updates = convert_to_tensor(updates, self.dtype)
-        scattering_state.scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
-        return self.changed()
+        result = scattering_state.scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
+        return self.changed(result)
 
     def _rows(self, slices: Any) -> tuple[Tensor, Tensor]:
         if not (hasattr(slices, "values") and hasattr(slices, "indices")) or isinstance(slices, dict):

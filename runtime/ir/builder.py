@@ -16,12 +16,13 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
 from ..devices import wanted
-from ..tensor import EagerTensor, SymbolicArray, SymbolicTensor
+from ..tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Call, Origin, user_call
 from .shown import Shown
@@ -46,11 +47,19 @@ class Recorder(Protocol):
         """An operation of a graph was given more outputs, for a way back through it."""
 
 
+class _Bottom:
+    builder: Builder | None = None
+
+
+_bottom = _Bottom()  # of all threads: what records operations that no block claims
+
+
 class _Stack(threading.local):
     def __init__(self) -> None:
-        self.builders: list[Builder | None] = [None]
+        self.builders: list[Builder | None] = [_bottom.builder]
         self.recorders: list[Recorder] = []
         self.plain = True  # no graph is being built, and nobody records: what eager calls ask first
+        self.settle()
 
     def push(self, builder: Builder | None) -> None:
         self.builders.append(builder)
@@ -65,6 +74,18 @@ class _Stack(threading.local):
 
 
 _stack = _Stack()
+
+
+def bottom() -> Builder | None:
+    """What records the operations that no block claims; None when they run at once."""
+    return _bottom.builder
+
+
+def set_bottom(builder: Builder | None) -> None:
+    """Let a builder record the operations that no block claims, in this thread and new ones."""
+    _bottom.builder = builder
+    _stack.builders[0] = builder
+    _stack.settle()
 
 
 def current() -> Builder | None:
@@ -110,6 +131,8 @@ class Builder:
 
     A region refers to variables through its parent; the graph of a function holds on to them by itself.
     """
+
+    keeps_constants = False  # whether what `tf.constant` makes is an operation of the graph
 
     def __init__(self, name: str, parent: Builder | None = None, is_function: bool = False) -> None:
         self.name = name
@@ -173,6 +196,29 @@ class Builder:
         self.inputs.append(value)
         return value
 
+    def in_function(self) -> bool:
+        """Whether this builds the graph of a function, or a region in one, and not the outermost graph."""
+        builder: Builder | None = self
+        while builder is not None and not builder.is_function:
+            builder = builder.parent
+        return builder is not self.root
+
+    def constant(self, tensor: EagerTensor, name: str | None) -> Any:
+        """A known tensor as an operation, in a graph that keeps them."""
+        raise errors.InternalError("this graph keeps no constants")
+
+    def operations_of(self, items: Any) -> list[Operation]:
+        """The operations that are meant, in a graph for sessions."""
+        raise errors.InternalError("the order of this graph is that of the program")
+
+    def after(self, before: Sequence[Operation] | None) -> AbstractContextManager[None]:
+        """A block whose operations bring others along, in a graph for sessions."""
+        raise errors.InternalError("the order of this graph is that of the program")
+
+    def no_op(self, before: Sequence[Operation], name: str | None = None) -> Operation:
+        """An operation that brings others along, in a graph for sessions."""
+        raise errors.InternalError("the order of this graph is that of the program")
+
     def input_tensor(self, name: str, spec: Spec) -> SymbolicTensor:
         return SymbolicTensor(self.input(name, spec), self)
 
@@ -182,6 +228,8 @@ class Builder:
         That is its own value, a captured one, or a constant.
         """
         if isinstance(argument, (SymbolicTensor, SymbolicArray)):
+            if type(argument) is KnownTensor:
+                return Constant(argument._array)
             if argument._builder is self:
                 return argument._value
             return self.captured(argument._value, argument._builder)

@@ -16,8 +16,10 @@ A `Graph` has inputs, operations in the order of their effects, and outputs. Ope
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +30,7 @@ from .specs import AnySpec, RefSpec, Spec
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
+    from ..tensor import SymbolicTensor
     from .graph_def import GraphDef, NodeDef
 
 
@@ -140,6 +143,17 @@ class Operation:
         place = len(graph.inputs) + list(graph.operations).index(self)
         return graph.as_graph_def().node[place]
 
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the operation in a session, by default the one whose block is running."""
+        from ..sessions.session import session_for
+
+        session_for(session, "execute operation using `run()`").run(self, feed_dict)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The results."""
+        return self.outputs
+
     def get_attr(self, name: str) -> Any:
         """An attribute by name; ValueError when there is none."""
         if name not in self.attrs:
@@ -153,14 +167,14 @@ class Operation:
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
-    __slots__ = ("__weakref__", "_naming", "inputs", "name", "operations", "outputs", "stateful")
+    __slots__ = ("__weakref__", "_builder", "_naming", "inputs", "name", "operations", "outputs", "stateful")
 
     def __init__(
         self,
-        name: str,
-        inputs: Sequence[Value],
-        operations: Sequence[Operation],
-        outputs: Sequence[Operand],
+        name: str = "graph",
+        inputs: Sequence[Value] = (),
+        operations: Sequence[Operation] = (),
+        outputs: Sequence[Operand] = (),
     ) -> None:
         self.name = name
         self.inputs = inputs
@@ -168,6 +182,7 @@ class Graph:
         self.outputs = outputs
         self.stateful: bool = any(operation.stateful for operation in operations)
         self._naming: Naming | None = None
+        self._builder: Any = None  # what adds to the graph, if it is one that grows
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""
@@ -189,7 +204,85 @@ class Graph:
         for operation in self.get_operations():
             if self.naming().operations[operation] == wanted:
                 return operation
+        for value in self.inputs:
+            if self.naming().values[value] == f"{wanted}:0":
+                return self.made_by(value)
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+
+    def get_tensor_by_name(self, name: str) -> SymbolicTensor:
+        """The tensor with this name, such as "add:0", of this graph. KeyError if there is none, ValueError for a name
+        without a number."""
+        if not isinstance(name, str):
+            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+        head, colon, _ = name.rpartition(":")
+        if not colon:
+            raise ValueError(
+                f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
+                '"<op_name>:<output_index>".'
+            )
+        wanted = f"{_in_tensorflows_way(head)}:{name[len(head) + 1 :]}"
+        for value, known in self.naming().values.items():
+            if known == wanted:
+                return self._tensor(value)
+        raise KeyError(f"The name {name!r} refers to a Tensor which does not exist.")
+
+    def _tensor(self, value: Value) -> SymbolicTensor:
+        from ..tensor import SymbolicTensor
+        from .builder import Builder
+
+        return SymbolicTensor(value, self._builder or Builder.of(self))
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        """The tensor or operation that an object or a name stands for. KeyError if there is none."""
+        if not isinstance(obj, str):
+            return obj
+        return self.get_tensor_by_name(obj) if ":" in obj else self.get_operation_by_name(obj)
+
+    def as_default(self) -> AbstractContextManager[Graph]:
+        """A block whose operations become parts of this graph, and are not computed.
+
+        Raises RuntimeError for a graph that is complete, such as that of a function.
+        """
+        from ..sessions.building import as_default
+
+        return as_default(self)
+
+    def finalize(self) -> None:
+        """Refuse further operations: to add one is a RuntimeError from now on."""
+        if self._builder is not None:
+            self._builder.is_final = True
+
+    @property
+    def finalized(self) -> bool:
+        """Whether operations can be added no more."""
+        return (self._builder is None and bool(self.operations)) or getattr(self._builder, "is_final", False)
+
+    def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
+        """A block whose operations run behind others."""
+        from ..ordering import control_dependencies
+
+        return control_dependencies(control_inputs)
+
+    def add_to_collection(self, name: str, value: Any) -> None:
+        """Put something into a collection of the graph."""
+        self.get_collection_ref(name).append(value)
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """What is in a collection; with `scope`, what has a name that begins so."""
+        found = list(self.get_collection_ref(name))
+        if scope is None:
+            return found
+        return [item for item in found if re.match(scope, getattr(item, "name", "\0"))]
+
+    def get_collection_ref(self, name: str) -> list[Any]:
+        """A collection itself."""
+        from ..sessions.building import builder_of
+
+        return builder_of(self).collections.setdefault(name, [])
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """The name that an operation would get."""
+        return self.naming().next(name)
 
     def made_by(self, value: Value) -> Operation:
         """The operation that gives `value`; for an input one of the type `placeholder`."""
@@ -267,6 +360,15 @@ class Naming:
             name = self.operations[operation] = self._unique(wish)
             for number, value in enumerate(operation.outputs):
                 self.values[value] = f"{name}:{number}"
+
+    def next(self, wish: str) -> str:
+        """The name that one more operation would get."""
+        base = _in_tensorflows_way(wish)
+        name, number = base, 0
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        return name
 
     def _unique(self, wish: str) -> str:
         base = _in_tensorflows_way(wish)

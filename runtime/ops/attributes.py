@@ -27,15 +27,17 @@ Specs = tuple[Spec, ...]
 
 
 def read_axis(value: Any) -> int:
-    """One axis, negative from the end; a scalar integer tensor will do."""
-    return operator.index(value)
+    """One axis, negative from the end; a scalar integer tensor whose value is known will do."""
+    return operator.index(getattr(value, "_array", value))
 
 
 def read_axes(value: Any) -> tuple[int, ...] | None:
     """None for all axes, one axis, or several."""
     if value is None:
         return None
-    if hasattr(value, "numpy"):
+    if hasattr(value, "_array"):
+        value = value._array.tolist()
+    elif hasattr(value, "numpy"):
         value = value.numpy().tolist()
     elif hasattr(value, "tolist"):
         value = value.tolist()

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import dtypes, shapes
 from ..convert import convert_to_tensor, is_tensor_like
+from ..ir.builder import current, eagerly
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
 from . import static
@@ -41,6 +42,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
             f"Expected tensor {value} with dtype {dtypes.as_dtype(dtype)!r}, but got dtype {value.dtype!r}."
         )
     tensor = convert_to_tensor(value, wanted)
+    builder = current()
+    if builder is not None and builder.keeps_constants and isinstance(tensor, EagerTensor):
+        with eagerly():
+            known = constant(tensor, dtype, shape)
+        return builder.constant(known, name)
     if shape is None or not isinstance(tensor, EagerTensor):
         return tensor
     array, sizes = tensor._array, shapes.as_dims(shape)

@@ -11,7 +11,7 @@ from .. import dtypes, errors, shapes
 from ..ir.graph import Operation, Value
 from ..ir.specs import Spec
 from .attributes import Dims, DType
-from .declare import Name, op
+from .declare import Input, Name, op
 
 
 @op(stateful=True)
@@ -43,3 +43,63 @@ def placeholder_of(value: Value) -> Operation:
     spec = value.spec
     attrs: dict[str, Any] = {"dtype": spec.dtype, "shape": spec.shape} if isinstance(spec, Spec) else {}
     return Operation(placeholder, (), attrs, (value,))
+
+
+@op
+def const(value: Input, name: Name = None) -> Spec:
+    """A value that a graph knows, as a tensor of its own.
+
+    >>> const(3)
+    <tf.Tensor: shape=(), dtype=int32, numpy=3>
+    """
+    spec: Spec = value.spec
+    return spec
+
+
+@const.kernel
+def _(value: Any) -> Any:
+    return value
+
+
+@const.gradient
+def _(dy: Any, y: Any, value: Any) -> Any:
+    return dy
+
+
+@op(name="no_op", stateful=True)
+def nothing(name: Name = None) -> tuple[()]:
+    """Do nothing: what a session runs for the sake of other operations.
+
+    >>> nothing()
+    []
+    """
+    return ()
+
+
+@nothing.kernel
+def _() -> tuple[()]:
+    return ()
+
+
+@op(stateful=True)
+def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None) -> Spec:
+    """A tensor that has the value of `input` unless another one is fed.
+
+    >>> placeholder_with_default([1, 2], [None]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    if not shapes.compatible(input.shape, shape):
+        raise ValueError(
+            f"the shape {shapes.show(shape)} does not fit the default, {shapes.show(input.shape)}"
+        )
+    return Spec(input.dtype, shape)
+
+
+@placeholder_with_default.kernel
+def _(input: Any, shape: shapes.Dims) -> Any:
+    return input
+
+
+@placeholder_with_default.gradient
+def _(dy: Any, y: Any, input: Any, shape: shapes.Dims) -> Any:
+    return dy

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import shapes
+from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
 from . import families
 from .declare import Input, Name, Ref, op
@@ -115,3 +115,22 @@ def _(variable: Any, value: Any) -> Any:
 assign_sub_variable.no_gradient(
     "what a variable is assigned is its value from then on, and not computed from others"
 )
+
+
+@op(name="is_initialized", stateful=True)
+def is_initialized(variable: Ref, name: Name = None) -> Spec:
+    """Whether a variable has a value; in a session it has none before its initializer ran.
+
+    >>> from agc.runtime import Variable
+    >>> is_initialized(Variable(3.0)).numpy()
+    np.True_
+    """
+    return Spec(dtypes.bool_, ())
+
+
+@is_initialized.kernel
+def _(variable: Any) -> Any:
+    try:
+        return np.array(variable._array is not None)
+    except errors.FailedPreconditionError:
+        return np.array(False)

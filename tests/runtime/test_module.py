@@ -127,3 +127,21 @@ class TestNames:
     def test_what_is_no_name(self, name):
         with pytest.raises(ValueError, match="is not a valid module name"):
             tf.Module(name=name)
+
+    def test_scopes(self):
+        class Outer(tf.Module):
+            def __init__(self):
+                super().__init__(name="outer")
+                with self.name_scope:
+                    self.v = tf.Variable(1.0, name="v")
+                    self.inner = tf.Module(name="inner")
+
+            @tf.Module.with_name_scope
+            def made(self):
+                return tf.Variable(1.0).name
+
+        module = Outer()
+        assert (module.v.name, module.name_scope.name, module.inner.name_scope.name) == (
+            "outer/v:0", "outer/", "outer/inner/",
+        )  # fmt: skip
+        assert module.made() == module.made() == "outer/Variable:0"

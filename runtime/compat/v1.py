@@ -1,0 +1,268 @@
+"""`tf.compat.v1`: graphs and sessions. What is not here is what the runtime has under the name.
+
+>>> with Graph().as_default():
+...     x = placeholder("float32", [None])
+...     with Session() as session:
+...         print(session.run(x * 2, feed_dict={x: [1.0, 2.0]}))
+[2. 4.]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import agc.runtime as runtime
+
+from .. import dtypes, errors, shapes
+from ..convert import convert_to_tensor
+from ..ir.builder import current
+from ..ir.graph import Graph, Operation
+from ..ops import placeholders
+from ..ordering import executing_eagerly, group, no_op
+from ..sessions.building import (
+    GLOBAL_VARIABLES,
+    LOCAL_VARIABLES,
+    TRAINABLE_VARIABLES,
+    disable_eager_execution,
+    enable_eager_execution,
+    get_default_graph,
+    reset_default_graph,
+)
+from ..sessions.scopes import AUTO_REUSE, VariableScope, get_variable, get_variable_scope, variable_scope
+from ..sessions.session import InteractiveSession, Session, get_default_session
+from ..sessions.variables import (
+    global_variables,
+    global_variables_initializer,
+    is_variable_initialized,
+    local_variables,
+    local_variables_initializer,
+    trainable_variables,
+    variables_initializer,
+)
+from ..variable import Variable as _Variable
+
+all_variables = global_variables
+initialize_all_variables = global_variables_initializer
+initialize_local_variables = local_variables_initializer
+initialize_variables = variables_initializer
+
+
+class GraphKeys:
+    """The names of a graph's collections."""
+
+    GLOBAL_VARIABLES = GLOBAL_VARIABLES
+    LOCAL_VARIABLES = LOCAL_VARIABLES
+    TRAINABLE_VARIABLES = TRAINABLE_VARIABLES
+    LOSSES = "losses"
+    SUMMARIES = "summaries"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    UPDATE_OPS = "update_ops"
+    GLOBAL_STEP = "global_step"
+
+
+class Variable(_Variable):
+    """`tf.Variable` with the parameters in TensorFlow 1's order, and collections of its graph."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: list[str] | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
+        use_resource: bool | None = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        super().__init__(
+            initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype, import_scope,
+            constraint, synchronization, aggregation, shape,
+        )  # fmt: skip
+        if collections is not None and self._owner is not None:
+            for kind in (GLOBAL_VARIABLES, TRAINABLE_VARIABLES):
+                members = self._owner.collections.get(kind, [])
+                self._owner.collections[kind] = [member for member in members if member is not self]
+            for kind in collections:
+                self._owner.collections.setdefault(kind, []).append(self)
+
+
+class ConfigProto:
+    """Settings of a session: kept, without effect."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.__dict__.update(settings)
+        self.gpu_options = settings.get("gpu_options") or GPUOptions()
+
+
+class GPUOptions:
+    """Settings of GPUs: kept, without effect."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.__dict__.update(settings)
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
+    """A tensor whose value is fed to `Session.run`. Raises RuntimeError where operations run at once."""
+    _demand_graph("placeholder")
+    return placeholders.placeholder(dtypes.as_dtype(dtype), shapes.as_dims(shape), name=name or "Placeholder")
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
+    """A tensor that has the value of `input` unless another one is fed; in eager code, `input` as a tensor."""
+    if current() is None:
+        return convert_to_tensor(input)
+    return placeholders.placeholder_with_default(
+        input, shapes.as_dims(shape), name=name or "PlaceholderWithDefault"
+    )
+
+
+def _demand_graph(what: str) -> None:
+    if current() is None:
+        raise RuntimeError(f"tf.{what}() is not compatible with eager execution.")
+
+
+def assign(
+    ref: Any, value: Any, validate_shape: Any = None, use_locking: Any = None, name: str | None = None
+) -> Any:
+    """`ref.assign(value)`."""
+    return ref.assign(value, name=name)
+
+
+def assign_add(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
+    """`ref.assign_add(value)`."""
+    return ref.assign_add(value, name=name)
+
+
+def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: str | None = None) -> Any:
+    """`ref.assign_sub(value)`."""
+    return ref.assign_sub(value, name=name)
+
+
+def get_collection(key: str, scope: str | None = None) -> list[Any]:
+    """A collection of the default graph."""
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: str) -> list[Any]:
+    """A collection of the default graph itself."""
+    return get_default_graph().get_collection_ref(key)
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Put something into a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def tables_initializer(name: str = "init_all_tables") -> Any:
+    """Nothing to do: tables have their content from the start."""
+    return no_op(name)
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Whether operations that no function claims run at once."""
+    builder = current()
+    return builder is None or not builder.root.keeps_constants
+
+
+def disable_v2_behavior() -> None:
+    """As `disable_eager_execution`: the rest of TensorFlow 2's behaviour stays."""
+    disable_eager_execution()
+
+
+def enable_v2_behavior() -> None:
+    """As `enable_eager_execution`."""
+    enable_eager_execution()
+
+
+def enable_resource_variables() -> None:
+    """Nothing to do: all variables behave so."""
+
+
+def disable_resource_variables() -> None:
+    """ValueError: there are no others."""
+    raise ValueError("all variables are resource variables")
+
+
+def set_random_seed(seed: int | None) -> None:
+    """`tf.random.set_seed`."""
+    runtime.random.set_seed(seed)
+
+
+def to_float(x: Any, name: str = "ToFloat") -> Any:
+    """`tf.cast(x, tf.float32)`."""
+    return runtime.cast(x, dtypes.float32, name=name)
+
+
+def to_double(x: Any, name: str = "ToDouble") -> Any:
+    """`tf.cast(x, tf.float64)`."""
+    return runtime.cast(x, dtypes.float64, name=name)
+
+
+def to_int32(x: Any, name: str = "ToInt32") -> Any:
+    """`tf.cast(x, tf.int32)`."""
+    return runtime.cast(x, dtypes.int32, name=name)
+
+
+def to_int64(x: Any, name: str = "ToInt64") -> Any:
+    """`tf.cast(x, tf.int64)`."""
+    return runtime.cast(x, dtypes.int64, name=name)
+
+
+_MOVED = {
+    "random_normal": ("random", "normal"),
+    "random_uniform": ("random", "uniform"),
+    "truncated_normal": ("random", "truncated_normal"),
+    "random_shuffle": ("random", "shuffle"),
+    "log": ("math", "log"),
+    "log1p": ("math", "log1p"),
+    "floordiv": ("math", "floordiv"),
+    "mod": ("math", "floormod"),
+    "reduce_logsumexp": ("math", "reduce_logsumexp"),
+    "matrix_inverse": ("linalg", "inv"),
+    "cholesky": ("linalg", "cholesky"),
+    "zeros_initializer": ("initializers", "Zeros"),
+    "ones_initializer": ("initializers", "Ones"),
+    "constant_initializer": ("initializers", "Constant"),
+    "random_normal_initializer": ("initializers", "RandomNormal"),
+    "random_uniform_initializer": ("initializers", "RandomUniform"),
+    "truncated_normal_initializer": ("initializers", "TruncatedNormal"),
+    "glorot_normal_initializer": ("initializers", "GlorotNormal"),
+    "glorot_uniform_initializer": ("initializers", "GlorotUniform"),
+    "orthogonal_initializer": ("initializers", "Orthogonal"),
+    "variance_scaling_initializer": ("initializers", "VarianceScaling"),
+}
+"""Names that TensorFlow 2 has in a namespace."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MOVED:
+        namespace, member = _MOVED[name]
+        return getattr(getattr(runtime, namespace), member)
+    if name.startswith("__"):
+        raise AttributeError(name)
+    try:
+        return getattr(runtime, name)
+    except AttributeError:
+        raise AttributeError(f"module 'agc.runtime.compat.v1' has no attribute {name!r}") from None
+
+
+__all__ = [
+    "AUTO_REUSE", "ConfigProto", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation", "Session",
+    "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add", "assign_sub",
+    "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "enable_eager_execution",
+    "enable_resource_variables", "enable_v2_behavior", "errors", "executing_eagerly",
+    "executing_eagerly_outside_functions", "get_collection", "get_collection_ref", "get_default_graph",
+    "get_default_session", "get_variable", "get_variable_scope", "global_variables", "global_variables_initializer",
+    "group", "initialize_all_variables", "initialize_local_variables", "initialize_variables",
+    "is_variable_initialized", "local_variables", "local_variables_initializer", "no_op", "placeholder",
+    "placeholder_with_default", "reset_default_graph", "set_random_seed", "tables_initializer", "to_double", "to_float",
+    "to_int32", "to_int64", "trainable_variables", "variable_scope", "variables_initializer",
+]  # fmt: skip
