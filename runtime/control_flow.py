@@ -14,6 +14,7 @@ from .convert import convert_to_tensor
 from .ir.builder import current, eagerly
 from .ops.structure import COND
 from .tensor import SymbolicTensor
+from .type_spec import TypeSpec
 
 
 def cond(
@@ -67,7 +68,7 @@ def while_loop(
         cond: takes the loop variables, returns a scalar bool.
         body: takes them, returns a list or tuple of the same structure (one variable may stand alone).
         loop_vars: a tuple, list or other nest of tensors, TensorArrays, numbers and Python objects.
-        shape_invariants: shapes (TensorShape or TensorSpec) in the structure of `loop_vars`, for those that change.
+        shape_invariants: shapes (TensorShape or a type spec) in the structure of `loop_vars`, for those that change.
             What is left out is found by tracing: a dimension that changes becomes unknown.
         maximum_iterations: stop after so many rounds at the latest.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
@@ -90,10 +91,14 @@ def while_loop(
     if maximum_iterations is not None:
         test, counted = _limited(cond, step, maximum_iterations)
         last = _run(
-            (0, *state), test, counted, ["iteration", *_names(body, state)], _shapes(shape_invariants, 1)
+            (0, *state),
+            test,
+            counted,
+            ["iteration", *_names(body, state)],
+            _shapes(shape_invariants, state, 1),
         )
         return nest.rebuilt(loop_vars, list(last[1:]))
-    last = _run(state, cond, step, _names(body, state), _shapes(shape_invariants, 0))
+    last = _run(state, cond, step, _names(body, state), _shapes(shape_invariants, state, 0))
     return nest.rebuilt(loop_vars, list(last))
 
 
@@ -146,11 +151,23 @@ def _names(body: Callable[..., Any], state: tuple[Any, ...]) -> list[str]:
     return list(own) if len(own) == len(state) else [f"var_{i}" for i in range(len(state))]
 
 
-def _shapes(invariants: Any, extra: int) -> list[Any] | None:
+def _shapes(invariants: Any, state: tuple[Any, ...], extra: int) -> list[Any] | None:
+    """The shape that is said of each leaf of the state; `extra` leaves of which nothing is said come first."""
     if invariants is None:
         return None
-    flat = [getattr(shape, "shape", shape) for shape in _flat_shapes(invariants)]
-    return [None] * extra + flat
+    said, flat = _flat_shapes(invariants), nest.flatten(state)
+    if not any(map(nest.is_composite, flat)):
+        return [None] * extra + [getattr(shape, "shape", shape) for shape in said]
+    pairs = zip(flat, said, strict=True)
+    return [None] * extra + [shape for leaf, one in pairs for shape in _shapes_of(leaf, one)]
+
+
+def _shapes_of(leaf: Any, said: Any) -> list[Any]:
+    """The shapes of the components of a composite, or that of a tensor."""
+    if not nest.is_composite(leaf):
+        return [getattr(said, "shape", said)]
+    spec = said if isinstance(said, TypeSpec) else leaf._shape_invariant_to_type_spec(said)
+    return [part.shape for part in spec.flatten()]
 
 
 def _flat_shapes(invariants: Any) -> list[Any]:

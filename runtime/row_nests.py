@@ -36,11 +36,11 @@ class RowNest:
                 "elems must be a Tensor or (possibly nested) sequence of Tensors. "
                 f"Got {elems!r}, which does not contain any Tensors."
             )
-        self.tensors = [convert_to_tensor(leaf) for leaf in leaves]
+        self.tensors = [leaf if hasattr(leaf, "row_splits") else convert_to_tensor(leaf) for leaf in leaves]
         if any(tensor.shape.rank == 0 for tensor in self.tensors):
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
         self.known = self._known()
-        self.count: Any = shape_of(self.tensors[0])[0] if self.known is None else self.known
+        self.count: Any = self._count() if self.known is None else self.known
 
     def _known(self) -> int | None:
         known = [tensor.shape[0] for tensor in self.tensors if tensor.shape.rank is not None]
@@ -49,16 +49,29 @@ class RowNest:
             raise ValueError(f"Dimensions {' and '.join(map(str, sorted(sizes)))} are not compatible")
         return next(iter(sizes), None)
 
+    def _count(self) -> Any:
+        first: Any = self.tensors[0]
+        return first.nrows("int32") if hasattr(first, "row_splits") else shape_of(first)[0]
+
+    def specs(self) -> list[Any]:
+        """For each tensor what its rows are like: a dtype, or the spec of ragged ones."""
+        return [_row_spec(tensor) if hasattr(tensor, "row_splits") else tensor for tensor in self.tensors]
+
     def packed(self, leaves: Sequence[Any]) -> Any:
         """A row in the structure of the whole."""
         return nest.pack_sequence_as(self.structure, leaves)
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
-        return iter(list(zip(*(unstack(tensor) for tensor in self.tensors), strict=True)))
+        return iter(list(zip(*map(_unstacked, self.tensors), strict=True)))
 
-    def arrays(self) -> list[TensorArray]:
+    def arrays(self) -> list[Any]:
         """The tensors as TensorArrays of their rows."""
-        return [TensorArray(tensor.dtype, self.count).unstack(tensor) for tensor in self.tensors]
+        return [
+            _RaggedRows(tensor)
+            if hasattr(tensor, "row_splits")
+            else TensorArray(tensor.dtype, self.count).unstack(tensor)
+            for tensor in self.tensors
+        ]
 
     def stacked(self, array: TensorArray) -> Tensor:
         """What was computed for each row, as a tensor with as many rows."""
@@ -66,6 +79,23 @@ class RowNest:
         if tensor.shape.rank is not None:
             tensor.set_shape([self.known, *tensor.shape[1:]])  # type: ignore[attr-defined]
         return tensor
+
+
+class _RaggedRows:
+    """A ragged tensor in the place of a TensorArray: `read` gives a row."""
+
+    def __init__(self, ragged: Any) -> None:
+        self.read = ragged.__getitem__
+
+
+def _unstacked(tensor: Any) -> list[Any]:
+    return list(tensor) if hasattr(tensor, "row_splits") else unstack(tensor)
+
+
+def _row_spec(ragged: Any) -> Any:
+    """The spec of the rows of a ragged tensor."""
+    spec = ragged._type_spec
+    return type(spec)(spec.shape[1:], spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
 
 
 def no_rows(shape: TensorShape, dtype: dtypes.DType) -> Tensor:

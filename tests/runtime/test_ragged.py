@@ -277,3 +277,24 @@ def test_loops_and_branches_carry_it():
 
     assert chosen(rows(), tf.constant(True)).to_list() == [[1, 2]]
     assert chosen(rows(), tf.constant(False)).to_list() == [[2, 3], [4]]
+
+
+def test_shape_invariants_may_be_specs():
+    @tf.function
+    def repeated(x, n):
+        spec = tf.RaggedTensorSpec([None, None], tf.int32)
+        return tf.while_loop(
+            lambda i, x: i < n, lambda i, x: (i + 1, tf.concat([x, x], 0)), (0, x), [tf.TensorShape([]), spec]
+        )[1]
+
+    assert repeated(rows(), tf.constant(1)).to_list() == [[1, 2], [3], [1, 2], [3]]
+
+
+def test_reduce_retracing_takes_a_common_spec():
+    @tf.function(reduce_retracing=True)
+    def first(x):
+        return x[0]
+
+    for count in (1, 2, 3, 4):
+        assert first(tf.ragged.constant([[5]] * count)).numpy().tolist() == [5]
+    assert first.experimental_get_tracing_count() == 2

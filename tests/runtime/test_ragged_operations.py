@@ -91,6 +91,18 @@ TABLE = {
     "boolean_mask": (lambda x, y, z: tf.ragged.boolean_mask(x, x != 2), [[1], [3]]),
     "boolean_mask nested": (lambda x, y, z: tf.ragged.boolean_mask(y, y != 2), [[[1], [3]], []]),
     "partitions": (lambda x, y, z: tf.ragged.stack_dynamic_partitions(x, [1, 0], 2), [[[3]], [[1, 2]]]),
+    "map_fn": (lambda x, y, z: tf.map_fn(lambda row: row * 2, x), [[2, 4], [6]]),
+    "map_fn gives numbers": (
+        lambda x, y, z: tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.int32),
+        [3, 3],
+    ),
+    "map_fn of nested rows": (lambda x, y, z: tf.map_fn(lambda rows: rows[:, :1], y), [[[1], [3]], []]),
+    "map_fn gives rows": (
+        lambda x, y, z: tf.map_fn(
+            tf.range, [3, 0], fn_output_signature=tf.RaggedTensorSpec([None], tf.int32)
+        ),
+        [[0, 1, 2], []],
+    ),
     "size": (lambda x, y, z: tf.size(z), 6),
     "rank": (lambda x, y, z: tf.rank(z), 3),
 }
