@@ -23,7 +23,7 @@ from ..ops.comparison import logical_not
 from ..tensor import EagerTensor, Tensor
 from ..tensor_spec import TensorSpec
 from ..type_spec import CompositeTensor
-from . import ops, ordering, sources
+from . import combining, ops, sources
 from .elements import boxed, is_structure, leaf_specs, leaves_of, normalised, packer
 from .functions import Calls
 from .iterator import Iterator, NumpyIterator
@@ -240,7 +240,7 @@ class Dataset(Transformations, CompositeTensor):
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         stages: list[Stage] = []
         spec = _zipped(structure, stages)
-        return Dataset(ordering.Zipped(stages, spec))
+        return Dataset(combining.Zipped(stages, spec))
 
     @staticmethod
     def choose_from_datasets(
@@ -259,7 +259,7 @@ class Dataset(Transformations, CompositeTensor):
                 f"{spec!r}."
             )
         stages = [dataset._stage for dataset in datasets]
-        return Dataset(ordering.Directed(choice_dataset._stage, stages, bool(stop_on_empty_dataset)))
+        return Dataset(combining.Directed(choice_dataset._stage, stages, bool(stop_on_empty_dataset)))
 
     @staticmethod
     def sample_from_datasets(

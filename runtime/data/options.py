@@ -90,10 +90,16 @@ class Options(_Group):
         "experimental_slack", "experimental_symbolic_checkpoint", "experimental_warm_start", "framework_type",
     )  # fmt: skip
     _groups = {  # never changed
-        "autotune": AutotuneOptions, "threading": ThreadingOptions, "experimental_threading": ThreadingOptions,
+        "autotune": AutotuneOptions, "threading": ThreadingOptions,
         "experimental_distribute": DistributeOptions, "experimental_optimization": OptimizationOptions,
         "experimental_service": ServiceOptions,
     }  # fmt: skip
+
+    @property
+    def experimental_threading(self) -> ThreadingOptions:
+        """The older name of `threading`."""
+        threading: ThreadingOptions = vars(self)["threading"]
+        return threading
 
     def merge(self, options: Options) -> Options:
         """Both together; `options` wins where both say something."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes, errors
-from .elements import Row, generalised, leaf_specs
-from .samples import Samples, Seeds
-from .sources import Slices
+from .elements import Row, leaf_specs
 from .stage import INFINITE, UNKNOWN, Elements, Stage
 
 
@@ -30,84 +26,6 @@ class Through(Stage):
 
     def blocks(self, size: int) -> Elements | None:
         return None
-
-
-class Shuffled(Through):
-    """`shuffle`: elements drawn from a buffer, in TensorFlow's order for the same seeds."""
-
-    name = "_ShuffleDataset"
-
-    def __init__(self, source: Stage, size: Any, seeds: Seeds) -> None:
-        super().__init__(source)
-        self.size, self.seeds = size, seeds
-
-    def renew(self) -> None:
-        self.seeds = self.seeds.anew()
-
-    def check(self) -> None:
-        if isinstance(self.size, int) and self.size <= 0 and self.size != UNKNOWN:
-            raise errors.InvalidArgumentError(
-                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
-            )
-
-    def elements(self) -> Elements:
-        return Drawn(self.source.elements(), self._limit(), Samples(*self.seeds.next()))
-
-    def blocks(self, size: int) -> Elements | None:
-        """Of slices of tensors only the numbers are shuffled."""
-        table = self.source.table if isinstance(self.source, Slices) else None
-        if table is None:
-            return None
-        drawn = Drawn(iter(range(len(table[0]))), self._limit(), Samples(*self.seeds.next()))
-        parts = iter(lambda: list(itertools.islice(drawn, size)), [])
-        return ([array[part] for array in table] for part in parts)
-
-    def _limit(self) -> int:
-        return 2**62 if self.size == UNKNOWN else int(self.size)
-
-
-class Drawn:
-    """Items in an order that a buffer and random numbers make.
-
-    Those in the buffer have numbers from `start` to `end`.
-    """
-
-    def __init__(self, items: Iterator[Any], size: int, samples: Samples) -> None:
-        self.items: Iterator[Any] | None = items
-        self.size, self.samples = size, samples
-        self.buffer: list[Any] = []
-        self.start = self.end = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        if self.items is not None:
-            self._fill(self.items)
-        count = self.end - self.start
-        if not count:
-            raise StopIteration
-        buffer = self.buffer
-        first = self.start % self.size
-        place = (self.start + self.samples.next() % count) % self.size
-        item = buffer[place]
-        buffer[place], buffer[first] = buffer[first], None
-        self.start += 1
-        return item
-
-    def _fill(self, items: Iterator[Any]) -> None:
-        while self.end - self.start < self.size:
-            try:
-                item = next(items)
-            except StopIteration:
-                self.items = None
-                return
-            place = self.end % self.size
-            if place == len(self.buffer):
-                self.buffer.append(item)
-            else:
-                self.buffer[place] = item
-            self.end += 1
 
 
 class Repeated(Through):
@@ -261,103 +179,6 @@ class Sharded(Through):
         if not isinstance(self.count, int) or not isinstance(self.index, int):
             return UNKNOWN
         return max(-(-(known - self.index) // self.count), 0) if known >= 0 else known
-
-
-class Concatenated(Stage):
-    """`concatenate`: the elements of one, then those of the other."""
-
-    name = "_ConcatenateDataset"
-
-    def __init__(self, first: Stage, second: Stage) -> None:
-        self.first, self.second = first, second
-        spec = generalised(first.spec, second.spec)
-        if spec is None:
-            raise TypeError(f"Incompatible dataset elements:\n  {first.spec!r} vs.   {second.spec!r}")
-        self.spec = spec
-
-    def elements(self) -> Elements:
-        return itertools.chain.from_iterable(stage.elements() for stage in (self.first, self.second))
-
-    def cardinality(self) -> int:
-        known = self.first.cardinality(), self.second.cardinality()
-        if INFINITE in known:
-            return INFINITE
-        return UNKNOWN if UNKNOWN in known else sum(known)
-
-
-class Zipped(Stage):
-    """`zip`: nests of the elements with the same number."""
-
-    name = "_ZipDataset"
-
-    def __init__(self, stages: list[Stage], spec: Any) -> None:
-        self.stages = stages
-        self.spec = spec
-
-    def elements(self) -> Elements:
-        walks = [stage.elements() for stage in self.stages]
-        return map(_joined, zip(*walks, strict=False))
-
-    def cardinality(self) -> int:
-        known = [stage.cardinality() for stage in self.stages]
-        finite = [count for count in known if count != INFINITE]
-        if not finite:
-            return INFINITE
-        return UNKNOWN if UNKNOWN in finite else min(finite)
-
-    def blocks(self, size: int) -> Elements | None:
-        found = [stage.blocks(size) if stage.cardinality() >= 0 else None for stage in self.stages]
-        if any(part is None for part in found) or len({stage.cardinality() for stage in self.stages}) > 1:
-            return None
-        return ([leaf for block in blocks for leaf in block] for blocks in zip(*found, strict=True))
-
-
-def _joined(rows: tuple[Row, ...]) -> Row:
-    return [leaf for row in rows for leaf in row]
-
-
-class Directed(Stage):
-    """`choose_from_datasets`: the next element of the dataset whose number the selector gives."""
-
-    name = "_DirectedInterleaveDataset"
-
-    def __init__(self, selector: Stage, stages: list[Stage], stop_on_empty: bool) -> None:
-        self.selector, self.stages, self.stop_on_empty = selector, stages, stop_on_empty
-        spec = stages[0].spec
-        for stage in stages[1:]:
-            common = generalised(spec, stage.spec)
-            if common is None:
-                raise TypeError(f"Incompatible dataset elements:\n  {spec!r} vs.   {stage.spec!r}")
-            spec = common
-        self.spec = spec
-
-    def elements(self) -> Elements:
-        walks: list[Elements | None] = [stage.elements() for stage in self.stages]
-        for (choice,) in self.selector.elements():
-            if not 0 <= choice < len(walks):
-                raise errors.InvalidArgumentError(f"Selector index out of range: {choice} >= {len(walks)}")
-            walk = walks[choice]
-            row = None if walk is None else next(walk, None)
-            if row is not None:
-                yield row
-            elif self.stop_on_empty:
-                return
-            else:
-                walks[choice] = None
-                if not any(walk is not None for walk in walks):
-                    return
-
-    def cardinality(self) -> int:
-        known = [stage.cardinality() for stage in self.stages]
-        if self.selector.cardinality() >= 0 or self.stop_on_empty:
-            return (
-                INFINITE
-                if all(count == INFINITE for count in [self.selector.cardinality(), *known])
-                else UNKNOWN
-            )
-        if INFINITE in known:
-            return INFINITE
-        return UNKNOWN if UNKNOWN in known else sum(known)
 
 
 class Unique(Through):

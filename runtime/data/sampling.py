@@ -10,8 +10,8 @@ from .. import dtypes, seeds
 from ..convert import convert_to_tensor
 from ..ops.stateless import stateless_random_uniform
 from ..tensor_spec import TensorSpec
+from .combining import Directed
 from .dataset import Dataset
-from .ordering import Directed
 from .samples import Samples, Seeds
 from .stage import INFINITE, Elements, Stage
 

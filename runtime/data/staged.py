@@ -54,26 +54,30 @@ class DatasetBackend(GraphBackend):
         iterator = iter(items)
         handle = iterator.handle()
         specs = tuple(leaf_specs(iterator.element_spec))
-        stop = None if until is None else names.index(until) + 1
         limit = options.get("maximum_iterations")
+        count = () if limit is None else (0,)  # rounds are counted where there is a limit
+        stop = None if until is None else names.index(until) + len(count)
 
-        def going(index: Any, *now: Any) -> Any:
+        def going(*now: Any) -> Any:
             more: Callable[[], Any] = lambda: ops.iterator_advance(handle)  # noqa: E731
-            ends = [] if stop is None or now[stop - 1] is False else [now[stop - 1]]
+            ends = [] if stop is None or now[stop] is False else [now[stop]]
             if limit is not None:
-                ends.append(comparison.greater_equal(index, limit))
+                ends.append(comparison.greater_equal(now[0], limit))
             if not ends:
                 return more()
             ended = ends[0] if len(ends) == 1 else comparison.logical_or(*ends)
             return cond(ended, lambda: False, more)
 
-        def step(index: Any, *now: Any) -> tuple[Any, ...]:
+        def step(*now: Any) -> tuple[Any, ...]:
             item = iterator.packed(ops.iterator_current(handle, specs))
-            return (index if limit is None else index + 1, *(body(item, *now) or ()))
+            after = body(item, *now[len(count) :]) or ()
+            return (*(rounds + 1 for rounds in now[: len(count)]), *after)
 
         step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
-        shapes = loop_options.invariants((0, *state), options)
-        return loops.Loop(going, step, (0, *state), ("index", *names), shapes).record()[1:]
+        start = (*count, *state)
+        carried = (*("round" for _ in count), *names)
+        shapes = loop_options.invariants(start, options)
+        return loops.Loop(going, step, start, carried, shapes).record()[len(count) :]
 
 
 def _advanced(iterator: Any, default: Any = _NOTHING, /) -> Any:

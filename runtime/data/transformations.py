@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import seeds
 from ..convert import convert_to_tensor
-from . import batching, caching, mapping, ordering, windows
+from . import batching, caching, combining, mapping, ordering, shuffling, windows
 from .elements import normalised
 from .options import Options
 from .samples import Seeds
@@ -234,7 +234,7 @@ class Transformations:
         """
         renew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         chosen = Seeds(*seeds.pair(None if seed is None else int(seed))[:2], renew)
-        return self._then(ordering.Shuffled(self._stage, number(buffer_size), chosen))
+        return self._then(shuffling.Shuffled(self._stage, number(buffer_size), chosen))
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """The elements `count` times, without an end for None and -1."""
@@ -254,7 +254,7 @@ class Transformations:
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of the other dataset."""
-        return self._then(ordering.Concatenated(self._stage, dataset._stage))
+        return self._then(combining.Concatenated(self._stage, dataset._stage))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, an int64, and an element.

@@ -275,6 +275,19 @@ def collected(ds):
     return out.stack()
 
 
+def test_a_loop_runs_so_many_rounds_at_most():
+    @tf.function
+    def some(ds):
+        result = tf.constant(0, tf.int64)
+        for x in ds:
+            tf.autograph.experimental.set_loop_options(maximum_iterations=3)
+            result += x
+        return result
+
+    assert int(some(D.range(2))) == 1
+    assert int(some(D.counter())) == 3
+
+
 def test_what_a_function_makes_is_made_anew_in_each_call():
     """Numbers as TensorFlow's: a shuffle goes on within a call only, a cache is of one call."""
 
@@ -329,3 +342,12 @@ def test_python_cannot_walk_over_an_iterator_of_a_graph():
 
     with pytest.raises(ValueError, match="one by one, while a graph was made"):
         f(D.range(3))
+
+
+def test_the_graph_of_a_loop():
+    graph = tf.function(total).get_concrete_function(D.range(3)).graph
+    iterator, loop = graph.get_operations()
+    test, body = loop.regions
+    assert iterator.type == "iterator"
+    assert [operation.type for operation in test.operations] == ["iterator_advance"]
+    assert [operation.type for operation in body.operations] == ["iterator_current", "add"]
