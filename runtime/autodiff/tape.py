@@ -219,7 +219,7 @@ class GradientTape:
         unconnected = choice(unconnected_gradients)
         flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
         seeds = seeded(target, output_gradients)
-        found = gradients(records, seeds, [known(source) for source in flat], self._watched)
+        found = gradients(records, seeds, [self._sought(source) for source in flat], self._watched)
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
         return nest.pack_sequence_as(sources, grads)
@@ -292,8 +292,13 @@ class GradientTape:
         return found
 
     def _way_back(self, records: list[Record], sources: list[Any]) -> Any:
-        sought = [known(source) for source in sources]
+        sought = [self._sought(source) for source in sources]
         return lambda y, dy: gradients(records, [(y, dy)], sought, self._watched)
+
+    def _sought(self, source: Any) -> Any:
+        """A source as the records know it; nothing that they know, if the tape does not watch it."""
+        x = known(source)
+        return x if key_of(x) in self._tracked else EagerTensor(None)
 
     def _to_be_used(self) -> list[Record]:
         """The records, to go back through them once."""

@@ -183,9 +183,6 @@ def igamma_slope(a: Same, x: Same, name: Name = None) -> Spec:
     return _pair(a, x, FLOATS, "igamma_slope")
 
 
-igamma_slope.no_gradient("the second derivative of igamma by its first argument is not computed")
-
-
 @op
 def zeta(x: Same, q: Same, name: Name = None) -> Spec:
     """Hurwitz's zeta function, the sum of `(q + k) ** -x` for k = 0, 1, …; NaN for `x < 1`.
@@ -249,6 +246,14 @@ for _function, _slope in _SLOPES.items():
 def _gamma_density(a: Any, x: Any) -> Any:
     """The derivative of `igamma` by its second argument."""
     return exp((a - 1) * log(x) - x - lgamma(a))
+
+
+@igamma_slope.gradient
+def _(dy: Any, y: Any, a: Any, x: Any) -> Any:
+    def to_a() -> Any:
+        raise LookupError("no second derivative of igamma by its first argument is defined")
+
+    return to_a, lambda: fitted(dy * _gamma_density(a, x) * (log(x) - digamma(a)), x)
 
 
 @igamma.gradient

@@ -84,6 +84,8 @@ UNDIFFERENTIATED = {
 
 NOT_BY_THEMSELVES = {
     "max_pool_grad": "one of its inputs has to be the maximum of another",
+    "ctc_loss_and_gradient": "one of its results is the gradient of the other",
+    "igamma_slope": "only its second argument has derivatives",
     "softmax_cross_entropy": "the labels of one row have to sum to one",
     "max_pool_grad_grad": "one of its inputs has to be the maximum of another",
 }

@@ -26,6 +26,10 @@ def test_what_is_not_watched_or_not_connected_has_none() -> None:
         tape.watch(z)
     assert tape.gradient(y, x) is None
     assert tape.gradient(w, z) is None
+    with tf.GradientTape() as other:
+        other.watch(x)
+        product = x * z
+    assert other.gradient(product, z) is None
     assert tape.gradient(w, z, unconnected_gradients=tf.UnconnectedGradients.ZERO).numpy() == 0.0
     assert tape.gradient(w, z, unconnected_gradients="zero").numpy() == 0.0
     with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'some'"):
