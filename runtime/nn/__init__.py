@@ -25,7 +25,15 @@ from ..ops.dilating import with_space_to_batch
 from ..ops.dropping import dropout
 from ..ops.elementwise import sigmoid, softplus, tanh
 from ..ops.embedding import embedding_lookup
-from ..ops.judging import compute_average_loss, in_top_k, scale_regularization_loss, zero_fraction
+from ..ops.isotonic import isotonic_regression
+from ..ops.judging import (
+    approx_max_k,
+    approx_min_k,
+    compute_average_loss,
+    in_top_k,
+    scale_regularization_loss,
+    zero_fraction,
+)
 from ..ops.losses import (
     l2_loss,
     log_poisson_loss,
@@ -61,6 +69,7 @@ from ..ops.pools import (
 from ..ops.rectifiers import crelu, leaky_relu, relu6, selu, softsign
 from . import experimental
 from .candidates import compute_accidental_hits, nce_loss, sampled_softmax_loss
+from .embeddings import embedding_lookup_sparse, safe_embedding_lookup_sparse
 from .sequences import (
     collapse_repeated,
     ctc_beam_search_decoder,
@@ -70,18 +79,20 @@ from .sequences import (
 )
 
 __all__ = [
-    "all_candidate_sampler", "atrous_conv2d", "atrous_conv2d_transpose", "avg_pool", "avg_pool1d",
-    "avg_pool2d", "avg_pool3d", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
-    "collapse_repeated", "compute_accidental_hits", "compute_average_loss", "conv1d", "conv1d_transpose",
-    "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose", "conv_transpose", "convolution", "crelu",
-    "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss", "ctc_unique_labels", "depth_to_space",
-    "depthwise_conv2d", "depthwise_conv2d_backprop_filter", "depthwise_conv2d_backprop_input", "dilation2d",
-    "dropout", "elu", "embedding_lookup", "erosion2d", "experimental", "gelu", "in_top_k", "l2_loss",
-    "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn",
-    "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "nce_loss",
-    "normalize_moments", "pool", "relu", "relu6", "sampled_softmax_loss", "scale_regularization_loss", "selu",
-    "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax",
-    "softmax_cross_entropy_with_logits", "softplus", "softsign", "space_to_batch", "space_to_depth",
-    "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish", "tanh", "top_k",
-    "weighted_cross_entropy_with_logits", "weighted_moments", "with_space_to_batch", "zero_fraction",
+    "all_candidate_sampler", "approx_max_k", "approx_min_k", "atrous_conv2d", "atrous_conv2d_transpose",
+    "avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "batch_norm_with_global_normalization",
+    "batch_normalization", "bias_add", "collapse_repeated", "compute_accidental_hits", "compute_average_loss",
+    "conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose",
+    "conv_transpose", "convolution", "crelu", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss",
+    "ctc_unique_labels", "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
+    "depthwise_conv2d_backprop_input", "dilation2d", "dropout", "elu", "embedding_lookup",
+    "embedding_lookup_sparse", "erosion2d", "experimental", "gelu", "in_top_k", "isotonic_regression",
+    "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss",
+    "log_softmax", "lrn", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_with_argmax",
+    "moments", "nce_loss", "normalize_moments", "pool", "relu", "relu6", "safe_embedding_lookup_sparse",
+    "sampled_softmax_loss", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
+    "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
+    "softsign", "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits",
+    "sufficient_statistics", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
+    "weighted_moments", "with_space_to_batch", "zero_fraction",
 ]  # fmt: skip

@@ -13,7 +13,6 @@ that has fewer input channels than `x` is for groups of them: with 1, each chann
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,19 @@ import numpy as np
 from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
 from .attributes import Axes
+from .correlation import (
+    accurate,
+    as_given,
+    channels_last,
+    check_channels,
+    chunks,
+    convolve,
+    core,
+    correlate,
+    joined,
+    parts,
+    spread,
+)
 from .declare import Input, Ints, Name, Same, op
 from .extents import shape
 from .families import FLOATS, Array, demand
@@ -28,9 +40,6 @@ from .static import checked_dims, dims
 from .windows import Sliding, output_size, sliding
 
 _TAKEN = FLOATS | {dtypes.int32}
-
-_ELEMENTS = 1 << 22
-"""How many elements of windows are laid out at once: batches are cut where there would be more."""
 
 
 @op
@@ -63,15 +72,15 @@ def conv(
         )
     if input.shape is None:
         return Spec(input.dtype, None)
-    batch, sizes, channels = _parts(input.shape, n, data_format)
+    batch, sizes, channels = parts(input.shape, n, data_format)
     window = filter.shape or (None,) * (n + 2)
-    _check_channels(channels, window[-2], window[-1])
+    check_channels(channels, window[-2], window[-1])
     settings = zip(sizes, window, strides, dilations, strict=False)  # type: ignore[arg-type]
     outputs = tuple(
         output_size(size, k, stride, dilation, padding, explicit_paddings[2 * i : 2 * i + 2])  # type: ignore[index]
         for i, (size, k, stride, dilation) in enumerate(settings)
     )
-    return Spec(input.dtype, _joined(batch, outputs, window[-1], data_format))
+    return Spec(input.dtype, joined(batch, outputs, window[-1], data_format))
 
 
 @op
@@ -102,9 +111,9 @@ def conv_backprop_input(
     if sizes is None:
         sizes = None if out_backprop.shape is None else (None,) * len(out_backprop.shape)
     if sizes is not None:
-        channels = _parts(sizes, n, data_format)[-1]
+        channels = parts(sizes, n, data_format)[-1]
         if filter.shape is not None:
-            _check_channels(channels, *filter.shape[-2:])
+            check_channels(channels, *filter.shape[-2:])
         if out_backprop.shape is not None and len(out_backprop.shape) != len(sizes):
             raise ValueError(
                 f"conv_backprop_input: a result of the rank {len(sizes)} has no gradient of the rank "
@@ -141,7 +150,7 @@ def conv_backprop_filter(
             f"conv_backprop_filter: a filter has rank {n + 2}, not the shape {shapes.show(sizes)}"
         )
     if input.shape is not None:
-        _check_channels(_parts(input.shape, n, data_format)[-1], *sizes[-2:])
+        check_channels(parts(input.shape, n, data_format)[-1], *sizes[-2:])
         if out_backprop.shape is not None and len(out_backprop.shape) != len(input.shape):
             raise ValueError(
                 f"conv_backprop_filter: ranks of input and gradient, {len(input.shape)} and "
@@ -150,118 +159,18 @@ def conv_backprop_filter(
     return Spec(input.dtype, sizes)
 
 
-def _parts(full: Any, n: int, data_format: str) -> tuple[Any, Any, Any]:
-    """A shape as batches, sizes of the spatial axes, and channels."""
-    if len(full) < n + 2:
-        raise ValueError(
-            f"conv: the input must have at least rank {n + 2}, not the shape {shapes.show(full)}"
-        )
-    if data_format.startswith("NC"):
-        return full[: -n - 1], full[-n:], full[-n - 1]
-    return full[: -n - 1], full[-n - 1 : -1], full[-1]
-
-
-def _joined(batch: Any, sizes: Any, channels: Any, data_format: str) -> Any:
-    first = data_format.startswith("NC")
-    return (*batch, channels, *sizes) if first else (*batch, *sizes, channels)
-
-
-def _check_channels(channels: int | None, taken: int | None, given: int | None) -> None:
-    if channels is None or taken is None:
-        return
-    if taken == 0 or channels % taken:
-        raise ValueError(
-            f"input depth must be evenly divisible by filter depth: {channels} vs {taken}, so that each group "
-            "of channels has filters"
-        )
-    groups = channels // taken
-    if given is not None and groups and given % groups:
-        raise ValueError(f"output depth must be evenly divisible by number of groups: {given} vs {groups}")
-
-
-def _channels_last(x: Array, n: int, data_format: str) -> Array:
-    """Batches as one axis, channels as the last one."""
-    if data_format.startswith("NC"):
-        x = np.moveaxis(x, -n - 1, -1)
-    return x.reshape((math.prod(x.shape[: -n - 1]), *x.shape[-n - 1 :]))
-
-
-def _as_given(y: Array, batch: Any, n: int, data_format: str) -> Array:
-    y = y.reshape((*batch, *y.shape[1:]))
-    return np.moveaxis(y, -1, -n - 1) if data_format.startswith("NC") else y
-
-
-def _accurate(dtype: Any) -> Any:
-    """What sums of this dtype are computed in."""
-    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
-
-
-def _chunks(count: int, slide: Sliding, channels: int) -> Iterator[slice]:
-    each = max(1, math.prod(slide.outputs) * math.prod(slide.window) * channels)
-    step = max(1, _ELEMENTS // each)
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
-
-
-def _surrounded(x: Array, slide: Sliding) -> Array:
-    if slide.padded == slide.sizes:
-        return x
-    wide = np.zeros((x.shape[0], *slide.padded, x.shape[-1]), x.dtype)
-    wide[_core(slide)] = x
-    return wide
-
-
-def _core(slide: Sliding) -> tuple[slice, ...]:
-    places = zip(slide.before, slide.sizes, strict=True)
-    return (slice(None), *(slice(before, before + size) for before, size in places))
-
-
-def _windows(x: Array, slide: Sliding, groups: int) -> Array:
-    """The windows of `x`, laid out for matrix products: [groups, batch and outputs, window and channels]."""
-    wide = _surrounded(x, slide)
-    first, *steps, last = wide.strides
-    view = np.lib.stride_tricks.as_strided(
-        wide,
-        (x.shape[0], *slide.outputs, *slide.window, x.shape[-1]),
-        (
-            first,
-            *(step * stride for step, stride in zip(steps, slide.strides, strict=True)),
-            *(step * dilation for step, dilation in zip(steps, slide.dilations, strict=True)),
-            last,
-        ),
-        writeable=False,
-    )
-    rows, inside = x.shape[0] * math.prod(slide.outputs), math.prod(slide.window)
-    if groups == 1:
-        return view.reshape(1, rows, inside * x.shape[-1])
-    split = view.reshape(rows, inside, groups, -1).transpose(2, 0, 1, 3)
-    return split.reshape(groups, rows, -1)
-
-
-def _grouped_filter(filter: Array, groups: int) -> Array:
-    """A filter for matrix products: [groups, window and channels, outputs of a group]."""
-    taken, given = filter.shape[-2:]
-    split = filter.reshape(-1, taken, groups, given // groups).transpose(2, 0, 1, 3)
-    return split.reshape(groups, -1, given // groups)
-
-
-def _by_groups(dy: Array, groups: int) -> Array:
-    """Rows of a result, or of its gradient, as [groups, rows, outputs of a group]."""
-    return dy.reshape(math.prod(dy.shape[:-1]), groups, dy.shape[-1] // groups).transpose(1, 0, 2)
-
-
 def _setting(
     full: Any, window: Any, strides: Any, padding: str, explicit: Any, dilations: Any, data_format: str
 ) -> tuple[Any, Sliding, int, int]:
     """Batches, windows, channels and groups of an input of the shape `full`."""
-    batch, sizes, channels = _parts(full, len(strides), data_format)
-    _check_channels(channels, window[-2], window[-1])
+    batch, sizes, channels = parts(full, len(strides), data_format)
+    check_channels(channels, window[-2], window[-1])
     slide = sliding(sizes, window[:-2], strides, dilations, padding, explicit)
     return batch, slide, channels, max(channels // max(window[-2], 1), 1)
 
 
 def _check_gradient(dy: Array, batch: Any, slide: Sliding, outputs: int, data_format: str) -> None:
-    expected = _joined(batch, slide.outputs, outputs, data_format)
+    expected = joined(batch, slide.outputs, outputs, data_format)
     if dy.shape != tuple(expected):
         raise errors.InvalidArgumentError(
             f"Size of out_backprop doesn't match computed: actual = {list(dy.shape)}, computed = {list(expected)}"
@@ -274,25 +183,14 @@ def _(input: Array, filter: Array, strides: Any, padding: str, explicit_paddings
     batch, slide, channels, groups = _setting(
         input.shape, filter.shape, strides, padding, explicit_paddings, dilations, data_format
     )
-    n, kind = len(strides), _accurate(input.dtype)
-    x = _channels_last(input, n, data_format).astype(kind, copy=False)
+    n, kind = len(strides), accurate(input.dtype)
+    x = channels_last(input, n, data_format).astype(kind, copy=False)
     y = np.zeros((x.shape[0], *slide.outputs, filter.shape[-1]), kind)
     if x.size and y.size and filter.size:
         w = filter.astype(kind, copy=False)
-        for part in _chunks(len(x), slide, channels):
-            _convolve(x[part], w, slide, groups, y[part])
-    return _as_given(y.astype(input.dtype, copy=False), batch, n, data_format)
-
-
-def _convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
-    if groups > 1 and filter.shape[-2] == 1:
-        wide, split = _surrounded(x, slide), y.reshape((*y.shape[:-1], groups, -1))
-        for offset in slide.offsets():
-            taken = wide[(slice(None), *slide.padded_slices(offset))]
-            split += taken[..., np.newaxis] * filter[offset].reshape(groups, -1)
-        return
-    product = _windows(x, slide, groups) @ _grouped_filter(filter, groups)
-    y[...] = product.transpose(1, 0, 2).reshape(y.shape)
+        for part in chunks(len(x), slide, channels):
+            convolve(x[part], w, slide, groups, y[part])
+    return as_given(y.astype(input.dtype, copy=False), batch, n, data_format)
 
 
 @conv_backprop_input.kernel
@@ -302,30 +200,14 @@ def _(input_sizes: Array, filter: Array, out_backprop: Array, strides: Any, padd
         checked_dims(input_sizes), filter.shape, strides, padding, explicit_paddings, dilations, data_format
     )
     _check_gradient(out_backprop, batch, slide, filter.shape[-1], data_format)
-    n, kind = len(strides), _accurate(filter.dtype)
-    dy = _channels_last(out_backprop, n, data_format).astype(kind, copy=False)
+    n, kind = len(strides), accurate(filter.dtype)
+    dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
     wide = np.zeros((math.prod(batch), *slide.padded, channels), kind)
     if dy.size and wide.size and filter.size:
         w = filter.astype(kind, copy=False)
-        for part in _chunks(len(dy), slide, channels):
-            _spread(dy[part], w, slide, groups, wide[part])
-    return _as_given(wide[_core(slide)].astype(filter.dtype, copy=False), batch, n, data_format)
-
-
-def _spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -> None:
-    """Add what each window has got to where the window was."""
-    if groups > 1 and filter.shape[-2] == 1:
-        split = dy.reshape((*dy.shape[:-1], groups, -1))
-        for offset in slide.offsets():
-            place = (slice(None), *slide.padded_slices(offset))
-            wide[place] += np.einsum("...gm,gm->...g", split, filter[offset].reshape(groups, -1))
-        return
-    product = _by_groups(dy, groups) @ _grouped_filter(filter, groups).transpose(0, 2, 1)
-    inside = math.prod(slide.window)
-    parts = product.reshape(groups, -1, inside, filter.shape[-2]).transpose(2, 1, 0, 3)
-    for offset, part in zip(slide.offsets(), parts, strict=True):
-        place = (slice(None), *slide.padded_slices(offset))
-        wide[place] += part.reshape((*dy.shape[:-1], -1))
+        for part in chunks(len(dy), slide, channels):
+            spread(dy[part], w, slide, groups, wide[part])
+    return as_given(wide[core(slide)].astype(filter.dtype, copy=False), batch, n, data_format)
 
 
 @conv_backprop_filter.kernel
@@ -336,25 +218,15 @@ def _(input: Array, filter_sizes: Array, out_backprop: Array, strides: Any, padd
         input.shape, window, strides, padding, explicit_paddings, dilations, data_format
     )
     _check_gradient(out_backprop, batch, slide, window[-1], data_format)
-    n, kind = len(strides), _accurate(input.dtype)
-    x = _channels_last(input, n, data_format).astype(kind, copy=False)
-    dy = _channels_last(out_backprop, n, data_format).astype(kind, copy=False)
+    n, kind = len(strides), accurate(input.dtype)
+    x = channels_last(input, n, data_format).astype(kind, copy=False)
+    dy = channels_last(out_backprop, n, data_format).astype(kind, copy=False)
     found = np.zeros((groups, math.prod(window[:-1]), window[-1] // groups), kind)
     if x.size and dy.size and found.size:
-        for part in _chunks(len(x), slide, channels):
-            found += _correlate(x[part], dy[part], slide, groups, found.shape)
+        for part in chunks(len(x), slide, channels):
+            found += correlate(x[part], dy[part], slide, groups, found.shape)
     split = found.reshape(groups, -1, window[-2], window[-1] // groups).transpose(1, 2, 0, 3)
     return split.reshape(window).astype(input.dtype, copy=False)
-
-
-def _correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:
-    if groups > 1 and shape[1] == math.prod(slide.window):
-        wide, split = _surrounded(x, slide), dy.reshape((*dy.shape[:-1], groups, -1))
-        taken = [wide[(slice(None), *slide.padded_slices(offset))] for offset in slide.offsets()]
-        sums = [np.einsum("pg,pgm->gm", t.reshape(-1, groups), split.reshape(-1, groups, split.shape[-1]))
-                for t in taken]  # fmt: skip
-        return np.stack(sums, axis=1)
-    return _windows(x, slide, groups).transpose(0, 2, 1) @ _by_groups(dy, groups)
 
 
 @conv.gradient

@@ -21,8 +21,9 @@ from .declare import Input, Ints, Name, op
 from .extents import shape as shape_of
 from .extents import size
 from .families import Array, demand
+from .ordering import top_k
 from .reductions import reduce_sum
-from .shaping import expand_dims
+from .shaping import expand_dims, transpose
 
 
 @op
@@ -111,3 +112,49 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     4.0
     """
     return reduce_sum(regularization_loss)  # type: ignore[no-any-return]
+
+
+def approx_max_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> tuple[Tensor, Tensor]:
+    """The `k` largest elements along an axis, and their places: exactly, so that any `recall_target` is met.
+
+    >>> approx_max_k([1., 4., 3.], 2)[0].numpy().tolist()
+    [4.0, 3.0]
+    """
+    return _best(convert_to_tensor(operand), k, reduction_dimension, name)
+
+
+def approx_min_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> tuple[Tensor, Tensor]:
+    """The `k` smallest elements along an axis, and their places: exactly, so that any `recall_target` is met.
+
+    >>> approx_min_k([1., 4., 3.], 2)[0].numpy().tolist()
+    [1.0, 3.0]
+    """
+    values, places = _best(-convert_to_tensor(operand), k, reduction_dimension, name)
+    return -values, places
+
+
+def _best(x: Tensor, k: int, axis: int, name: Name) -> tuple[Tensor, Tensor]:
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("approx_max_k: the rank of `operand` must be known")
+    place = shapes.normal_axis(axis, rank)
+    order = [*range(place), *range(place + 1, rank), place]
+    back = [order.index(i) for i in range(rank)]
+    values, places = top_k(transpose(x, order), k, name=name)
+    return transpose(values, back), transpose(places, back)

@@ -196,3 +196,54 @@ def test_dilation_and_erosion() -> None:
     check(morphology.dilated, _normal(2, 4, 5, 2), _normal(2, 3, 2), **setting)
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="depth of input"):
         tf.nn.dilation2d(x, np.ones((2, 2, 2)), one, "SAME", "NHWC", one)
+
+
+def test_rows_of_tables_for_lists() -> None:
+    table = tf.constant([[1.0, 2], [3, 4], [5, 6]])
+    ids = tf.sparse.SparseTensor([[0, 0], [0, 1], [2, 0], [2, 1]], [1, 2, 0, 1], [3, 2])
+    weights = tf.sparse.SparseTensor(ids.indices, [1.0, 2, 3, 0.5], [3, 2])
+    for combiner, plain, weighed in (
+        ("sum", [[8, 10], [0, 0], [4, 6]], [[13, 16], [0, 0], [4.5, 8]]),
+        ("mean", [[4, 5], [0, 0], [2, 3]], [[4.3333335, 5.3333335], [0, 0], [1.2857143, 2.2857144]]),
+        ("sqrtn", [[5.656854, 7.071068], [0, 0], [2.828427, 4.2426405]],
+         [[5.8137765, 7.1554174], [0, 0], [1.4795909, 2.6303837]]),
+    ):  # fmt: skip
+        close(tf.nn.embedding_lookup_sparse(table, ids, None, combiner), plain)
+        close(tf.nn.embedding_lookup_sparse(table, ids, weights, combiner), weighed)
+        close(tf.nn.safe_embedding_lookup_sparse(table, ids, weights, combiner), weighed)
+        plain[1] = [3, 4]
+        close(tf.nn.safe_embedding_lookup_sparse(table, ids, None, combiner, default_id=1), plain)
+    with pytest.raises(ValueError, match="combiner"):
+        tf.nn.embedding_lookup_sparse(table, ids, None, "max")
+    with pytest.raises(TypeError, match="SparseTensor"):
+        tf.nn.embedding_lookup_sparse(table, [1], None)
+
+
+def test_monotonous_sequences() -> None:
+    from agc.runtime.ops import isotonic
+
+    found, pools = tf.nn.isotonic_regression([[3.0, 1, 2, 5, 4], [1, 2, 3, 4, 5]])
+    assert found.numpy().tolist() == [[3.0] * 5] * 2
+    assert pools.numpy().tolist() == [[0, 1, 1, 1, 1], [0] * 5]
+    found, pools = tf.nn.isotonic_regression([[3, 1], [2, 5]], axis=0)
+    assert found.dtype is tf.float64 and found.numpy().tolist() == [[3, 3], [2, 3]]
+    x = _normal(3, 6)
+    y, pools = isotonic.pooled_violators(x)
+    weights = _normal(3, 6)
+    gradient = isotonic.pooled_violators.differentiate(
+        [tf.constant(weights), None], [y, pools], tf.constant(x)
+    )
+    for place in np.ndindex(x.shape):
+        ends = [
+            np.sum(weights * isotonic.pooled_violators(x + s * _unit(place, x))[0].numpy())
+            for s in (1e-5, -1e-5)
+        ]
+        np.testing.assert_allclose(gradient.numpy()[place], (ends[0] - ends[1]) / 2e-5, atol=1e-6)
+
+
+def test_the_best_along_an_axis() -> None:
+    x = [[1.0, 4, 3, 2], [3.0, 9, 8, 7]]
+    values, places = tf.nn.approx_max_k(x, 2)
+    assert values.numpy().tolist() == [[4, 3], [9, 8]] and places.numpy().tolist() == [[1, 2], [1, 2]]
+    values, places = tf.nn.approx_min_k(x, 1, reduction_dimension=0)
+    assert values.numpy().tolist() == [[1, 4, 3, 2]] and places.numpy().tolist() == [[0, 0, 0, 0]]
