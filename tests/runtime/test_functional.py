@@ -3,6 +3,7 @@
 import agc.runtime as tf
 import pytest
 
+INTEGERS = tf.RaggedTensorSpec([None], tf.int32)
 WAYS = pytest.mark.parametrize("way", ["eager", "plan", "interpret"])
 
 
@@ -87,6 +88,27 @@ def test_control_flow_in_the_function(way):
 )  # fmt: skip
 def test_folding(way, call, expected):
     assert run(way, call, tf.constant([1, 2, 3, 4])) == expected
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize(
+    "call, expected",
+    [
+        (lambda x: tf.map_fn(tf.reduce_sum, x, fn_output_signature=tf.int32), [3, 0, 12]),
+        (lambda x: tf.map_fn(lambda row: row * 2, x), [[2, 4], [], [6, 8, 10]]),
+        (lambda x: tf.map_fn(tf.range, [2, 0, 1] * tf.ones([3], tf.int32), fn_output_signature=INTEGERS),
+         [[0, 1], [], [0]]),
+        (lambda x: tf.map_fn(lambda p: p[0] * p[1], (x, tf.constant([1, 10, 100])), fn_output_signature=INTEGERS),
+         [[1, 2], [], [300, 400, 500]]),
+        (lambda x: tf.map_fn(lambda row: row + 1, tf.ragged.constant([[[1], [2, 3]], []])), [[[2], [3, 4]], []]),
+        (lambda x: tf.map_fn(lambda row: row, x[:0]), []),
+        (lambda x: tf.foldl(lambda a, row: a + tf.reduce_sum(row), x, initializer=0), 15),
+    ],
+)  # fmt: skip
+def test_ragged_rows(staged, call, expected):
+    rows = tf.ragged.constant([[1, 2], [], [3, 4, 5]])
+    result = (tf.function(call) if staged else call)(rows)
+    assert (result.to_list() if isinstance(result, tf.RaggedTensor) else result.numpy().tolist()) == expected
 
 
 REFUSED = (ValueError, TypeError, tf.errors.OpError)
