@@ -145,15 +145,25 @@ if TYPE_CHECKING:
     from .keras import optimizers as optimizers
     from .name_scopes import get_current_name_scope as get_current_name_scope
     from .name_scopes import name_scope as name_scope
+    from .ops.blocks import batch_to_space as batch_to_space
+    from .ops.blocks import space_to_batch as space_to_batch
+    from .ops.blocks import space_to_batch_nd as space_to_batch_nd
     from .ops.casting import stop_gradient as stop_gradient
     from .ops.clipping import clip_by_global_norm as clip_by_global_norm
     from .ops.clipping import clip_by_norm as clip_by_norm
     from .ops.clock import timestamp as timestamp
     from .ops.fingerprints import fingerprint as fingerprint
     from .ops.formulas import scalar_mul as scalar_mul
+    from .ops.fourier import fftnd as fftnd
+    from .ops.fourier import ifftnd as ifftnd
+    from .ops.fourier import irfftnd as irfftnd
+    from .ops.fourier import rfftnd as rfftnd
     from .ops.histograms import histogram_fixed_width as histogram_fixed_width
     from .ops.histograms import histogram_fixed_width_bins as histogram_fixed_width_bins
     from .ops.labels import approx_top_k as approx_top_k
+    from .ops.matrix_functions import eig as eig
+    from .ops.matrix_functions import eigvals as eigvals
+    from .ops.matrix_functions import matrix_square_root as matrix_square_root
     from .ops.outlines import broadcast_dynamic_shape as broadcast_dynamic_shape
     from .ops.outlines import broadcast_static_shape as broadcast_static_shape
     from .ops.outlines import guarantee_const as guarantee_const
@@ -234,7 +244,10 @@ MEMBERS: dict[str, str] = {
     "fingerprint": ".ops.fingerprints", "guarantee_const": ".ops.outlines",
     "histogram_fixed_width": ".ops.histograms", "histogram_fixed_width_bins": ".ops.histograms",
     "parallel_stack": ".ops.outlines", "required_space_to_batch_paddings": ".ops.outlines",
-    "random_index_shuffle": ".ops.variates",
+    "random_index_shuffle": ".ops.variates", "eig": ".ops.matrix_functions", "eigvals": ".ops.matrix_functions",
+    "matrix_square_root": ".ops.matrix_functions", "fftnd": ".ops.fourier", "ifftnd": ".ops.fourier",
+    "irfftnd": ".ops.fourier", "rfftnd": ".ops.fourier", "space_to_batch": ".ops.blocks",
+    "space_to_batch_nd": ".ops.blocks", "batch_to_space": ".ops.blocks",
     "scalar_mul": ".ops.formulas", "shape_n": ".ops.outlines", "unique_with_counts": ".ops.permuting",
     "unravel_index": ".ops.permuting",
     "RaggedTensor": ".ragged.tensor", "RaggedTensorSpec": ".ragged.spec",

@@ -5,12 +5,26 @@ from __future__ import annotations
 from .ops.clipping import global_norm
 from .ops.creation import eye
 from .ops.diagonals import adjoint, band_part, cross, diag, diag_part, matrix_transpose, set_diag, trace
+from .ops.factoring import (
+    cholesky_solve,
+    lstsq,
+    lu,
+    lu_matrix_inverse,
+    lu_reconstruct,
+    lu_solve,
+    matrix_rank,
+    normalize,
+    pinv,
+)  # fmt: skip
 from .ops.linalg import cholesky, det, eigh, eigvalsh, inv, logdet, qr, slogdet, solve, svd, triangular_solve
+from .ops.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
 from .ops.norms import l2_normalize, norm
 from .ops.products import einsum, matmul, matvec, tensordot
 
 __all__ = [
-    "adjoint", "band_part", "cholesky", "cross", "det", "diag", "diag_part", "eigh", "eigvalsh",
-    "einsum", "eye", "global_norm", "inv", "l2_normalize", "logdet", "matmul", "matrix_transpose", "matvec",
-    "norm", "qr", "set_diag", "slogdet", "solve", "svd", "tensordot", "trace", "triangular_solve",
+    "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh",
+    "eigvals", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq",
+    "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec",
+    "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag",
+    "tensor_diag_part", "tensordot", "trace", "triangular_solve",
 ]  # fmt: skip

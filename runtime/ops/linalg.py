@@ -17,8 +17,10 @@ from ..ir.graph import Operand
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .declare import Input, Name, Same, op
-from .elementwise import log, real
+from .diagonals import band_part, matrix_transpose
+from .elementwise import conj, log, real
 from .families import CURVED, Array, demand, real_part
+from .products import matmul
 
 SOLVABLE = CURVED - {dtypes.float16}
 
@@ -31,7 +33,7 @@ def _matrix(x: Operand, what: str) -> tuple[int | None, ...] | None:
     return x.shape
 
 
-def _square(x: Operand, what: str) -> tuple[int | None, ...] | None:
+def square_matrix(x: Operand, what: str) -> tuple[int | None, ...] | None:
     shape = _matrix(x, what)
     if shape is not None and shape[-1] != shape[-2] and None not in shape[-2:]:
         raise ValueError(f"{what}: input matrix must be square, not {shapes.show(shape)}")
@@ -56,7 +58,7 @@ def inv(input: Input, adjoint: bool = False, name: Name = None) -> Spec:
     >>> inv([[2., 0.], [0., 4.]]).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
-    return input.spec.with_shape(_square(input, "inv"))  # type: ignore[no-any-return]
+    return input.spec.with_shape(square_matrix(input, "inv"))  # type: ignore[no-any-return]
 
 
 @inv.kernel
@@ -72,7 +74,7 @@ def det(input: Input, name: Name = None) -> Spec:
     >>> det([[2., 0.], [0., 4.]]).numpy().tolist()
     8.0
     """
-    shape = _square(input, "det")
+    shape = square_matrix(input, "det")
     return Spec(input.dtype, shape and shape[:-2])
 
 
@@ -105,7 +107,7 @@ def _slogdet(input: Input, name: Name = None) -> tuple[Spec, Spec]:
     >>> len(_slogdet([[1., 0.], [0., 1.]]))
     2
     """
-    shape = _square(input, "slogdet")
+    shape = square_matrix(input, "slogdet")
     spec = Spec(input.dtype, shape and shape[:-2])
     return spec, spec
 
@@ -136,7 +138,7 @@ def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> 
 
 
 def _solution(matrix: Operand, rhs: Operand, what: str) -> Spec:
-    square, right = _square(matrix, what), _matrix(rhs, what)
+    square, right = square_matrix(matrix, what), _matrix(rhs, what)
     if square is None or right is None:
         return Spec(rhs.dtype, right)
     if len(square) != len(right):
@@ -178,7 +180,7 @@ def cholesky(input: Input, name: Name = None) -> Spec:
     >>> cholesky([[4., 0.], [0., 9.]]).numpy().tolist()
     [[2.0, 0.0], [0.0, 3.0]]
     """
-    return input.spec.with_shape(_square(input, "cholesky"))  # type: ignore[no-any-return]
+    return input.spec.with_shape(square_matrix(input, "cholesky"))  # type: ignore[no-any-return]
 
 
 @cholesky.kernel
@@ -292,7 +294,7 @@ def _eigh(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
     >>> [part.shape.as_list() for part in _eigh([[2., 0.], [0., 1.]])]
     [[2], [2, 2]]
     """
-    shape = _square(tensor, "eigh")
+    shape = square_matrix(tensor, "eigh")
     return Spec(tensor.dtype, shape and shape[:-1]), Spec(tensor.dtype, shape)
 
 
@@ -300,3 +302,28 @@ def _eigh(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
 def _(tensor: Array) -> Any:
     values, vectors = _solvable(np.linalg.eigh, tensor)
     return values.astype(tensor.dtype), vectors
+
+
+@inv.gradient
+def _(dy: Any, y: Any, input: Any, adjoint: bool) -> Any:
+    back = -matmul(matmul(y, dy, adjoint_a=True), y, adjoint_b=True)
+    return matrix_transpose(back, conjugate=True) if adjoint else back
+
+
+@det.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return (dy * conj(y))[..., None, None] * inv(input, adjoint=True)
+
+
+@solve.gradient
+def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
+    right = solve(matrix, dy, adjoint=not adjoint)
+    left = matmul(y, right, adjoint_b=True) if adjoint else matmul(right, y, adjoint_b=True)
+    return -left, right
+
+
+@triangular_solve.gradient
+def _(dy: Any, y: Any, matrix: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
+    right = triangular_solve(matrix, dy, lower, not adjoint)
+    left = matmul(y, right, adjoint_b=True) if adjoint else matmul(right, y, adjoint_b=True)
+    return -(band_part(left, -1, 0) if lower else band_part(left, 0, -1)), right

@@ -77,8 +77,8 @@ CASES: dict[str, list[tuple[list[Any], dict[str, Any]]]] = {
 
 UNDIFFERENTIATED = {
     "dilation2d_backprop_filter", "dilation2d_backprop_input",
-    "cholesky", "det", "eigh", "inv", "linspace", "one_hot", "qr", "random_integers", "random_shuffle",
-    "range", "slogdet", "solve", "spectral_norm", "svd", "triangular_solve",
+    "cholesky", "eigh", "linspace", "one_hot", "qr", "random_integers", "random_shuffle",
+    "range", "slogdet", "spectral_norm", "svd",
 }  # fmt: skip
 """Operations that say so when a gradient reaches them, with LookupError."""
 
