@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-MODULES = ("losses", "metrics", "optimizers", "training")
+MODULES = ("layers", "losses", "metrics", "optimizers", "training")
 PATH = Path(__file__).parent.parent.parent / "fixtures" / "tensorflow" / "keras"
 
 Cases = dict[str, Callable[[], Any]]
@@ -36,7 +36,7 @@ def answer(program: Callable[[], Any]) -> Any:
 
 def plain(value: Any) -> Any:
     """Texts as they are, numbers and arrays as lists of floats."""
-    if isinstance(value, (list, tuple)) and any(isinstance(item, (str, list, tuple)) for item in value):
+    if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value if isinstance(value, str) else np.array(value).astype(float).tolist()
 
