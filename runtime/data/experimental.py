@@ -11,13 +11,22 @@ from .csv_files import CsvDataset, make_csv_dataset
 from .dataset import Dataset
 from .files import TFRecordDataset
 from .optional import Optional
-from .options import AutotuneOptions, DistributeOptions, OptimizationOptions, ServiceOptions, ThreadingOptions
+from .options import (
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    ExternalStatePolicy,
+    OptimizationOptions,
+    ServiceOptions,
+    ThreadingOptions,
+)
 from .records import TFRecordWriter as _Records
 from .reducing import Reduced, Reducer
 from .sources import Items
 from .stage import INFINITE as INFINITE_CARDINALITY
 from .stage import UNKNOWN as UNKNOWN_CARDINALITY
-from .stage import number
+from .stage import Given, number
 from .threads import AUTOTUNE
 
 Transformation = Callable[[Dataset], Dataset]
@@ -71,6 +80,20 @@ def get_next_as_optional(iterator: Any) -> Optional:
 def get_structure(dataset_or_iterator: Any) -> Any:
     """`dataset.element_spec`."""
     return dataset_or_iterator.element_spec
+
+
+def to_variant(dataset: Dataset) -> Any:
+    """The dataset as a tensor of dtype variant."""
+    return dataset.handle()
+
+
+def from_variant(variant: Any, structure: Any) -> Dataset:
+    """The dataset in a tensor of dtype variant, whose elements are of the spec `structure`.
+
+    >>> [int(x) for x in from_variant(to_variant(Dataset.range(2)), Dataset.range(2).element_spec)]
+    [0, 1]
+    """
+    return Dataset(Given(variant, structure))
 
 
 def from_list(tensors: Any, name: str | None = None) -> Dataset:
@@ -158,12 +181,13 @@ load = Dataset.load
 save = Dataset.save
 
 __all__ = [
-    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutotuneOptions", "Counter", "CsvDataset",
-    "DistributeOptions", "OptimizationOptions", "Optional", "RandomDataset", "Reducer", "ServiceOptions",
-    "TFRecordDataset", "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length",
-    "cardinality", "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
-    "enumerate_dataset", "from_list", "get_next_as_optional", "get_single_element", "get_structure",
-    "group_by_reducer", "group_by_window", "ignore_errors", "load", "make_csv_dataset", "map_and_batch",
-    "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets", "save", "scan",
-    "shuffle_and_repeat", "snapshot", "take_while", "unbatch", "unique",
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "AutotuneAlgorithm",
+    "AutotuneOptions", "Counter", "CsvDataset", "DistributeOptions", "ExternalStatePolicy",
+    "OptimizationOptions", "Optional", "RandomDataset", "Reducer", "ServiceOptions", "TFRecordDataset",
+    "TFRecordWriter", "ThreadingOptions", "assert_cardinality", "bucket_by_sequence_length", "cardinality",
+    "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch", "dense_to_sparse_batch",
+    "enumerate_dataset", "from_list", "from_variant", "get_next_as_optional", "get_single_element",
+    "get_structure", "group_by_reducer", "group_by_window", "ignore_errors", "load", "make_csv_dataset",
+    "map_and_batch", "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets",
+    "save", "scan", "shuffle_and_repeat", "snapshot", "take_while", "to_variant", "unbatch", "unique",
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 
@@ -33,6 +34,34 @@ class _Group:
                 object.__setattr__(self, name, value)
         for name in self._groups:
             getattr(self, name)._update(getattr(other, name))
+
+
+class AutoShardPolicy(enum.IntEnum):
+    """How a dataset is split among workers."""
+
+    OFF = -1
+    AUTO = 0
+    FILE = 1
+    DATA = 2
+    HINT = 3
+
+
+class ExternalStatePolicy(enum.Enum):
+    """What is done about state outside of a dataset when it is written down."""
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2
+
+
+class AutotuneAlgorithm(enum.Enum):
+    """How buffers and parallelism are tuned."""
+
+    DEFAULT = 0
+    HILL_CLIMB = 1
+    GRADIENT_DESCENT = 2
+    MAX_PARALLELISM = 3
+    STAGE_BASED = 4
 
 
 class AutotuneOptions(_Group):
