@@ -67,11 +67,11 @@ def dispatch_for_api(api: Any, *signatures: Mapping[Any, Any]) -> Callable[[Hand
         signatures: dicts from a parameter's name or position to a type; one of them has to fit. Without them, the
             annotations of the decorated function say it.
 
-    >>> from agc.runtime import IndexedSlices, transpose
-    >>> _ = dispatch_for_api(transpose, {"a": IndexedSlices})(lambda a, **others: "turned")
-    >>> transpose(IndexedSlices([1.0], [0]))
-    'turned'
-    >>> unregister_dispatch_for(_)
+    >>> from agc.runtime import RaggedTensor, ragged, sort
+    >>> handler = dispatch_for_api(sort, {"values": RaggedTensor})(lambda values: "sorted by me")
+    >>> sort(ragged.constant([[2, 1], [3]]))
+    'sorted by me'
+    >>> unregister_dispatch_for(handler)
     """
     wanted = name_of(api)
 

@@ -5,6 +5,7 @@
 Eager code goes through the rows with Python's `for`; in a graph they are the elements of TensorArrays, and one `while`
 goes through them.
 
+>>> from agc.runtime import convert_to_tensor
 >>> map_fn(lambda x: x * x, convert_to_tensor([1, 2, 3])).numpy().tolist()
 [1, 4, 9]
 """
@@ -47,8 +48,9 @@ def map_fn(
     Raises ValueError for elements without rows, different numbers of rows, and results of another structure or shape;
     InvalidArgumentError (TypeError in a graph) for results of another dtype.
 
+    >>> from agc.runtime import convert_to_tensor
     >>> pairs = convert_to_tensor([1, 2]), convert_to_tensor([3, 4])
-    >>> map_fn(lambda pair: pair[0] * pair[1], pairs, fn_output_signature=dtypes.int32).numpy().tolist()
+    >>> map_fn(lambda pair: pair[0] * pair[1], pairs, fn_output_signature="int32").numpy().tolist()
     [3, 8]
     """
     check_function(fn)
