@@ -20,9 +20,9 @@ FEWEST_EXAMPLES = {"autograph": 40, "runtime": 300, "cli": 8}
 
 CODE = re.compile(r"AGC\d{3}")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-# A document is about the project: not about who made it, in which steps, on which machine.
+# A document is about the project: not about who made it, in which steps, on which machine. `Session` is a class.
 FOREIGN = re.compile(
-    r"\b(?:issues?|sessions?|helpers?|TODO|FIXME)\b|/(?:work|root|tmp|usr|home/(?!me\b))\b", re.I
+    r"\b(?:issues?|(?<![`./])sessions?|helpers?|TODO|FIXME)\b|/(?:work|root|tmp|usr|home/(?!me\b))\b", re.I
 )
 
 
