@@ -153,3 +153,33 @@ compute_on_arrays = _declare(
     stateful=False,
     call="on_arrays",
 )
+
+
+@call_on_tensors.gradient
+def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
+    """The gradient of the function's own operations, which run once more under a tape."""
+    wanted = [place for place, tensor in enumerate(inputs) if _has_gradient(tensor.dtype)]
+    given = [place for place, each in enumerate(dy) if each is not None]
+
+    def differentiated(*arguments: Any) -> list[Any]:
+        from ..autodiff import GradientTape
+
+        tensors, upstream = arguments[: len(inputs)], arguments[len(inputs) :]
+        sources = [tensors[place] for place in wanted]
+        with GradientTape() as tape:
+            tape.watch(sources)
+            results = function.on_tensors(tensors)
+        targets = [results[place] for place in given]
+        found = tape.gradient(targets, sources, output_gradients=list(upstream), unconnected_gradients="zero")
+        return list(found)
+
+    specs = [Spec(inputs[place].dtype, inputs[place].shape.dims) for place in wanted]
+    host = HostFunction(differentiated, specs)
+    gradients = dict(
+        zip(wanted, call_on_tensors([*inputs, *(dy[place] for place in given)], host), strict=True)
+    )
+    return [gradients.get(place) for place in range(len(inputs))]
+
+
+def _has_gradient(dtype: dtypes.DType) -> bool:
+    return dtype.is_floating or dtype.is_complex

@@ -165,3 +165,26 @@ def test_what_numpy_function_gives_in_eager_code_is_taken_as_it_is():
     assert tf.numpy_function(lambda x: x.astype(np.float64), [[1.0]], tf.float32).dtype == tf.float64
     with pytest.raises(KeyError):
         tf.numpy_function(raising(KeyError("oh")), [1], tf.int32)
+
+
+@pytest.mark.parametrize("executor", ["plan", "interpret"])
+def test_gradients_through_py_function(executor):
+    def cube(x, y):
+        return x**3 * y, tf.reduce_sum(x)
+
+    @tf.function(experimental_executor=executor)
+    def f(x, y):
+        with tf.GradientTape() as tape:
+            tape.watch([x, y])
+            first, second = tf.py_function(cube, [x, y], [tf.float32, tf.float32])
+            loss = tf.reduce_sum(first) + 2 * second
+        return tape.gradient(loss, [x, y])
+
+    dx, dy = f(tf.constant([1.0, 2.0]), tf.constant(3.0))
+    assert dx.numpy().tolist() == [11.0, 38.0]
+    assert dy.numpy() == 9.0
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.py_function(lambda x: x * x, [x], tf.float32)
+    assert tape.gradient(y, x).numpy() == 4.0
