@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, swish
 from ..ops.blocks import depth_to_space, space_to_batch, space_to_depth
-from ..ops.candidates import all_candidate_sampler
+from ..ops.candidates import all_candidate_sampler, fixed_unigram_candidate_sampler
 from ..ops.convolutions import (
     atrous_conv2d,
     atrous_conv2d_transpose,
@@ -86,13 +86,13 @@ __all__ = [
     "conv_transpose", "convolution", "crelu", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss",
     "ctc_unique_labels", "depth_to_space", "depthwise_conv2d", "depthwise_conv2d_backprop_filter",
     "depthwise_conv2d_backprop_input", "dilation2d", "dropout", "elu", "embedding_lookup",
-    "embedding_lookup_sparse", "erosion2d", "experimental", "gelu", "in_top_k", "isotonic_regression",
-    "l2_loss", "l2_normalize", "leaky_relu", "local_response_normalization", "log_poisson_loss",
-    "log_softmax", "lrn", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_with_argmax",
-    "moments", "nce_loss", "normalize_moments", "pool", "relu", "relu6", "safe_embedding_lookup_sparse",
-    "sampled_softmax_loss", "scale_regularization_loss", "selu", "separable_conv2d", "sigmoid",
-    "sigmoid_cross_entropy_with_logits", "silu", "softmax", "softmax_cross_entropy_with_logits", "softplus",
-    "softsign", "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits",
-    "sufficient_statistics", "swish", "tanh", "top_k", "weighted_cross_entropy_with_logits",
-    "weighted_moments", "with_space_to_batch", "zero_fraction",
+    "embedding_lookup_sparse", "erosion2d", "experimental", "fixed_unigram_candidate_sampler", "gelu",
+    "in_top_k", "isotonic_regression", "l2_loss", "l2_normalize", "leaky_relu",
+    "local_response_normalization", "log_poisson_loss", "log_softmax", "lrn", "max_pool", "max_pool1d",
+    "max_pool2d", "max_pool3d", "max_pool_with_argmax", "moments", "nce_loss", "normalize_moments", "pool",
+    "relu", "relu6", "safe_embedding_lookup_sparse", "sampled_softmax_loss", "scale_regularization_loss",
+    "selu", "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax",
+    "softmax_cross_entropy_with_logits", "softplus", "softsign", "space_to_batch", "space_to_depth",
+    "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish", "tanh", "top_k",
+    "weighted_cross_entropy_with_logits", "weighted_moments", "with_space_to_batch", "zero_fraction",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from ..ir.graph import Operand
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .arithmetic import multiply
-from .attributes import Axis
+from .attributes import LastAxis
 from .creation import zeros_like
 from .declare import Input, Name, Same, op
 from .elementwise import erf, exp, sigmoid, tanh
@@ -115,7 +115,7 @@ def _shifted(logits: Array, axis: int) -> Array:
 
 
 @op
-def softmax(logits: Input, axis: Axis = -1, name: Name = None) -> Spec:
+def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
     """`exp(x) / sum(exp(x))` along `axis`.
 
     >>> softmax([[0., 0.], [1000., 0.]]).numpy().tolist()
@@ -136,7 +136,7 @@ def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
 
 
 @op
-def log_softmax(logits: Input, axis: Axis = -1, name: Name = None) -> Spec:
+def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
     """The logarithm of `softmax`.
 
     >>> log_softmax([-1000., 1000.]).numpy().tolist()

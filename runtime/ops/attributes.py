@@ -17,6 +17,7 @@ from .. import dtypes, shapes
 from ..ir.specs import Spec
 
 Axis = int
+LastAxis = int
 Axes = tuple[int, ...] | None
 DType = dtypes.DType
 OptionalDType = dtypes.DType | None
@@ -29,6 +30,11 @@ Specs = tuple[Spec, ...]
 def read_axis(value: Any) -> int:
     """One axis, negative from the end; a scalar integer tensor whose value is known will do."""
     return operator.index(getattr(value, "_array", value))
+
+
+def read_last_axis(value: Any) -> int:
+    """One axis; None is the last one."""
+    return -1 if value is None else read_axis(value)
 
 
 def read_axes(value: Any) -> tuple[int, ...] | None:
@@ -60,6 +66,7 @@ def read_bool(value: Any) -> bool:
 
 READERS: dict[str, Callable[[Any], Any]] = {
     "Axis": read_axis,
+    "LastAxis": read_last_axis,
     "Axes": read_axes,
     "DType": dtypes.as_dtype,
     "OptionalDType": read_optional_dtype,

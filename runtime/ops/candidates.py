@@ -8,7 +8,7 @@ The numbers are TensorFlow's for the same seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +19,8 @@ from ..ir.specs import Spec
 from ..philox import Stream
 from ..tensor import Tensor
 from .casting import cast
-from .declare import Ints, Name, op
-from .families import Array
+from .declare import Input, Ints, Name, op
+from .families import Array, demand
 
 _BLOCKS_PER_SAMPLE = 512
 """What is reserved of a stream for each class that is drawn: TensorFlow's number."""
@@ -178,6 +178,63 @@ def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_
     )  # fmt: skip
 
 
+@op(stateful=True)
+def weighted_candidates(
+    true_classes: Ints, weights: Input, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int,
+    stream: int, name: Name = None,
+) -> tuple[Spec, ...]:  # fmt: skip
+    """Classes with the probabilities `weights / sum(weights)`.
+
+    >>> seeds.set_seed(None)
+    >>> classes, of_true, of_sampled = weighted_candidates([[1]], [1., 0., 2.], 1, 2, True, 7, 1, 0)
+    >>> sorted(classes.numpy().tolist())
+    [0, 2]
+    """
+    demand(weights, frozenset({dtypes.float32}), "fixed_unigram_candidate_sampler, weights")
+    if weights.shape is not None and len(weights.shape) != 1:
+        raise ValueError("fixed_unigram_candidate_sampler: weights must be a vector")
+    return _specs(true_classes, num_true, num_sampled, "fixed_unigram_candidate_sampler")
+
+
+@weighted_candidates.kernel
+def _(true_classes: Array, weights: Array, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int,
+      stream: int) -> tuple[Array, ...]:  # fmt: skip
+    if (weights < 0).any() or (unique and num_sampled > np.count_nonzero(weights)):
+        raise errors.InvalidArgumentError(
+            f"fixed_unigram_candidate_sampler: cannot draw {num_sampled} classes by the weights {weights.tolist()}"
+        )
+    chances, others = _alias(weights)
+
+    def sample(source: _Source) -> int:
+        share, place = source.single(), source.below(len(weights), 32)
+        return place if share < chances[place] else others[place]
+
+    total = np.sum(weights, dtype=np.float32)
+    return _outcome(
+        true_classes, (seed, seed2, stream), "fixed_unigram_candidate_sampler", (num_sampled, unique, len(weights)),
+        sample, lambda classes: (weights[classes] / total).astype(np.float64),
+    )  # fmt: skip
+
+
+weighted_candidates.no_gradient("what is drawn does not change by a little")
+
+
+def _alias(weights: Array) -> tuple[list[float], list[int]]:
+    """For each place, the chance to stay there, and where to go else (Walker, 1977): one draw is two numbers."""
+    chances = (weights.astype(np.float64) * len(weights) / weights.sum(dtype=np.float64)).tolist()
+    others = list(range(len(chances)))
+    low = [i for i, chance in enumerate(chances) if chance < 1]
+    high = [i for i, chance in enumerate(chances) if chance >= 1]
+    while high and low:
+        poor, rich = low.pop(), high.pop()
+        others[poor] = rich
+        chances[rich] -= 1 - chances[poor]
+        (low if chances[rich] < 1 else high).append(rich)
+    for place in (*low, *high):
+        chances[place] = 1.0
+    return chances, others
+
+
 @op
 def all_candidates(
     true_classes: Ints, num_true: int, num_sampled: int, name: Name = None
@@ -258,4 +315,53 @@ def all_candidate_sampler(
     [1.0, 1.0, 1.0]
     """
     drawn = all_candidates(cast(true_classes, dtypes.int64), num_true, num_sampled, name)
+    return SampledCandidates(*drawn)
+
+
+def fixed_unigram_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = (),
+    seed: int | None = None,
+    name: Name = None,
+) -> SampledCandidates:
+    """`num_sampled` classes below `range_max`, as likely as their weights say.
+
+    Args:
+        vocab_file: a file whose lines end with a comma and a weight; `unigrams`: the weights. One of the two.
+        distortion: weights are raised to this power.
+        num_reserved_ids: how many classes, which are never drawn, come before those with weights.
+        num_shards, shard: 1 and 0; all classes are here.
+
+    >>> found = fixed_unigram_candidate_sampler([[0]], 1, 2, True, 3, unigrams=[1., 0., 2.])
+    >>> sorted(found.sampled_candidates.numpy().tolist())
+    [0, 2]
+    """
+    if (num_shards, shard) != (1, 0):
+        raise ValueError(
+            "fixed_unigram_candidate_sampler: classes cannot be divided; num_shards must be 1, shard 0"
+        )
+    if bool(vocab_file) == bool(unigrams):
+        raise ValueError("Must provide either vocab_file or unigrams.")
+    given = list(unigrams)
+    if vocab_file:
+        with open(vocab_file, encoding="utf-8") as lines:
+            given = [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+    weights = [0.0] * num_reserved_ids + [weight**distortion for weight in given]
+    if len(weights) != range_max:
+        raise ValueError(
+            f"range_max, {range_max}, must be the number of reserved and weighted ids, {len(weights)}"
+        )
+    drawn = weighted_candidates(
+        cast(true_classes, dtypes.int64), np.array(weights, np.float32), num_true, num_sampled, unique,
+        *seeds.pair(seed), name,
+    )  # fmt: skip
     return SampledCandidates(*drawn)

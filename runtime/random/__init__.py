@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from ..generators import Algorithm, Generator, create_rng_state, get_global_generator, set_global_generator
-from ..ops.candidates import all_candidate_sampler, log_uniform_candidate_sampler, uniform_candidate_sampler
+from ..ops.candidates import (
+    all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from ..ops.distributions import (
     gamma,
     poisson,
@@ -25,5 +30,6 @@ __all__ = [
     "set_seed", "fold_in", "split", "uniform", "normal", "truncated_normal", "shuffle", "categorical", "gamma",
     "poisson", "stateless_uniform", "stateless_normal", "stateless_truncated_normal", "stateless_binomial",
     "stateless_categorical", "stateless_gamma", "stateless_parameterized_truncated_normal", "stateless_poisson",
-    "all_candidate_sampler", "log_uniform_candidate_sampler", "uniform_candidate_sampler",
+    "all_candidate_sampler", "fixed_unigram_candidate_sampler", "log_uniform_candidate_sampler",
+    "uniform_candidate_sampler",
 ]  # fmt: skip

@@ -27,6 +27,11 @@ def test_samplers_draw_tensorflows_classes() -> None:
     close(drawn.true_expected_count, [0.5] * 4)
     drawn = candidates.log_uniform_candidate_sampler(TRUE, 2, 5, False, 10, seed=1)
     assert drawn.sampled_candidates.numpy().tolist() == [0, 0, 4, 3, 3]
+    weights = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    drawn = tf.nn.fixed_unigram_candidate_sampler(TRUE, 2, 3, True, 6, unigrams=weights, seed=1)
+    assert drawn.sampled_candidates.numpy().tolist() == [5, 1, 3]
+    close(drawn.true_expected_count, [0.4514631, 0.60343057, 0.7185652, 0.8043841])
+    close(drawn.sampled_expected_count, [0.8671897, 0.4514631, 0.7185652])
     drawn = tf.nn.all_candidate_sampler(TRUE, 2, 5, True)
     assert drawn.sampled_candidates.numpy().tolist() == [0, 1, 2, 3, 4]
     hits = tf.nn.compute_accidental_hits(TRUE, [1, 3, 7, 0], 2)

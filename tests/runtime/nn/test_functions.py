@@ -100,6 +100,12 @@ def _unit(place: Any, like: Any) -> Any:
     return unit
 
 
+def test_the_axis_of_softmax_may_be_none() -> None:
+    x = _normal(2, 3)
+    close(tf.nn.softmax(x, axis=None), tf.nn.softmax(x, axis=1))
+    close(tf.nn.log_softmax(x, None), tf.math.log(tf.nn.softmax(x)))
+
+
 def test_rectifiers() -> None:
     close(tf.nn.selu([-1.0, 0.0, 2.0]), [-1.1113307, 0.0, 2.101402])
     close(tf.nn.leaky_relu([-1.0, 2.0], 2.0), [-2.0, 2.0])
