@@ -9,10 +9,12 @@ from ..extension_dispatch import (
     unregister_dispatch_for,
 )
 from ..extension_type import ExtensionType, ExtensionTypeSpec
+from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.partition import RowPartition
 from . import dlpack
 
 __all__ = [
-    "ExtensionType", "ExtensionTypeSpec", "RowPartition", "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
+    "DynamicRaggedShape", "ExtensionType", "ExtensionTypeSpec", "RowPartition",
+    "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
     "dispatch_for_unary_elementwise_apis", "dlpack", "unregister_dispatch_for",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..composites import accepted
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .arithmetic import minimum
@@ -22,6 +23,7 @@ from .joining import concat
 from .selecting import gather
 
 
+@accepted("bincount")
 def bincount(
     arr: Any,
     weights: Any = None,

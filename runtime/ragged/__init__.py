@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from .constants import constant
+from .crossing import cross
 from .joining import stack
 from .mapping import map_flat_values
 from .picking import boolean_mask, stack_dynamic_partitions
 from .ranges import range, row_splits_to_segment_ids, segment_ids_to_row_splits
 
 __all__ = [
-    "boolean_mask", "constant", "map_flat_values", "range", "row_splits_to_segment_ids", "segment_ids_to_row_splits",
-    "stack", "stack_dynamic_partitions",
+    "boolean_mask", "constant", "cross", "map_flat_values", "range", "row_splits_to_segment_ids",
+    "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
 ]  # fmt: skip

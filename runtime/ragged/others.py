@@ -7,8 +7,12 @@ from typing import Any
 
 from .. import dtypes
 from ..ops import arithmetic, extents, ranges
+from ..ops.casting import cast
 from ..ops.strings import join as string_join
+from ..sparse.dense import to_dense
+from ..sparse.reductions import bincount as sparse_bincount
 from .broadcasting import with_common_rows
+from .dynamic_shape import DynamicRaggedShape
 from .known import in_dtype
 from .mapping import check_same_rows, map_flat_values
 from .tensor import RaggedTensor
@@ -22,6 +26,21 @@ def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> A
 def rank(input: Any, name: str | None = None) -> Any:
     """The number of axes."""
     return in_dtype(input.ragged_rank + extents.rank(input.flat_values), dtypes.int32)
+
+
+def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The shape, which has row partitions."""
+    return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
+
+
+def bincount(
+    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None, axis: int | None = None, binary_output: bool = False,
+) -> Any:  # fmt: skip
+    """How often each number occurs, in all rows together or in each of them (`axis=-1`)."""
+    kind = dtype if weights is None else weights.dtype
+    counts = sparse_bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
+    return cast(to_dense(counts), kind)
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
@@ -57,7 +76,9 @@ def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
 OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "size": size,
     "rank": rank,
+    "shape": shape,
     "add_n": add_n,
+    "bincount": bincount,
     "one_hot": one_hot,
     "string_join": join,
 }

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from .crossing import cross
 from .dense import eye, from_dense, sampled_addmm, sparse_dense_matmul, to_dense, to_indicator
 from .operations import add, map_values, mask, maximum, minimum, softmax
 from .places import (
@@ -24,8 +25,8 @@ from .reductions import bincount, reduce_max, reduce_sum, segment_mean, segment_
 from .tensor import SparseTensor
 
 __all__ = [
-    "SparseTensor", "add", "bincount", "concat", "expand_dims", "eye", "fill_empty_rows", "from_dense", "map_values",
-    "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder", "reset_shape", "reshape", "retain",
-    "sampled_addmm", "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax", "sparse_dense_matmul",
-    "split", "to_dense", "to_indicator", "transpose",
+    "SparseTensor", "add", "bincount", "concat", "cross", "expand_dims", "eye", "fill_empty_rows", "from_dense",
+    "map_values", "mask", "maximum", "minimum", "reduce_max", "reduce_sum", "reorder", "reset_shape", "reshape",
+    "retain", "sampled_addmm", "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax",
+    "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose",
 ]  # fmt: skip

@@ -212,3 +212,43 @@ def test_gradients_go_to_the_values():
             x.to_tensor()[:, 0]
         )
     assert tape.gradient(loss, values).numpy().tolist() == [3, 4, 61]
+
+
+def test_shapes_have_row_partitions():
+    shape = tf.shape(tf.ragged.constant(PAIRS, ragged_rank=1))
+    assert repr(shape) == "<DynamicRaggedShape lengths=[2, (2, 1), 2] num_row_partitions=1>"
+    assert shape.rank == 3 and int(shape[0]) == 2 and int(shape[2]) == 2
+    assert shape.inner_shape.numpy().tolist() == [3, 2]
+    assert shape.row_partitions[0].row_splits().numpy().tolist() == [0, 2, 3]
+    with pytest.raises(ValueError, match="Index 1 is not uniform"):
+        shape[1]
+
+
+@pytest.mark.parametrize("executor", ["plan", "interpret"])
+def test_shapes_in_graphs(executor):
+    spec = tf.RaggedTensorSpec([None, None], tf.int32)
+
+    @tf.function(input_signature=[spec], experimental_executor=executor)
+    def rows_of(x):
+        return tf.shape(x)[0]
+
+    assert rows_of(tf.ragged.constant(ROWS)).numpy() == 2
+
+
+def test_counts():
+    x = tf.ragged.constant(ROWS)
+    assert tf.math.bincount(x).numpy().tolist() == [0, 1, 1, 1]
+    assert tf.math.bincount(x, axis=-1).numpy().tolist() == [[0, 1, 1, 0], [0, 0, 0, 1]]
+    assert tf.sparse.bincount(x, axis=-1).dense_shape.numpy().tolist() == [2, 4]
+
+
+def test_crosses():
+    one, other = tf.ragged.constant([["a", "b"], ["c"]]), tf.ragged.constant([["d", "z"], ["e"]])
+    assert tf.ragged.cross([one, other]).to_list() == [[b"a_X_d", b"a_X_z", b"b_X_d", b"b_X_z"], [b"c_X_e"]]
+    assert tf.ragged.cross([tf.ragged.constant(ROWS), tf.constant([["d"], ["e"]])]).to_list() == [
+        [b"1_X_d", b"2_X_d"], [b"3_X_e"]
+    ]  # fmt: skip
+    sparse = tf.sparse.cross([tf.constant([["a", "b"]]), tf.constant([["x"]])], separator="-")
+    assert sparse.values.numpy().tolist() == [b"a-x", b"b-x"]
+    with pytest.raises(TypeError, match="All inputs must be Tensor or SparseTensor"):
+        tf.sparse.cross([[["a"]]])

@@ -1,0 +1,134 @@
+"""`DynamicRaggedShape`: the shape of a ragged tensor, as `tf.shape` gives it.
+
+[[1, 2], [3]]       rows 0 2 3 around 3 values      lengths [2, (2, 1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..ops.extents import shape as shape_of
+from ..ops.static import of_tensor
+from ..shapes import TensorShape
+from ..tensor import EagerTensor, Tensor
+from .known import in_dtype
+from .partition import RowPartition
+from .tensor import RaggedTensor
+
+
+class DynamicRaggedShape:
+    """Row partitions, the outermost first, around values of the shape `inner_shape`.
+
+    Attributes: `row_partitions`, `inner_shape` (a vector), `dtype` (int32 or int64), `rank`, `num_row_partitions`.
+
+    >>> from agc.runtime import ragged, shape
+    >>> shape(ragged.constant([[1, 2], [3]]))
+    <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
+    """
+
+    def __init__(
+        self,
+        row_partitions: Sequence[RowPartition],
+        inner_shape: Any,
+        dtype: Any = None,
+        validate: bool = False,
+    ) -> None:
+        inner = convert_to_tensor(inner_shape)
+        self._dtype = dtypes.as_dtype(dtype or (row_partitions[0].dtype if row_partitions else inner.dtype))
+        self._partitions = tuple(rows.with_dtype(self._dtype) for rows in row_partitions)
+        self._inner = in_dtype(inner, self._dtype)
+        if self._partitions and self._inner.shape.rank == 1 and self._inner.shape[0] == 0:
+            raise ValueError("If row_partitions are provided, must have inner_rank > 0. inner_shape is []")
+
+    @classmethod
+    def from_tensor(cls, t: Any, dtype: Any = None) -> DynamicRaggedShape:
+        """The shape of a ragged or dense tensor."""
+        if isinstance(t, RaggedTensor):
+            kind = t.row_splits.dtype if dtype is None else dtype
+            return cls(t._partitions, shape_of(t.flat_values, kind), kind)
+        return cls([], shape_of(t, dtypes.int32 if dtype is None else dtype), dtype)
+
+    @property
+    def row_partitions(self) -> tuple[RowPartition, ...]:
+        return self._partitions
+
+    @property
+    def num_row_partitions(self) -> int:
+        return len(self._partitions)
+
+    @property
+    def inner_shape(self) -> Tensor:
+        return self._inner
+
+    @property
+    def inner_rank(self) -> int | None:
+        return self._inner.shape[0]  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def rank(self) -> int | None:
+        """The number of axes."""
+        inner = self.inner_rank
+        return None if inner is None else len(self._partitions) + inner
+
+    def with_dtype(self, dtype: Any) -> DynamicRaggedShape:
+        return DynamicRaggedShape(self._partitions, self._inner, dtype)
+
+    def is_uniform(self, axis: int) -> bool:
+        """Whether all rows of an axis have one size."""
+        place = self._place(axis)
+        if place == 0 or place > len(self._partitions):
+            return True
+        return self._partitions[place - 1].is_uniform()
+
+    def static_lengths(self, ragged_lengths: bool = True) -> list[Any]:
+        """The size of each axis: a number, a tuple of row lengths for a ragged axis, None for what is not known."""
+        known = of_tensor(self._inner) or ()
+        if not self._partitions:
+            return list(known)
+        sizes: list[Any] = [self._partitions[0].static_nrows]
+        for rows in self._partitions:
+            if rows.is_uniform():
+                sizes.append(rows.static_uniform_row_length)
+            else:
+                sizes.append(_lengths(rows) if ragged_lengths else None)
+        return [*sizes, *known[1:]]
+
+    def _to_tensor_shape(self) -> TensorShape:
+        """What is known of it, with None for the sizes of ragged axes."""
+        return TensorShape(self.static_lengths(ragged_lengths=False))
+
+    def _place(self, axis: int) -> int:
+        rank = self.rank
+        if rank is not None and not -rank <= axis < rank:
+            raise IndexError(f"axis {axis} is out of range for a shape of rank {rank}")
+        return axis + (rank or 0) if axis < 0 else axis
+
+    def __getitem__(self, index: Any) -> Any:
+        """The size of an axis that is not ragged, as a scalar; ValueError for one that is."""
+        if not isinstance(index, int):
+            raise TypeError(f"the index of a DynamicRaggedShape must be an int, not {index!r}")
+        place = self._place(index)
+        if place > len(self._partitions) or not self._partitions:
+            return self._inner[place - len(self._partitions)]
+        if place == 0:
+            return in_dtype(self._partitions[0].nrows(), self._dtype)
+        length = self._partitions[place - 1].uniform_row_length()
+        if length is None:
+            raise ValueError(f"Index {index} is not uniform")
+        return length
+
+    def __repr__(self) -> str:
+        lengths = str(self.static_lengths()).replace("Ellipsis", "...")
+        return f"<DynamicRaggedShape lengths={lengths} num_row_partitions={len(self._partitions)}>"
+
+
+def _lengths(rows: RowPartition) -> Any:
+    lengths = rows.row_lengths()
+    return tuple(lengths._array.tolist()) if isinstance(lengths, EagerTensor) else None
