@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .ops.bands import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 from .ops.clipping import global_norm
 from .ops.creation import eye
 from .ops.diagonals import adjoint, band_part, cross, diag, diag_part, matrix_transpose, set_diag, trace
@@ -23,8 +24,9 @@ from .ops.products import einsum, matmul, matvec, tensordot
 
 __all__ = [
     "adjoint", "band_part", "cholesky", "cholesky_solve", "cross", "det", "diag", "diag_part", "eig", "eigh",
-    "eigvals", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize", "logdet", "logm", "lstsq",
-    "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose", "matvec",
-    "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag",
-    "tensor_diag_part", "tensordot", "trace", "triangular_solve",
+    "eigh_tridiagonal", "eigvals", "eigvalsh", "einsum", "expm", "eye", "global_norm", "inv", "l2_normalize",
+    "logdet", "logm", "lstsq", "lu", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank",
+    "matrix_transpose", "matvec", "norm", "normalize", "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd",
+    "tensor_diag", "tensor_diag_part", "tensordot", "trace", "triangular_solve", "tridiagonal_matmul",
+    "tridiagonal_solve",
 ]  # fmt: skip
