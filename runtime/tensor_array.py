@@ -8,7 +8,7 @@ return ta.stack()
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from . import dtypes, shapes
 from .convert import convert_to_tensor
@@ -98,7 +98,9 @@ class TensorArray:
         or the value's shape differs from that of the other elements.
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
-        return self._after(elements.array_write(self._reachable(), index, tensor, name=name))
+        return self._after(
+            elements.array_write(self._reachable(), index, tensor, self._infer_shape, name=name)
+        )
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`; zeros when it was never written and its shape is known."""
@@ -129,6 +131,31 @@ class TensorArray:
         for index, row in zip(unstack(convert_to_tensor(indices)), rows, strict=True):
             array = array.write(index, row)
         return array
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array whose elements are parts of `value`, of these lengths along its first axis.
+
+        Raises InvalidArgumentError unless there are as many lengths as elements (or the array grows), and they add up
+        to the size of the axis.
+
+        >>> parts = TensorArray(dtypes.int32, size=2, infer_shape=False).split([1, 2, 3], [1, 2])
+        >>> parts.read(1).numpy().tolist()
+        [2, 3]
+        """
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        return self._after(elements.array_split(self._reachable(), tensor, lengths, name=name))
+
+    def close(self, name: str | None = None) -> None:
+        """Nothing to do: memory is freed when nobody has the array any more."""
+
+    def grad(self, source: str, flow: Any = None, name: str | None = None) -> NoReturn:
+        """Not needed, as in TensorFlow 2: NotImplementedError. Tapes differentiate through TensorArrays."""
+        raise NotImplementedError("TensorArray.grad is not supported: use tf.GradientTape")
+
+    @property
+    def handle(self) -> None:
+        """None: a TensorArray is a value."""
+        return None
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements, a scalar int32 tensor."""

@@ -28,6 +28,7 @@ from .elements import (
     array_concat,
     array_gather,
     array_read,
+    array_split,
     array_stack,
     array_unstack,
     array_write,
@@ -290,8 +291,13 @@ def _(dy: Any, y: Any, array: Any, lengths: Any, shape: Any, dtype: dtypes.DType
 
 
 @array_write.gradient
-def _(dy: Any, y: Any, array: Any, index: Any, value: Any) -> Any:
+def _(dy: Any, y: Any, array: Any, index: Any, value: Any, infer_shape: bool) -> Any:
     return array_without(dy, index), None, array_item(dy, index, shape_of(value), value.dtype)
+
+
+@array_split.gradient
+def _(dy: Any, y: Any, array: Any, value: Any, lengths: Any) -> Any:
+    return None, array_whole(dy, lengths, shape_of(value), value.dtype), None
 
 
 @array_read.gradient

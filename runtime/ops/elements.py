@@ -121,17 +121,20 @@ def _merged(array: Any, shape: shapes.Dims) -> ArraySpec:
 
 
 @op
-def array_write(array: Array, index: Input, value: Input, name: Name = None) -> ArraySpec:
-    """The TensorArray with `value` at `index`."""
+def array_write(
+    array: Array, index: Input, value: Input, infer_shape: bool = True, name: Name = None
+) -> ArraySpec:
+    """The TensorArray with `value` at `index`, whose shape is that of all elements if it may `infer_shape`."""
     if value.dtype is not array.spec.element.dtype:
         raise TypeError(
             f"TensorArray dtype is {array.spec.element.dtype.name} but Op is trying to write dtype {value.dtype.name}"
         )
-    return _merged(array, value.shape)
+    merged = _merged(array, value.shape)
+    return merged if infer_shape else ArraySpec(array.spec.element)
 
 
 @array_write.kernel
-def _(array: Elements, index: Any, value: Any) -> Elements:
+def _(array: Elements, index: Any, value: Any, infer_shape: bool) -> Elements:
     at = int(index)
     size = len(array.items())
     if at < 0 or (at >= size and type(array) is not _Growing):
@@ -258,3 +261,31 @@ def _(array: Elements, value: Any) -> Elements:
         )
     rest = array.items()[len(value) :]
     return type(array)([*value, *rest])
+
+
+@op
+def array_split(array: Array, value: Input, lengths: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray whose elements are parts of `value`, which have the given lengths along its first axis."""
+    if value.shape is not None and not value.shape:
+        raise ValueError("TensorArray.split needs a tensor with at least one axis")
+    if not lengths.dtype.is_integer:
+        raise TypeError(f"the lengths of parts must be integers, not {lengths.dtype.name}")
+    _merged(array, None if value.shape is None else (None, *value.shape[1:]))
+    return ArraySpec(array.spec.element)
+
+
+@array_split.kernel
+def _(array: Elements, value: Any, lengths: Any) -> Elements:
+    ends = np.cumsum(lengths)
+    used, size = int(ends[-1]) if len(ends) else 0, len(array.items())
+    if used != len(value):
+        raise errors.InvalidArgumentError(
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+            f"{used} and value's shape is: {list(np.shape(value))}"
+        )
+    if len(ends) != size and type(array) is not _Growing:
+        raise errors.InvalidArgumentError(
+            f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(ends)}), and the TensorArray is "
+            "not marked as dynamically resizeable."
+        )
+    return type(array)([value[end - length : end] for end, length in zip(ends, lengths, strict=True)])

@@ -21,7 +21,7 @@ from ..ir.origin import raised_at
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
 from .attributes import READERS
-from .declare import Name, Tensors, op
+from .declare import Name, Op, Tensors, op
 
 _KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
     (TypeError, errors.InvalidArgumentError),
@@ -93,7 +93,7 @@ def failure(error: Exception) -> errors.OpError:
 READERS["HostFunction"] = lambda value: value
 
 
-def _declare(name: str, manual: str, stateful: bool, call: str) -> Any:
+def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
     def rule(inputs: Tensors, function: HostFunction, name: Name = None) -> tuple[Spec, ...]:
         return function.results
 

@@ -100,3 +100,32 @@ def test_as_argument_and_result():
     f = tf.function(lambda ta, x: ta.write(0, x))
     ta = f(tf.TensorArray(tf.int32, size=1), tf.constant(5))
     assert ta.stack().numpy().tolist() == [5]
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_elements_of_different_shapes(staged):
+    def both(x):
+        array = tf.TensorArray(tf.int32, size=2, infer_shape=False).write(0, x[:1]).write(1, x[1:])
+        parts = tf.TensorArray(tf.int32, size=2, infer_shape=False).split(x, [1, 2])
+        parts.close()
+        return array.concat(), parts.read(1), parts.concat()
+
+    results = (tf.function(both) if staged else both)(tf.constant([1, 2, 3]))
+    assert [result.numpy().tolist() for result in results] == [[1, 2, 3], [2, 3], [1, 2, 3]]
+    for lengths, message in (([1, 1], "sum of lengths is 2"), ([3], "2 vs. 1")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            tf.TensorArray(tf.int32, size=2, infer_shape=False).split([1, 2, 3], lengths)
+    with pytest.raises(NotImplementedError, match="GradientTape"):
+        tf.TensorArray(tf.int32, size=1).grad("loss")
+
+
+def test_gradients_through_parts():
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            parts = tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x, [1, 2])
+            loss = 5.0 * tf.reduce_sum(parts.read(0)) + 7.0 * tf.reduce_sum(parts.read(1) ** 2)
+        return tape.gradient(loss, x)
+
+    assert f(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [5.0, 28.0, 42.0]
