@@ -266,6 +266,17 @@ class Layer(tf.Module):
             )
         return sum(int(np.prod(weight.shape)) for weight in self.weights)
 
+    def __children__(self) -> dict[str, Any]:
+        """What checkpoints follow: attributes, and weights and layers that no attribute holds."""
+        found = {
+            name: value
+            for name, value in super().__children__().items()
+            if name not in ("_weights", "_given")
+        }
+        held_ones = {id(item) for item in [*held(self, tf.Variable), *held(self, Layer)]}
+        own = [item for item in [*self._weights, *self._own_layers()] if id(item) not in held_ones]
+        return {**found, **{f"{item.name}": item for item in own}}
+
     # Losses and metrics
 
     def add_loss(self, loss: Any) -> None:

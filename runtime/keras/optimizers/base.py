@@ -18,6 +18,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ...ir.builder import eagerly
 from .. import initializers
 from ..naming import auto_name, snake_case
 from ..registry import serialized
@@ -82,7 +83,7 @@ class Optimizer(tf.Module):
         self.loss_scale_factor = loss_scale_factor
         self.gradient_accumulation_steps = gradient_accumulation_steps
         self.built = False
-        self._trained: list[Any] = []
+        self._trainable_variables: list[Any] = []
         self._places: dict[int, int] = {}
         self._undecayed: list[str] = []
         self._undecayed_ids: set[int] = set()
@@ -92,7 +93,7 @@ class Optimizer(tf.Module):
             initializers.Zeros(), (), tf.int64, "iteration", self.name, trainable=False
         )
         self._learning_rate: Any = None
-        self._variables.append(self._iterations)
+        self._variables = [self._iterations]
         self.learning_rate = learning_rate
 
     # The step's number and size
@@ -136,7 +137,7 @@ class Optimizer(tf.Module):
         else:
             start = initializers.Constant(value.numpy() if isinstance(value, tf.Variable) else value)
             self._learning_rate = made(start, (), None, "learning_rate", self.name, trainable=False)
-            self._variables.insert(1, self._learning_rate)
+            self._variables = [self._variables[0], self._learning_rate, *self._variables[1:]]
 
     lr = learning_rate
 
@@ -159,7 +160,7 @@ class Optimizer(tf.Module):
         """A variable of the optimizer's own."""
         chosen = initializers.get(initializer)
         own = made(chosen, tuple(shape), dtype, name or auto_name("variable"), self.name, trainable=False)
-        self._variables.append(own)
+        self._variables = [*self._variables, own]  # a new list: who waits to restore it is told
         return own
 
     def add_variable_from_reference(
@@ -184,7 +185,7 @@ class Optimizer(tf.Module):
                 average.assign(variable)
         if self.gradient_accumulation_steps:
             self._accumulated = self.add_optimizer_variables(variables, "gradient_accumulator")
-        self._trained = list(variables)
+        self._trainable_variables = list(variables)
         self._places = {id(variable): i for i, variable in enumerate(variables)}
         self._undecayed_ids = {id(v) for v in variables if self._is_excluded(v)} | self._undecayed_ids
         self.built = True
@@ -206,11 +207,12 @@ class Optimizer(tf.Module):
         Raises ValueError when there is no gradient at all, or a variable that it was not built with.
         """
         grads = list(grads)
-        given = list(self._trained if trainable_variables is None else trainable_variables)
+        given = list(self._trainable_variables if trainable_variables is None else trainable_variables)
         if not given:
             return
         if not self.built:
-            self.build(given)
+            with eagerly():  # also while a function is traced: its graph makes and restores nothing
+                self.build(given)
         strange = next((v for v in given if id(v) not in self._places), None)
         if strange is not None:
             raise ValueError(

@@ -259,3 +259,27 @@ def test_a_training_step_is_the_same_for_every_executor() -> None:
     assert eager[2] < eager[1] < eager[0]
     assert np.allclose(trained("plan"), eager, rtol=1e-6)
     assert np.allclose(trained("interpret"), eager, rtol=1e-6)
+
+
+@pytest.mark.parametrize("is_deferred", [False, True])
+def test_training_goes_on_from_a_checkpoint(is_deferred: bool, tmp_path: Any) -> None:
+    def model() -> Any:
+        first = [] if is_deferred else [keras.Input((3,))]
+        made = keras.Sequential(
+            [*first, keras.layers.Dense(2), keras.layers.BatchNormalization(), keras.layers.Dense(1)]
+        )
+        made.compile("adam", "mse")
+        return made
+
+    def checkpoint(model: Any) -> Any:
+        return tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+
+    one, other = model(), model()
+    one.fit(X, Y, verbose=0)
+    path = checkpoint(one).save(str(tmp_path / "ckpt"))
+    status = checkpoint(other).restore(path)
+    for each in (one, other):
+        each.fit(X, Y, verbose=0, epochs=2, shuffle=False)
+    status.assert_consumed()
+    assert np.array_equal(one.predict(X, verbose=0), other.predict(X, verbose=0))
+    assert all(map(np.array_equal, one.optimizer.get_weights(), other.optimizer.get_weights()))
