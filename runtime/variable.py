@@ -428,6 +428,9 @@ class Assigned(Variable):
     def name(self) -> str:
         return "UnreadVariable"
 
+    def value(self) -> Tensor:
+        return self._variable.value()  # so that a gradient tape sees who is read
+
     def ref(self) -> Reference:
         return self._variable.ref()
 

@@ -190,6 +190,12 @@ class TestWhatAssigningGives:
         assert [int(r) for r in f()] == [12, 12]
         assert len(f.get_concrete_function().variables) == 1
 
+    def test_gradients_reach_the_variable(self):
+        v = tf.Variable(3.0)
+        with tf.GradientTape() as tape:
+            y = v.assign_add(1.0) * v
+        assert tape.gradient(y, v).numpy() == 8.0
+
     def test_it_keeps_the_variable_alive_and_nothing_else_does(self):
         v = tf.Variable(1)
         alive = weakref.ref(v)
