@@ -70,7 +70,11 @@ def _padded(items: list[Any], size: int) -> list[Any]:
 
 @op
 def array_one(index: Input, value: Input, name: Name = None) -> ArraySpec:
-    """The gradient of a list of which only the element at `index` has one."""
+    """The gradient of a list of which only the element at `index` has one.
+
+    >>> array_rows(array_one(1, 7.0), (2,), dtypes.float32).numpy().tolist()
+    [0.0, 7.0]
+    """
     return ArraySpec(Spec(value.dtype, value.shape))
 
 
@@ -86,7 +90,11 @@ def _(dy: Any, y: Any, index: Any, value: Any) -> Any:
 
 @op
 def array_item(array: Array, index: Input, shape: Ints, dtype: DType, name: Name = None) -> Spec:
-    """The gradient of the element at `index`, whose shape is given."""
+    """The gradient of the element at `index`, whose shape is given.
+
+    >>> array_item(array_one(1, 7.0), 5, (2,), dtypes.float32).numpy().tolist()
+    [0.0, 0.0]
+    """
     return Spec(dtype, dims(shape))
 
 
@@ -104,7 +112,12 @@ def _(dy: Any, y: Any, array: Any, index: Any, shape: Any, dtype: dtypes.DType) 
 
 @op
 def array_sum(one: Array, other: Array, name: Name = None) -> ArraySpec:
-    """The sum of two gradients of a list."""
+    """The sum of two gradients of a list.
+
+    >>> both = array_sum(array_one(1, 7.0), array_one(1, 2.0))
+    >>> array_rows(both, (2,), dtypes.float32).numpy().tolist()
+    [0.0, 9.0]
+    """
     total: ArraySpec = _common(one.spec, other.spec)
     return total
 
@@ -144,7 +157,11 @@ def _(dy: Any, y: Any, one: Any, other: Any) -> Any:
 
 @op
 def array_without(array: Array, indices: Input, name: Name = None) -> ArraySpec:
-    """The gradient without that of some elements: those were replaced."""
+    """The gradient without that of some elements: those were replaced.
+
+    >>> array_rows(array_without(array_of_rows([5.0, 7.0]), 0), (2,), dtypes.float32).numpy().tolist()
+    [0.0, 7.0]
+    """
     spec: ArraySpec = array.spec
     return spec
 
@@ -165,7 +182,11 @@ def _(dy: Any, y: Any, array: Any, indices: Any) -> Any:
 
 @op
 def array_picked(array: Array, places: Input, name: Name = None) -> ArraySpec:
-    """The gradients of the elements at these places, in this order."""
+    """The gradients of the elements at these places, in this order.
+
+    >>> array_rows(array_picked(array_of_rows([5.0, 7.0]), [1, 0]), (2,), dtypes.float32).numpy().tolist()
+    [7.0, 5.0]
+    """
     spec: ArraySpec = array.spec
     return spec
 
@@ -183,7 +204,11 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
 
 @op
 def array_spread(array: Array, places: Input, name: Name = None) -> ArraySpec:
-    """The opposite of `array_picked`: gradients added up at these places."""
+    """The opposite of `array_picked`: gradients added up at these places.
+
+    >>> array_rows(array_spread(array_of_rows([5.0, 7.0]), [1, 1]), (2,), dtypes.float32).numpy().tolist()
+    [0.0, 12.0]
+    """
     spec: ArraySpec = array.spec
     return spec
 
@@ -205,7 +230,11 @@ def _(dy: Any, y: Any, array: Any, places: Any) -> Any:
 
 @op
 def array_of_rows(rows: Input, name: Name = None) -> ArraySpec:
-    """The gradients of elements, from that of the tensor of which they are the rows."""
+    """The gradients of elements, from that of the tensor of which they are the rows.
+
+    >>> array_item(array_of_rows([5.0, 7.0]), 1, (), dtypes.float32).numpy()
+    np.float32(7.0)
+    """
     return ArraySpec(Spec(rows.dtype, None if rows.shape is None else rows.shape[1:]))
 
 
@@ -221,7 +250,11 @@ def _(dy: Any, y: Any, rows: Any) -> Any:
 
 @op
 def array_rows(array: Array, shape: Ints, dtype: DType, name: Name = None) -> Spec:
-    """The gradient of a tensor of this shape, from those of its rows."""
+    """The gradient of a tensor of this shape, from those of its rows.
+
+    >>> array_rows(array_one(1, 7.0), (3,), dtypes.float32).numpy().tolist()
+    [0.0, 7.0, 0.0]
+    """
     return Spec(dtype, dims(shape))
 
 
@@ -241,7 +274,11 @@ def _(dy: Any, y: Any, array: Any, shape: Any, dtype: dtypes.DType) -> Any:
 
 @op
 def array_lengths(array: Array, name: Name = None) -> Spec:
-    """The sizes of the elements' first axes, int32; 0 for one that was never written."""
+    """The sizes of the elements' first axes, int32; 0 for one that was never written.
+
+    >>> array_lengths(array_one(1, [7.0, 8.0])).numpy().tolist()
+    [0, 2]
+    """
     return Spec(dtypes.int32, (None,))
 
 
@@ -252,7 +289,11 @@ def _(array: Elements) -> Any:
 
 @op
 def array_of_parts(whole: Input, lengths: Ints, name: Name = None) -> ArraySpec:
-    """The gradients of elements, from that of the tensor that they make up, one behind the other."""
+    """The gradients of elements, from that of the tensor that they make up, one behind the other.
+
+    >>> array_lengths(array_of_parts([5.0, 7.0, 9.0], [1, 2])).numpy().tolist()
+    [1, 2]
+    """
     return ArraySpec(Spec(whole.dtype, None if whole.shape is None else (None, *whole.shape[1:])))
 
 
@@ -268,7 +309,11 @@ def _(dy: Any, y: Any, whole: Any, lengths: Any) -> Any:
 
 @op
 def array_whole(array: Array, lengths: Ints, shape: Ints, dtype: DType, name: Name = None) -> Spec:
-    """The gradient of a tensor of this shape, from those of the parts that it is made up of."""
+    """The gradient of a tensor of this shape, from those of the parts that it is made up of.
+
+    >>> array_whole(array_one(1, [7.0, 9.0]), [1, 2], (3,), dtypes.float32).numpy().tolist()
+    [0.0, 7.0, 9.0]
+    """
     return Spec(dtype, dims(shape))
 
 
@@ -414,7 +459,12 @@ def _(dy: Any, y: Any, array: Any, times: Any) -> Any:
 
 @op
 def list_keep(array: Array, inner: Array, name: Name = None) -> ArraySpec:
-    """The list of lists with another list at its end."""
+    """The list of lists with another list at its end.
+
+    >>> inner = list_append(list_new(dtypes.float32, ()), 7.0)
+    >>> int(list_size(list_keep(new_list(ArraySpec(inner.spec)), inner)))
+    1
+    """
     return ArraySpec(_common(array.spec.element, inner.spec))
 
 
@@ -431,7 +481,12 @@ def _(dy: Any, y: Any, array: Any, inner: Any) -> Any:
 
 @op
 def list_take(array: Array, name: Name = None) -> tuple[ArraySpec, ArraySpec]:
-    """The list of lists without its last list, and that."""
+    """The list of lists without its last list, and that.
+
+    >>> rest, last = list_take(array_one_list(0, list_append(list_new(dtypes.float32, ()), 7.0)))
+    >>> int(list_size(rest)), int(list_size(last))
+    (0, 1)
+    """
     return array.spec, array.spec.element
 
 
@@ -452,7 +507,11 @@ def _(dy: list[Any], y: list[Any], array: Any) -> Any:
 
 @op
 def array_one_list(index: Input, inner: Array, name: Name = None) -> ArraySpec:
-    """The gradient of a list of lists of which only the list at `index` has one."""
+    """The gradient of a list of lists of which only the list at `index` has one.
+
+    >>> int(list_size(array_one_list(2, array_one(1, 7.0))))
+    3
+    """
     return ArraySpec(inner.spec)
 
 
@@ -468,7 +527,11 @@ def _(dy: Any, y: Any, index: Any, inner: Any) -> Any:
 
 @op
 def array_sublist(array: Array, index: Input, name: Name = None) -> ArraySpec:
-    """The gradient of the list at `index`."""
+    """The gradient of the list at `index`.
+
+    >>> int(list_size(array_sublist(array_one_list(2, array_one(1, 7.0)), 2)))
+    2
+    """
     spec: ArraySpec = array.spec.element
     return spec
 
@@ -487,7 +550,11 @@ def _(dy: Any, y: Any, array: Any, index: Any) -> Any:
 
 @op
 def list_of_lists(like: Array, name: Name = None) -> ArraySpec:
-    """An empty list, of lists such as `like`."""
+    """An empty list, of lists such as `like`.
+
+    >>> int(list_size(list_of_lists(array_one(1, 7.0))))
+    0
+    """
     return ArraySpec(like.spec)
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,11 +17,16 @@ from ..convert import TensorLike
 from ..ir.graph import Operand
 from ..ir.specs import Spec
 from ..tensor import Tensor
+from .arithmetic import add, real_divide_no_nan
+from .casting import cast
+from .creation import ones_like, zeros_like
 from .declare import Input, Name, Same, op
-from .diagonals import band_part, matrix_transpose
-from .elementwise import conj, log, real
+from .diagonals import band_part, diag, diag_part, matrix_transpose, set_diag
+from .elementwise import conj, log, real, square
 from .families import CURVED, Array, demand, real_part
+from .joining import join
 from .products import matmul
+from .shaping import expand_dims
 
 SOLVABLE = CURVED - {dtypes.float16}
 
@@ -67,6 +73,18 @@ def _(input: Array, adjoint: bool) -> Array:
     return _adjoint(inverse) if adjoint else inverse
 
 
+@inv.gradient
+def _(dy: Any, y: Any, input: Any, adjoint: bool) -> Any:
+    if adjoint:
+        return -times(y, times(dy, y, adjoint_a=True))
+    return -times(y, times(dy, y, adjoint_b=True), adjoint_a=True)
+
+
+def times(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> Any:
+    """The product of matrices, or of their conjugate transposes."""
+    return matmul(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+
+
 @op
 def det(input: Input, name: Name = None) -> Spec:
     """The determinant.
@@ -81,6 +99,15 @@ def det(input: Input, name: Name = None) -> Spec:
 @det.kernel
 def _(input: Array) -> Array:
     return np.linalg.det(input)
+
+
+@det.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return _as_matrices(dy * conj(y)) * inv(input, adjoint=True)
+
+
+def _as_matrices(x: Any) -> Any:
+    return expand_dims(expand_dims(x, -1), -1)
 
 
 class LogMatrixDeterminant(NamedTuple):
@@ -116,6 +143,12 @@ def _slogdet(input: Input, name: Name = None) -> tuple[Spec, Spec]:
 def _(input: Array) -> Any:
     sign, size = np.linalg.slogdet(input)
     return sign, size.astype(input.dtype)
+
+
+@_slogdet.gradient
+def _(dy: list[Any], y: list[Any], input: Any) -> Any:
+    """The sign does not change by a little; that of complex numbers, which does, has no gradient in TensorFlow."""
+    return None if dy[1] is None else _as_matrices(dy[1]) * inv(input, adjoint=True)
 
 
 def logdet(matrix: TensorLike, name: Name = None) -> Tensor:
@@ -155,6 +188,12 @@ def _(matrix: Array, rhs: Array, adjoint: bool) -> Array:
     return _solvable(np.linalg.solve, _adjoint(matrix) if adjoint else matrix, rhs)
 
 
+@solve.gradient
+def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
+    to_rhs = solve(matrix, dy, adjoint=not adjoint)
+    return lambda: -times(y, to_rhs, adjoint_b=True) if adjoint else -times(to_rhs, y, adjoint_b=True), to_rhs
+
+
 @op
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
@@ -173,6 +212,17 @@ def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     return _solvable(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
 
 
+@triangular_solve.gradient
+def _(dy: Any, y: Any, matrix: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
+    to_rhs = triangular_solve(matrix, dy, lower, not adjoint)
+
+    def to_matrix() -> Any:
+        whole = times(y, to_rhs, adjoint_b=True) if adjoint else times(to_rhs, y, adjoint_b=True)
+        return -band_part(whole, -1, 0) if lower else -band_part(whole, 0, -1)
+
+    return to_matrix, to_rhs
+
+
 @op
 def cholesky(input: Input, name: Name = None) -> Spec:
     """The lower triangle `l` with `l @ adjoint(l) == input`, for a hermitian positive definite matrix.
@@ -186,6 +236,19 @@ def cholesky(input: Input, name: Name = None) -> Spec:
 @cholesky.kernel
 def _(input: Array) -> Array:
     return _solvable(np.linalg.cholesky, input)
+
+
+@cholesky.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    """I. Murray, "Differentiation of the Cholesky decomposition" (2016), equation 10; symmetric, as the input is."""
+    middle = _half_diagonal(band_part(times(y, dy, adjoint_a=True), -1, 0))
+    right = triangular_solve(y, matrix_transpose(middle, conjugate=True), adjoint=True)
+    grad = triangular_solve(y, matrix_transpose(right, conjugate=True), adjoint=True)
+    return (grad + matrix_transpose(grad, conjugate=True)) * 0.5
+
+
+def _half_diagonal(x: Any) -> Any:
+    return set_diag(x, diag_part(x) * 0.5)
 
 
 class Qr(NamedTuple):
@@ -223,6 +286,45 @@ def _qr(input: Input, full_matrices: bool = False, name: Name = None) -> tuple[S
 @_qr.kernel
 def _(input: Array, full_matrices: bool) -> Any:
     return np.linalg.qr(input, "complete" if full_matrices else "reduced")
+
+
+@_qr.gradient
+def _(dy: list[Any], y: list[Any], input: Any, full_matrices: bool) -> Any:
+    """H. Liao et al., "Differentiable programming tensor networks" (2019), for tall and for wide matrices."""
+    rows, columns = input.shape.dims[-2:] if input.shape.dims else (None, None)
+    if rows is None or columns is None or (full_matrices and rows > columns):
+        raise errors.UnimplementedError(
+            "qr has a gradient for matrices of known size only, and with `full_matrices` not for tall ones"
+        )
+    q, r = y
+    dq, dr = (zeros_like(part) if grad is None else grad for grad, part in zip(dy, y, strict=True))
+    if rows >= columns:
+        return _qr_back(q, r, dq, dr)
+    rest, d_rest = input[..., rows:], dr[..., rows:]
+    left = _qr_back(q, r[..., :rows], dq + times(rest, d_rest, adjoint_b=True), dr[..., :rows])
+    return join([left, times(q, d_rest)], -1)
+
+
+def _qr_back(q: Any, r: Any, dq: Any, dr: Any) -> Any:
+    """The gradient for a tall matrix."""
+
+    def divided(x: Any) -> Any:  # x @ inv(adjoint(r))
+        turned = triangular_solve(r, matrix_transpose(x, conjugate=True), lower=False)
+        return matrix_transpose(turned, conjugate=True)
+
+    qdq, rdr = times(q, dq, adjoint_a=True), times(r, dr, adjoint_b=True)
+    twist = qdq - matrix_transpose(qdq, conjugate=True) + rdr - matrix_transpose(rdr, conjugate=True)
+    grad = times(q, dr + divided(band_part(twist, -1, 0)))
+    grad = grad + divided(dq - times(q, qdq))
+    if not q.dtype.is_complex:
+        return grad
+    phases = _diagonal_of(rdr - matrix_transpose(qdq, conjugate=True))
+    turn = phases - cast(real(phases), phases.dtype)
+    return grad + times(q, divided(matrix_transpose(turn, conjugate=True)))
+
+
+def _diagonal_of(x: Any) -> Any:
+    return band_part(x, 0, 0)
 
 
 def _smaller(one: int | None, other: int | None) -> int | None:
@@ -268,6 +370,46 @@ def _(tensor: Array, full_matrices: bool, compute_uv: bool) -> Any:
     return values, left, _adjoint(right)
 
 
+@_svd.gradient
+def _(dy: Any, y: Any, tensor: Any, full_matrices: bool, compute_uv: bool) -> Any:
+    """J. Townsend, "Differentiating the singular value decomposition" (2016)."""
+    if not compute_uv:
+        _, u, v = _svd(tensor, False, True)
+        return _of_values(u, dy, v)
+    (s, u, v), (ds, du, dv) = y, dy
+    if du is None and dv is None and not full_matrices:
+        return _of_values(u, ds, v)
+    if full_matrices or tensor.dtype.is_complex:
+        raise errors.UnimplementedError(
+            "svd has a gradient of its vectors for real matrices only, and without `full_matrices`; its values have one"
+        )
+    gaps = _gaps(square(s))
+    sizes = diag(s)
+    middle = zeros_like(sizes) if ds is None else diag(ds)
+    outside: list[Any] = []
+    if du is not None:
+        twist = times(u, du, adjoint_a=True)
+        middle = middle + times(gaps * (twist - matrix_transpose(twist)), sizes)
+        rest = (du - times(u, twist)) / expand_dims(s, -2)
+        outside.append(times(rest, v, adjoint_b=True))
+    if dv is not None:
+        twist = times(v, dv, adjoint_a=True)
+        middle = middle + times(sizes, gaps * (twist - matrix_transpose(twist)))
+        rest = (dv - times(v, twist)) / expand_dims(s, -2)
+        outside.append(times(u, rest, adjoint_b=True))
+    return functools.reduce(add, outside, times(times(u, middle), v, adjoint_b=True))
+
+
+def _of_values(u: Any, ds: Any, v: Any) -> Any:
+    return times(u * cast(expand_dims(ds, -2), u.dtype), v, adjoint_b=True)
+
+
+def _gaps(x: Any) -> Any:
+    """`1 / (x[j] - x[i])` at [i, j], 0 where they are equal."""
+    difference = expand_dims(x, -2) - expand_dims(x, -1)
+    return real_divide_no_nan(ones_like(difference), difference)
+
+
 def eigh(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues of a hermitian matrix, ascending, and its eigenvectors as columns.
 
@@ -304,26 +446,12 @@ def _(tensor: Array) -> Any:
     return values.astype(tensor.dtype), vectors
 
 
-@inv.gradient
-def _(dy: Any, y: Any, input: Any, adjoint: bool) -> Any:
-    back = -matmul(matmul(y, dy, adjoint_a=True), y, adjoint_b=True)
-    return matrix_transpose(back, conjugate=True) if adjoint else back
-
-
-@det.gradient
-def _(dy: Any, y: Any, input: Any) -> Any:
-    return (dy * conj(y))[..., None, None] * inv(input, adjoint=True)
-
-
-@solve.gradient
-def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
-    right = solve(matrix, dy, adjoint=not adjoint)
-    left = matmul(y, right, adjoint_b=True) if adjoint else matmul(right, y, adjoint_b=True)
-    return -left, right
-
-
-@triangular_solve.gradient
-def _(dy: Any, y: Any, matrix: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
-    right = triangular_solve(matrix, dy, lower, not adjoint)
-    left = matmul(y, right, adjoint_b=True) if adjoint else matmul(right, y, adjoint_b=True)
-    return -(band_part(left, -1, 0) if lower else band_part(left, 0, -1)), right
+@_eigh.gradient
+def _(dy: list[Any], y: list[Any], tensor: Any) -> Any:
+    """M. Giles, "An extended collection of matrix derivative results" (2008), of the lower triangle, which is read."""
+    (values, vectors), (d_values, d_vectors) = y, dy
+    middle = zeros_like(vectors) if d_values is None else diag(d_values)
+    if d_vectors is not None:
+        middle = middle + _gaps(values) * times(vectors, d_vectors, adjoint_a=True)
+    grad = times(times(vectors, middle), vectors, adjoint_b=True)
+    return _half_diagonal(band_part(grad + matrix_transpose(grad, conjugate=True), -1, 0))

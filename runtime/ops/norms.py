@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import errors
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -18,8 +19,11 @@ from .attributes import Axes, read_axes
 from .casting import cast
 from .declare import Input, Name, op
 from .elementwise import abs, conj, rsqrt, sqrt, square
+from .extents import shape as shape_of
 from .families import CURVED, Array, demand, real_part
-from .reductions import reduce_max, reduce_sum, reduced
+from .linalg import svd, times
+from .reductions import reduce_max, reduce_sum, reduced, spread
+from .shaping import inverse_permutation, permute_axes
 
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
 
@@ -81,6 +85,21 @@ def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = Non
 @spectral_norm.kernel
 def _(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
     return np.linalg.norm(x, 2, axis, keepdims)
+
+
+@spectral_norm.gradient
+def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
+    """The largest singular value's: the product of the vectors that belong to it."""
+    rank = x.shape.rank
+    if rank is None:
+        raise errors.UnimplementedError("the gradient of a matrix norm needs to know the rank")
+    last = [place % rank for place in axis]
+    order = [*(i for i in range(rank) if i not in last), *last]
+    _, u, v = svd(permute_axes(x, order))
+    outer = times(u[..., :1], v[..., :1], adjoint_b=True)
+    return cast(spread(dy, shape_of(x), axis, keepdims), x.dtype) * permute_axes(
+        outer, inverse_permutation(order)
+    )
 
 
 def l2_normalize(x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: Name = None) -> Tensor:

@@ -162,6 +162,9 @@ def _(shape: Array, minval: Array, maxval: Array, seed: int, seed2: int, stream:
     return sampling.integers(source, sizes, low, high, dtype)
 
 
+random_integers.no_gradient("numbers that are drawn do not follow their bounds by a little")
+
+
 @op(stateful=True)
 def random_normal(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
     """Numbers from the standard normal distribution.

@@ -77,6 +77,9 @@ def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
     return kind(first) + np.arange(count, dtype=dtype.numpy) * kind(step)
 
 
+number_range.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
+
+
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
     """`num` numbers from `start` to `stop`, both included, at even distances along a new `axis`.
 
@@ -116,6 +119,21 @@ def _(start: Array, stop: Array, num: Array, axis: int) -> Array:
     steps = np.arange(count - 1, dtype=first.dtype).reshape(-1, *(1,) * first.ndim)
     inner = first + step * steps
     return np.moveaxis(np.concatenate([inner, last[None]]), 0, axis).astype(first.dtype, copy=False)
+
+
+@evenly_spaced.gradient
+def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
+    from .creation import ones_like, zeros_like  # all of these are built on this module
+    from .reductions import reduce_sum
+    from .shaping import fitted
+
+    whole = reduce_sum(y, axis)
+    weights = evenly_spaced(zeros_like(whole), ones_like(whole), num, axis)
+    return (
+        lambda: fitted(reduce_sum(dy * (1 - weights), axis), start),
+        lambda: fitted(reduce_sum(dy * weights, axis), stop),
+        None,
+    )
 
 
 @accepted("one_hot")
@@ -168,3 +186,6 @@ def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int
     place = axis % (np.ndim(indices) + 1)
     row = np.arange(int(depth)).reshape(-1, *(1,) * (np.ndim(indices) - place))
     return np.where(np.expand_dims(indices, place) == row, on_value, off_value)
+
+
+chosen_rows.no_gradient("as in TensorFlow")
