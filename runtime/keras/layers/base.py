@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from agc import runtime as tf
 
+from ... import tracking
 from ...ir.builder import eagerly
 from .. import constraints, initializers, regularizers, settings
 from ..metrics.base import Metric
@@ -148,6 +149,7 @@ class Layer(tf.Module):
             constraint=constraints.get(constraint),
         )
         self._weights.append(weight)
+        tracking.announce(self, weight.name, weight)
         return weight
 
     def _set_parts(self, arguments: Mapping[str, Any], *parts: str) -> None:

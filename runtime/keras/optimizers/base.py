@@ -18,6 +18,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ... import tracking
 from ...ir.builder import eagerly
 from .. import initializers
 from ..naming import auto_name, snake_case
@@ -154,13 +155,18 @@ class Optimizer(tf.Module):
 
     weights = variables
 
+    def __children__(self) -> dict[str, Any]:
+        """What checkpoints follow: the variables by their numbers."""
+        return {f"variable_{i}": variable for i, variable in enumerate(self._variables)}
+
     def add_variable(
         self, shape: Any = (), initializer: Any = "zeros", dtype: Any = None, name: str | None = None
     ) -> Weight:
         """A variable of the optimizer's own."""
         chosen = initializers.get(initializer)
         own = made(chosen, tuple(shape), dtype, name or auto_name("variable"), self.name, trainable=False)
-        self._variables = [*self._variables, own]  # a new list: who waits to restore it is told
+        self._variables.append(own)
+        tracking.announce(self, f"variable_{len(self._variables) - 1}", own)
         return own
 
     def add_variable_from_reference(
