@@ -107,3 +107,13 @@ def test_a_function_makes_its_variables_on_the_first_call_only() -> None:
     made = module.v
     assert module.call(tf.constant([4.0, 5.0])).numpy().tolist() == [4.0, 5.0]
     assert module.v is made
+
+
+def test_what_the_notes_wrote_for_tensorboard_is_in_the_files() -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    folder = Path(run("effective").names["folder"]) / "summaries"
+    for part, tag, steps in ((".", "loss", [42]), ("train", "loss", [90]), ("test", "loss", [92])):
+        events = EventAccumulator(str(folder / part))
+        events.Reload()
+        assert [event.step for event in events.Tensors(tag)] == steps
