@@ -9,13 +9,19 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..name_scopes import scope_prefix
 from ..ops.casting import cast
 from ..tensor import Tensor
 from . import files_of_media, state
 from .events import metadata
-from .recording import Array, recorded
+from .recording import Array, Encode, recorded
 
 WAV = b"\x10\x0b"  # of the audio plug-in: the encoding is WAV
+
+
+def _scoped(name: str, data: Any, step: Any, meaning: bytes, encode: Encode) -> Tensor:
+    """Write under the name within the name scopes around."""
+    return recorded(scope_prefix() + name, data, step, meaning, encode)
 
 
 def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
@@ -33,7 +39,7 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
     number = cast(convert_to_tensor(data), dtypes.float32)
     if number.shape.rank not in (0, None):
         raise ValueError(f"Expected scalar shape, saw shape: {number.shape}.")
-    return recorded(name, number, step, metadata("scalars", description=description), np.asarray)
+    return _scoped(name, number, step, metadata("scalars", description=description), np.asarray)
 
 
 def histogram(
@@ -45,7 +51,7 @@ def histogram(
     """
     numbers = cast(convert_to_tensor(data), dtypes.float64)
     encode = functools.partial(histogram_of, buckets=30 if buckets is None else int(buckets))
-    return recorded(name, numbers, step, metadata("histograms", description=description), encode)
+    return _scoped(name, numbers, step, metadata("histograms", description=description), encode)
 
 
 def histogram_of(data: Array, buckets: int) -> Array:
@@ -76,7 +82,7 @@ def text(name: str, data: Any, step: Any = None, description: str | None = None)
     strings = convert_to_tensor(data)
     if strings.dtype is not dtypes.string:
         raise TypeError(f"tensor must be of type tf.string; got {strings.dtype!r}")
-    return recorded(name, strings, step, metadata("text", description=description), np.asarray)
+    return _scoped(name, strings, step, metadata("text", description=description), np.asarray)
 
 
 def image(
@@ -97,7 +103,7 @@ def image(
     if pixels.shape.rank == 4 and pixels.shape[3] not in (1, 2, 3, 4, None):
         raise ValueError(f"images have 1 to 4 channels, not {pixels.shape[3]}")
     encode = functools.partial(_images, count=max_outputs)
-    return recorded(name, pixels, step, metadata("images", description=description), encode)
+    return _scoped(name, pixels, step, metadata("images", description=description), encode)
 
 
 def _images(data: Array, count: int) -> Array:
@@ -142,7 +148,7 @@ def audio(
     if encoding not in (None, "wav"):
         raise ValueError(f"Unknown encoding: {encoding!r}")
     encode = functools.partial(_sounds, rate=int(sample_rate), count=max_outputs)
-    return recorded(name, waves, step, metadata("audio", WAV, description), encode)
+    return _scoped(name, waves, step, metadata("audio", WAV, description), encode)
 
 
 def _sounds(data: Array, rate: int, count: int) -> Array:

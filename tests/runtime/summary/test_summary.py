@@ -65,6 +65,18 @@ def test_a_number_at_a_step(writer, tmp_path):
     assert events(tmp_path)[1].summary.value[0].metadata.summary_description == "of *things*"
 
 
+def test_name_scopes_come_before_the_tag(writer, tmp_path):
+    @tf.function
+    def inner(x):
+        tf.summary.scalar("traced", x, step=1)
+
+    with writer.as_default(), tf.name_scope("outer"):
+        tf.summary.scalar("eager", 1.0, step=1)
+        tf.summary.write("exactly", 1.0, step=1)
+        inner(tf.constant(1.0))
+    assert [tag for tag, *_ in written(tmp_path)] == ["outer/eager", "exactly", "traced"]
+
+
 def test_numbers_have_no_axes(writer):
     with writer.as_default(), pytest.raises(ValueError, match=r"Expected scalar shape, saw shape: \(2,\)"):
         tf.summary.scalar("loss", [1.0, 2.0], step=0)
