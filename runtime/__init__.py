@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from . import sysconfig as sysconfig
     from . import test as test
     from . import train as train
+    from . import types as types
     from . import version as version
     from .autodiff import GradientTape as GradientTape
     from .autodiff import UnconnectedGradients as UnconnectedGradients
@@ -213,6 +214,7 @@ NAMESPACES = (
     "sysconfig",
     "test",
     "train",
+    "types",
     "version",
 )
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""

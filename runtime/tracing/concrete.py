@@ -20,6 +20,7 @@ from ..raising import Ended
 from ..tensor import EagerArray, EagerTensor, Reference, SymbolicTensor, Tensor
 from ..tensor_list import as_python
 from ..tensor_spec import TensorSpec
+from ..trace_types import TraceType
 from ..type_spec import TypeSpec
 from ..variable import Variable
 from .printing import call_text, signature_text
@@ -249,7 +250,7 @@ def _as_spec(leaf: Any) -> Any:
         return leaf._type_spec
     if not is_tensor_argument(leaf):
         key = key_of(leaf)
-        return key if isinstance(key, Identity) else leaf
+        return key if isinstance(key, (Identity, TraceType)) else leaf
     spec = spec_of_argument(leaf)
     return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
 

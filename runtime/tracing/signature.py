@@ -4,6 +4,7 @@ tensors, NumPy arrays      by dtype and shape
 Python numbers, strings    by type and value
 composite tensors          by their spec
 nests                      by structure, then leaf by leaf
+objects with a TraceType    by that
 variables, other objects   by identity
 """
 
@@ -22,6 +23,7 @@ from ..convert import convert_to_tensor
 from ..tensor import EagerTensor, SymbolicTensor, Tensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
+from ..trace_types import CONTEXT, TraceType
 from ..type_spec import TypeSpec
 
 _VALUES = (
@@ -122,6 +124,15 @@ def key_of(value: Any) -> Hashable:
         return value._type_spec  # type: ignore[no-any-return]
     if isinstance(value, TypeSpec):
         return value
+    if isinstance(value, TraceType):
+        return value
+    if hasattr(type(value), "__tf_tracing_type__"):
+        described = value.__tf_tracing_type__(CONTEXT)
+        if not isinstance(described, TraceType):
+            raise TypeError(
+                f"__tf_tracing_type__ of {type(value).__name__} must give a TraceType, not {described!r}"
+            )
+        return described
     if isinstance(value, types.MethodType):  # made anew each time that it is asked for
         return types.MethodType, key_of(value.__func__), Identity(value.__self__)
     if nest.is_nested(value):

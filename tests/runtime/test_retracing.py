@@ -238,3 +238,63 @@ class TestKeys:
         f = tf.function(lambda g, x: g(x))
         assert f(double, 3).numpy() == f(double, 3).numpy() == 6
         assert f.experimental_get_tracing_count() == 1
+
+
+class KindOfFruit(tf.types.experimental.TraceType):
+    def __init__(self, fruit):
+        self.kind, self.fruit = type(fruit), fruit
+
+    def is_subtype_of(self, other):
+        return self == other
+
+    def most_specific_common_supertype(self, others):
+        return self if all(self == other for other in others) else None
+
+    def placeholder_value(self, placeholder_context=None):
+        return self.fruit
+
+    def __eq__(self, other):
+        return isinstance(other, KindOfFruit) and other.kind is self.kind
+
+    def __hash__(self):
+        return hash(self.kind)
+
+
+class Fruit:
+    flavour = 1
+
+    def __tf_tracing_type__(self, context):
+        return KindOfFruit(self)
+
+
+class Mango(Fruit):
+    flavour = 10
+
+
+class TestTraceTypes:
+    def test_objects_may_say_what_tells_them_apart(self):
+        """The numbers are TensorFlow's for the example of its guide on functions."""
+        mix = tf.function(lambda a, b: tf.constant(a.flavour + b.flavour))
+        assert [int(mix(Fruit(), Mango())), int(mix(Fruit(), Mango()))] == [11, 11]
+        assert mix.experimental_get_tracing_count() == 1
+        assert int(mix(Mango(), Mango())) == 20
+        assert mix.experimental_get_tracing_count() == 2
+        concrete = mix.get_concrete_function(Fruit(), Mango())
+        assert int(concrete(Fruit(), Mango())) == 11
+        with pytest.raises(TypeError, match="`a` was"):
+            concrete(Mango(), Mango())
+
+    def test_what_is_no_trace_type(self):
+        class Wrong:
+            def __tf_tracing_type__(self, context):
+                return 3
+
+        with pytest.raises(TypeError, match="must give a TraceType, not 3"):
+            tf.function(value)(Wrong())
+
+    def test_names_for_isinstance(self):
+        types = tf.types.experimental
+        f = tf.function(lambda: tf.constant(1))
+        assert isinstance(f, types.PolymorphicFunction)
+        assert isinstance(f.get_concrete_function(), types.ConcreteFunction)
+        assert isinstance(Fruit(), types.SupportsTracingProtocol)
