@@ -85,6 +85,13 @@ class IndexedSlices(CompositeTensor):
             shape = TensorShape([None, *shape[1:]])
         return IndexedSlicesSpec(shape, values.dtype, indices.dtype, shape_dtype, indices.shape)
 
+    @property
+    def _differentiated(self) -> Any:
+        return self._values
+
+    def _with_differentiated(self, derivatives: Any) -> IndexedSlices:
+        return IndexedSlices(derivatives, self._indices, self._dense_shape)
+
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
 

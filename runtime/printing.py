@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from . import nest
+from . import dtypes, nest
 from .convert import convert_to_tensor, is_tensor_like
 from .ir.builder import current
 from .ir.shown import Mention
@@ -37,7 +37,7 @@ def print(  # TensorFlow's name
         sep, end: between and after the inputs, as in Python's `print`.
     """
     tensors: list[Mention] = []
-    text = sep.join(_text(value, tensors) for value in inputs)
+    text = sep.join(_text(value, tensors, summarize) for value in inputs)
     stream = _stream(output_stream)
     pieces = text.split(_MARK)
     values, forms = [mention.tensor for mention in tensors], [mention.form for mention in tensors]
@@ -74,8 +74,11 @@ def _stream(target: Any) -> str:
     )
 
 
-def _text(value: Any, tensors: list[Mention]) -> str:
+def _text(value: Any, tensors: list[Mention], summarize: int = 3) -> str:
     """A value as text, with a mark in the place of each tensor."""
+    if nest.is_composite(value):
+        parts = value._printed(summarize)
+        return "".join(part if isinstance(part, str) else _mark(part, tensors) for part in parts)
     if isinstance(value, Tensor) or is_tensor_like(value):
         tensors.append(Mention(convert_to_tensor(value), ""))
         return _MARK
@@ -83,7 +86,13 @@ def _text(value: Any, tensors: list[Mention]) -> str:
         return _completed(value.replace(_MARK, ""), tensors)
     if not nest.is_nested(value):
         return repr(value)
-    return str(nest.map_structure(lambda leaf: _shown_leaf(leaf, tensors), _sorted(value)))
+    return str(nest.map_structure(lambda leaf: _shown_leaf(leaf, tensors, summarize), _sorted(value)))
+
+
+def _mark(part: Tensor, tensors: list[Mention]) -> str:
+    """The mark of a part of a composite tensor; texts stand without quotes."""
+    tensors.append(Mention(part, "!s" if part.dtype is dtypes.string and part.shape.rank == 0 else ""))
+    return _MARK
 
 
 def _sorted(value: Any) -> Any:
@@ -103,8 +112,10 @@ def _completed(text: str, tensors: list[Mention]) -> str:
     return _MARK.join(pieces)
 
 
-def _shown_leaf(leaf: Any, tensors: list[Mention]) -> _Shown:
-    return _Shown(_completed(repr(leaf), tensors) if isinstance(leaf, str) else _text(leaf, tensors))
+def _shown_leaf(leaf: Any, tensors: list[Mention], summarize: int) -> _Shown:
+    return _Shown(
+        _completed(repr(leaf), tensors) if isinstance(leaf, str) else _text(leaf, tensors, summarize)
+    )
 
 
 class _Shown:

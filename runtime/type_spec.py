@@ -147,6 +147,19 @@ class CompositeTensor:
         """A value of the same kind with other components, of the same structure."""
         return self._type_spec._from_components(components)
 
+    def _printed(self, summarize: int) -> list[Any]:
+        """Texts and tensors that `tf.print` shows one after the other."""
+        return [repr(self)]
+
+    @property
+    def _differentiated(self) -> Any:
+        """The tensor of which a gradient tape takes derivatives; TypeError when there is none."""
+        raise TypeError(f"a {type(self).__name__} has no derivatives: take those of its parts")
+
+    def _with_differentiated(self, derivatives: Any) -> Any:
+        """A value of the same kind with derivatives in the place of that tensor."""
+        raise TypeError(f"a {type(self).__name__} has no derivatives: take those of its parts")
+
     def _shape_invariant_to_type_spec(self, shape: Any) -> TypeSpec:
         raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
 

@@ -149,7 +149,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from a tensor or variable, or each of a nest of them, from now on."""
-        for x in nest.flatten(tensor):
+        for x in map(_tensor_in, nest.flatten(tensor)):
             if not isinstance(x, (Tensor, Variable)):
                 raise ValueError(
                     f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"
@@ -217,12 +217,13 @@ class GradientTape:
         """
         records = self._to_be_used()
         unconnected = choice(unconnected_gradients)
-        flat = [_differentiable(source, "source") for source in nest.flatten(sources)]
-        seeds = seeded(target, output_gradients)
+        given = nest.flatten(sources)
+        flat = [_differentiable(_tensor_in(source), "source") for source in given]
+        seeds = seeded(*(nest.map_structure(_tensor_in, each) for each in (target, output_gradients)))
         found = gradients(records, seeds, [self._sought(source) for source in flat], self._watched)
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
-        return nest.pack_sequence_as(sources, grads)
+        return nest.pack_sequence_as(sources, list(map(_like_source, given, grads)))
 
     def jacobian(
         self,
@@ -371,6 +372,16 @@ def seeded(target: Any, output_gradients: Any) -> list[tuple[Any, Any]]:
 
 def _as_gradient(dy: Any, y: Any) -> Any:
     return convert_to_tensor(dy, None if isinstance(dy, (Tensor, Variable)) else y.dtype)
+
+
+def _tensor_in(x: Any) -> Any:
+    """The tensor of a ragged, sparse or other composite tensor that has derivatives; others as they are."""
+    return x._differentiated if nest.is_composite(x) else x
+
+
+def _like_source(source: Any, grad: Any) -> Any:
+    """The derivatives in the form of the source."""
+    return source._with_differentiated(grad) if nest.is_composite(source) and grad is not None else grad
 
 
 def _differentiable(x: Any, what: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
 from .arithmetic import maximum
@@ -21,6 +22,7 @@ from .reductions import reduce_sum
 from .selecting import gather, where
 
 
+@accepted("embedding_lookup")
 def embedding_lookup(
     params: TensorLike | list[TensorLike], ids: TensorLike, max_norm: float | None = None, name: Name = None
 ) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 from .. import dtypes
 from ..ops import arithmetic, extents, ranges
 from ..ops.casting import cast
+from ..ops.embedding import embedding_lookup
 from ..ops.strings import join as string_join
 from ..sparse.dense import to_dense
 from ..sparse.reductions import bincount as sparse_bincount
@@ -41,6 +42,11 @@ def bincount(
     kind = dtype if weights is None else weights.dtype
     counts = sparse_bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
     return cast(to_dense(counts), kind)
+
+
+def lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
+    """The rows of `params` for every number."""
+    return ids.with_flat_values(embedding_lookup(params, ids.flat_values, max_norm))
 
 
 def add_n(inputs: Any, name: str | None = None) -> Any:
@@ -78,6 +84,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "rank": rank,
     "shape": shape,
     "add_n": add_n,
+    "embedding_lookup": lookup,
     "bincount": bincount,
     "one_hot": one_hot,
     "string_join": join,

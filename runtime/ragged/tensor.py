@@ -20,6 +20,7 @@ from ..ops.comparison import equal, not_equal
 from ..ops.creation import fill
 from ..ops.extents import shape as shape_of
 from ..ops.overloads import install
+from ..ops.ragged_text import ragged_text
 from ..shapes import TensorShape
 from ..staging import BACKEND
 from ..tensor import EagerTensor, Tensor
@@ -263,6 +264,16 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         from .spec import RaggedTensorSpec
 
         return RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+
+    def _printed(self, summarize: int) -> list[Any]:
+        return [ragged_text(list(self.nested_row_splits), self.flat_values, summarize)]
+
+    @property
+    def _differentiated(self) -> Tensor:
+        return self.flat_values
+
+    def _with_differentiated(self, derivatives: Any) -> RaggedTensor:
+        return self.with_flat_values(derivatives)
 
     @staticmethod
     def _operation(operation: Any) -> Any:

@@ -109,6 +109,17 @@ class SparseTensor(CompositeTensor):
     def _shape_invariant_to_type_spec(self, shape: Any) -> SparseTensorSpec:
         return SparseTensorSpec(shape, self.dtype)
 
+    def _printed(self, summarize: int) -> list[Any]:
+        indices, values, shape = self._indices, self._values, self._dense_shape
+        return ["'SparseTensor(indices=", indices, ", values=", values, ", shape=", shape, ")'"]
+
+    @property
+    def _differentiated(self) -> Tensor:
+        return self._values
+
+    def _with_differentiated(self, derivatives: Any) -> SparseTensor:
+        return self.with_values(derivatives)
+
     @staticmethod
     def _operation(operation: Any) -> Any:
         from .operations import operation_for

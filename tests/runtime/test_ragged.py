@@ -1,5 +1,7 @@
 """`tf.RaggedTensor`: how one is made, shown, indexed and converted. Values and error classes are TensorFlow's."""
 
+import sys
+
 import agc.runtime as tf
 import pytest
 
@@ -298,3 +300,29 @@ def test_reduce_retracing_takes_a_common_spec():
     for count in (1, 2, 3, 4):
         assert first(tf.ragged.constant([[5]] * count)).numpy().tolist() == [5]
     assert first.experimental_get_tracing_count() == 2
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_printing(executor, capsys):
+    def shown(x):
+        tf.print("x:", x, {"k": x * 2}, output_stream=sys.stdout)
+        return x
+
+    in_executor(shown, executor)(tf.ragged.constant([[1, 2], [3]]))
+    assert capsys.readouterr().out == "x: [[1, 2], [3]] {'k': [[2, 4], [6]]}\n"
+
+
+def test_printing_of_long_rows_and_other_kinds(capsys):
+    tf.print(tf.ragged.constant([list(range(9))]), tf.ragged.constant([[1.0], []]), output_stream=sys.stdout)
+    tf.print(tf.sparse.from_dense([5, 0]), output_stream=sys.stdout)
+    assert capsys.readouterr().out == (
+        "[[0, 1, 2, ..., 6, 7, 8]] [[1.000000], []]\n'SparseTensor(indices=[[0]], values=[5], shape=[2])'\n"
+    )
+
+
+def test_derivatives_have_its_rows():
+    x = tf.ragged.constant([[1.0, 2.0], [3.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * x)
+    assert tape.gradient(y, x).to_list() == [[2, 4], [6]]
