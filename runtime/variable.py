@@ -235,21 +235,21 @@ class Variable(PartialUpdates):
 
         Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
         """
-        result = state.assign_variable(self, self._operand(value), name=name)
+        result = state.assign_variable(self, self._operand(value), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Add `delta`. Returns as `assign`; raises InvalidArgumentError when the shapes are not equal."""
-        result = state.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name=name)
+        result = state.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtract `delta`. Returns and raises as `assign_add`."""
-        result = state.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name=name)
+        result = state.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
 
     def _operand(self, value: Any) -> Tensor:
