@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -23,3 +24,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "AGC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def random_numbers_of_its_own() -> Iterator[None]:
+    """A seed that one test sets is not that of the next."""
+    yield
+    seeds = sys.modules.get("agc.runtime.seeds")
+    if seeds is not None:
+        seeds.set_seed(None)

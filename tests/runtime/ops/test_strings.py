@@ -65,5 +65,7 @@ def test_lists_of_strings_and_tensors_are_flat_arrays() -> None:
 
 def test_a_variable_of_strings_grows() -> None:
     log = tf.Variable("a")
-    log.assign_add("b")
+    log.assign(log + "b")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="assign_add does not take string"):
+        log.assign_add("c")
     assert (log.numpy(), log.value().dtype) == (b"ab", tf.string)
