@@ -15,32 +15,33 @@ import numpy as np
 
 from .. import errors
 from ..ir.graph import Constant, Operation
-
-_NUMPY = (ValueError, TypeError, IndexError, ArithmeticError)
-"""What kernels raise that leave the checking of their arguments to NumPy."""
+from ..ops.refusing import OF_COMPUTING, failure, place, restate, speaks_for_itself
 
 
 def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
     """The exception to raise when `operation` failed with `error` on `inputs`."""
-    place = f"[op {operation.type}]" + (f"\n  at {operation.origin}" if operation.origin else "")
     if operation.type == "raise":
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
         return error
-    if isinstance(error, errors.OpError):
-        found = error
-    elif isinstance(error, _NUMPY):
-        found = errors.InvalidArgumentError(_reason(error, operation, inputs))
-    elif isinstance(error, MemoryError):
-        found = errors.ResourceExhaustedError(f"out of memory: {error}")
-    else:
-        error.add_note(place)
+    if not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
+        error.add_note(_placed(f"[op {operation.type}]", operation))
         return error
+    found = failure(error, _reason(error, operation, inputs) if isinstance(error, OF_COMPUTING) else None)
     if found.op is None:
         found.op_type, found.op = found.op_type or operation.type, operation
-    found.message = f"{found.message} {place}"
-    found.args = (found.message,)
+    restate(found, _placed(f"{found.message} {_place(found, operation, inputs)}", operation))
     return found
+
+
+def _place(error: errors.OpError, operation: Operation, inputs: Sequence[Any]) -> str:
+    if operation.regions or speaks_for_itself(error, operation.op):
+        return f"[op {operation.type}]"
+    return place(error, error.message, operation.op, inputs, operation.attrs)
+
+
+def _placed(text: str, operation: Operation) -> str:
+    return f"{text}\n  at {operation.origin}" if operation.origin else text
 
 
 def _reason(error: Exception, operation: Operation, inputs: Sequence[Any]) -> str:

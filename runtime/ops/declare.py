@@ -35,7 +35,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
@@ -45,7 +45,7 @@ from ..convert import convert_to_tensor, holds_tensor, is_tensor_like
 from ..devices import log_placement, placement
 from ..ir.builder import Builder, current, recorders
 from ..ir.graph import Constant, Operand, Value
-from ..ir.specs import AnySpec, RefSpec, Spec
+from ..ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from ..quiet import quietly
 from ..tensor import (
     EagerArray,
@@ -60,6 +60,7 @@ from ..tensor import (
 from ..type_spec import MeetsCompositeError
 from . import narrow
 from .attributes import READERS
+from .refusing import OF_COMPUTING, refused, ruled_out, throw
 
 REGISTRY: dict[str, Op] = {}
 """Every operation that has been imported, by the name that it has in graphs."""
@@ -158,6 +159,16 @@ class Op:
         return compute
 
     @functools.cached_property
+    def input_names(self) -> list[str]:
+        """The parameters that are tensors, or the like."""
+        return [self.parameters[i] for i, _ in self._inputs]
+
+    @functools.cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """What parameters are that a call does not give."""
+        return dict(zip(self.parameters[self._required :], self._defaults, strict=True))
+
+    @functools.cached_property
     def _compute_quietly(self) -> Callable[..., Any]:
         return quietly(self.compute)
 
@@ -193,7 +204,7 @@ class Op:
         values = self._bind(args, kwargs)
         try:
             tensors = self._tensors(values)
-            attrs = {name: reader(values[i]) for i, name, reader in self._attributes}
+            attrs = {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
         except errors.OpError as error:
             error.op_type = error.op_type or self.name
             raise
@@ -228,8 +239,7 @@ class Op:
         missing = [name for name in parameters[: self._required] if name not in given]
         if missing:
             raise TypeError(f"{self.name}() missing required argument {missing[0]!r}")
-        defaults = dict(zip(parameters[self._required :], self._defaults, strict=True))
-        return [given[name] if name in given else defaults[name] for name in parameters]
+        return [given[name] if name in given else self.defaults[name] for name in parameters]
 
     def _are_ready(self, inputs: Sequence[Any]) -> bool:
         """Whether the inputs are tensors already, of dtypes that may stand beside each other."""
@@ -256,9 +266,9 @@ class Op:
             elif kind == "Inputs":
                 tensors.extend(self._tensor_list(values[i], i))
             elif kind == "Tensors":
-                tensors.extend(self._tensor(value, i, None) for value in values[i])
+                tensors.extend(self._tensor(value, i, None) for value in self._items(values[i], i))
             else:
-                tensors.append(values[i])
+                tensors.append(self._reference(values[i], i, kind))
         return tensors
 
     def _tensor(self, value: Any, position: int, hint: dtypes.DType | None) -> Tensor:
@@ -270,6 +280,28 @@ class Op:
             raise
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}") from None
+
+    def _attribute(self, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
+        try:
+            return reader(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            if type(error) not in (TypeError, ValueError, OverflowError):
+                raise
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{self.name}, argument `{name}`: {error}") from None
+
+    def _items(self, values: Any, position: int) -> Iterable[Any]:
+        if not isinstance(values, Iterable):
+            name = self.parameters[position]
+            raise TypeError(f"{self.name}, argument `{name}`: expected a list of tensors, got {values!r}")
+        return values
+
+    def _reference(self, value: Any, position: int, kind: str) -> Any:
+        wanted, what = (RefSpec, "a variable") if kind == "Ref" else (ArraySpec, "a TensorArray")
+        if not isinstance(getattr(value, "spec", None), wanted):
+            name = self.parameters[position]
+            raise TypeError(f"{self.name}, argument `{name}`: expected {what}, got {value!r}")
+        return value
 
     def _tensor_list(self, values: Any, position: int) -> list[Tensor]:
         if hasattr(type(values), "concatenated"):
@@ -338,16 +370,13 @@ class Op:
         if placement.logged:
             log_placement(self.name)
         arrays = [t._array if type(t) is EagerTensor else self._run_time_value(t) for t in tensors]
+        operands = [Constant(t._array) if type(t) is EagerTensor else t for t in tensors]
+        specs = self._specs(operands, attrs)
+        compute = self._compute_narrow(operands, specs) if dtypes.NARROW else self._compute_quietly
         try:
-            operands = [Constant(t._array) if type(t) is EagerTensor else t for t in tensors]
-            specs = self.infer(operands, attrs)
-            compute = self._compute_narrow(operands, specs) if dtypes.NARROW else self._compute_quietly
             results = compute(*self.grouped(arrays), **attrs)
-        except errors.OpError as error:
-            error.op_type = error.op_type or self.name
-            raise
-        except ValueError as error:
-            raise errors.InvalidArgumentError(f"{error} [op {self.name}]", self.name) from None
+        except (errors.OpError, MemoryError, *OF_COMPUTING) as error:
+            throw(refused(error, self, arrays, attrs), error)
         if isinstance(specs, tuple):
             outputs = [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
             told = outputs
@@ -357,6 +386,15 @@ class Op:
         for recorder in recorders():
             recorder.computed(self, tensors, attrs, told)
         return outputs
+
+    def _specs(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
+        """What the rule says of a call that runs at once: a TypeError it raises stays one."""
+        try:
+            return self.infer(operands, attrs)
+        except TypeError as error:
+            throw(ruled_out(error, self, operands, attrs), error)
+        except (errors.OpError, *OF_COMPUTING) as error:
+            throw(refused(error, self, operands, attrs), error)
 
     def _compute_narrow(self, operands: Sequence[Any], specs: Any) -> Callable[..., Any]:
         results = specs if isinstance(specs, tuple) else (specs,)
@@ -393,8 +431,8 @@ class Op:
         operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
         try:
             specs = self.infer(operands, attrs)
-        except (ValueError, TypeError) as error:
-            raise type(error)(f"{error} [op {self.name}]") from None
+        except OF_COMPUTING as error:
+            throw(ruled_out(error, self, operands, attrs), error)
         many = isinstance(specs, tuple)
         values = builder.add(self, operands, attrs, specs if many else (specs,), names=_names(wish, specs))
         if self.known is not None:

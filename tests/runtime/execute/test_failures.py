@@ -65,7 +65,8 @@ def test_numpy_does_not_speak_to_users(executor: str) -> None:
     """The operation's own rule gives the reason, once the shapes are known."""
     graph = "graph g(x: float32[?], y: float32[?]) -> float32[?]\n  z = add x, y : float32[?]\n  return z"
     error = failure(executor, placed(parse(graph)), np.zeros(2, np.float32), np.zeros(3, np.float32))
-    assert error.message == "Incompatible shapes: (2,) vs. (3,) [op add]\n  at train.py:1, in fit"
+    where = "[op add of x: float32[2], y: float32[3]]\n  at train.py:1, in fit"
+    assert error.message == f"Incompatible shapes: (2,) vs. (3,) {where}"
 
 
 def test_a_failure_inside_regions(executor: str) -> None:
@@ -127,8 +128,13 @@ graph g(x: int32[]) -> float32[]
     ("raised", "reason", "kind", "message"),
     [
         (errors.OutOfRangeError, "no more", errors.OutOfRangeError, "no more [op failing]"),
-        (ZeroDivisionError, "division", errors.InvalidArgumentError, "division [op failing]"),
-        (MemoryError, "8 GB", errors.ResourceExhaustedError, "out of memory: 8 GB [op failing]"),
+        (ZeroDivisionError, "division", errors.InvalidArgumentError, "division [op failing of x: int64[]]"),
+        (
+            MemoryError,
+            "8 GB",
+            errors.ResourceExhaustedError,
+            "out of memory: 8 GB [op failing of x: int64[]]",
+        ),
     ],
 )
 def test_what_kernels_raise(

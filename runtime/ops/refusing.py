@@ -1,0 +1,109 @@
+"""What a refusal tells, whoever gives it: the operation, and its arguments where the reason names none of them.
+
+    Incompatible shapes: (2,) vs. (3,)    →    Incompatible … (3,) [op add of x: float32[2], y: float32[3]]
+    indices = 7 is not in [0, 3)          →    indices = 7 is not in [0, 3) [op gather]
+
+Rules and kernels raise with a reason alone, also the errors of Python and NumPy for what they left to these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..ir.specs import Spec
+
+if TYPE_CHECKING:
+    from .declare import Op
+
+OF_COMPUTING = (ValueError, TypeError, IndexError, ArithmeticError)
+"""What kernels raise, and NumPy and Python in them, for arguments that they cannot take."""
+
+_OF_ARGUMENTS = (errors.InvalidArgumentError, errors.ResourceExhaustedError, errors.UnimplementedError)
+_PYTHONS = (ValueError, IndexError, AssertionError)
+_WIDEST = 60
+
+
+def refused(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
+    """What to raise when the kernel of `op`, or its rule where it runs at once, failed with `error`."""
+    found = failure(error)
+    found.op_type = found.op_type or op.name
+    if not speaks_for_itself(found, op):
+        restate(found, named(found, op, inputs, attrs))
+    return found
+
+
+def failure(error: Exception, reason: str | None = None) -> errors.OpError:
+    """What a kernel raised, as the error of an operation."""
+    if isinstance(error, errors.OpError):
+        return error
+    if isinstance(error, MemoryError):
+        return errors.ResourceExhaustedError(f"out of memory: {error}")
+    return errors.InvalidArgumentError(str(error).strip() if reason is None else reason)
+
+
+def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
+    """Whether the error is one that the user's program asks for: an assertion, or what Python's lists raise."""
+    return op.name == "assert" or isinstance(error, _PYTHONS)
+
+
+def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
+    """What to raise when the rule of `op` failed with `error` while a graph is made: a ValueError or TypeError."""
+    if type(error).__module__.startswith(__name__.split(".")[0]):
+        return error
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(named(kind(str(error).strip()), op, inputs, attrs))
+
+
+def throw(found: Exception, error: Exception) -> NoReturn:
+    """Raise what is to be raised in place of `error`, which may be itself, with the cause that it has."""
+    if found is error:
+        raise error
+    raise found from None
+
+
+def restate(error: errors.OpError, message: str) -> None:
+    """Give an error another message."""
+    error.message = message
+    error.args = (message,)
+
+
+def named(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
+    """The reason, with the operation that it is of."""
+    reason = error.message if isinstance(error, errors.OpError) else str(error)
+    return reason if "[op " in reason else f"{reason} {place(error, reason, op, inputs, attrs)}"
+
+
+def place(error: Exception, reason: str, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> str:
+    """The operation, and what its arguments are where the reason is about them and names none."""
+    if isinstance(error, errors.OpError) and not isinstance(error, _OF_ARGUMENTS):
+        return f"[op {op.name}]"
+    parameters = [name for name in op.parameters if name != "name"]
+    if not parameters or re.search(rf"\b({'|'.join(map(re.escape, parameters))})\b", reason):
+        return f"[op {op.name}]"
+    return f"[op {op.name} of {', '.join(_arguments(op, inputs, attrs))}]"
+
+
+def _arguments(op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Iterable[str]:
+    """Each argument with its kind and shape, or its value; attributes that are what they are by default not."""
+    for name, value in zip(op.input_names, op.grouped(list(inputs)), strict=True):
+        yield f"{name}: {_kinds(value) if isinstance(value, list) else _kind(value)}"
+    for name, value in attrs.items():
+        if repr(value) != repr(op.defaults.get(name)):
+            text = repr(value)
+            yield f"{name}: {text if len(text) < _WIDEST else text[:_WIDEST] + '…'}"
+
+
+def _kinds(values: Sequence[Any]) -> str:
+    shown = ", ".join(map(_kind, values[:4]))
+    return f"[{shown}, …]" if len(values) > 4 else f"[{shown}]"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return str(Spec(dtypes.of_array(value), value.shape))
+    return "string[]" if isinstance(value, bytes) else str(getattr(value, "spec", type(value).__name__))
