@@ -21,7 +21,6 @@ from .declare import Input, Name, op
 from .elementwise import abs, conj, rsqrt, sqrt, square
 from .extents import shape as shape_of
 from .families import CURVED, Array, demand, real_part
-from .linalg import svd, times
 from .reductions import reduce_max, reduce_sum, reduced, spread
 from .shaping import inverse_permutation, permute_axes
 
@@ -90,6 +89,8 @@ def _(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 @spectral_norm.gradient
 def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
     """The largest singular value's: the product of the vectors that belong to it."""
+    from .linalg import svd, times  # which is loaded only where it is used
+
     rank = x.shape.rank
     if rank is None:
         raise errors.UnimplementedError("the gradient of a matrix norm needs to know the rank")
