@@ -111,7 +111,8 @@ def serialized(value: Any) -> Any:
         "config": value.get_config(),
         "registered_name": _registered_names.get(cls, None if known is not None else cls.__name__),
     }
-    build = value.get_build_config() if getattr(value, "built", False) else None
+    knows = getattr(value, "built", False) and hasattr(value, "get_build_config")
+    build = value.get_build_config() if knows else None
     return {**described, "build_config": build} if build else described
 
 

@@ -6,8 +6,9 @@ from .base import Callback, CallbackList, History
 from .deciding import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau, TerminateOnNaN
 from .progress import ProgbarLogger
 from .recording import CSVLogger, LambdaCallback
+from .saving import ModelCheckpoint
 
 __all__ = [
     "CSVLogger", "Callback", "CallbackList", "EarlyStopping", "History", "LambdaCallback", "LearningRateScheduler",
-    "ProgbarLogger", "ReduceLROnPlateau", "TerminateOnNaN",
+    "ModelCheckpoint", "ProgbarLogger", "ReduceLROnPlateau", "TerminateOnNaN",
 ]  # fmt: skip

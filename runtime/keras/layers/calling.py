@@ -10,7 +10,7 @@ import contextlib
 import functools
 import inspect
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ def run(layer: Any, given: tuple[Any, ...], named_arguments: dict[str, Any]) -> 
     args, kwargs = _fitting(layer, given, named_arguments)
     inputs = args[0] if args else next(iter(kwargs.values()), None)
     _prepare(layer, inputs)
-    cls: Hashable = type(layer)
+    cls: Any = type(layer)
     parameters = _parameters(cls)
     positional = dict(zip(parameters, args, strict=False))
     training = _settled(kwargs, parameters, positional)
@@ -94,7 +94,7 @@ def _called(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], training:
 
 
 @functools.cache
-def _parameters(cls: Hashable) -> Mapping[str, inspect.Parameter]:
+def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
     """The parameters of a layer's `call`, without `self`."""
     call: Callable[..., Any] = cls.call  # type: ignore[attr-defined]
     found = dict(inspect.signature(call).parameters)

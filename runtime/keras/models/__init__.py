@@ -13,6 +13,7 @@ from typing import Any
 from ..layers import _room as _layers_room
 from ..layers.core import Dense as Dense
 from .model import Functional, Model
+from .saving import load_model, save_model
 from .sequential import Sequential
 
 for _kind in (Model, Functional, Sequential):
@@ -36,4 +37,4 @@ def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
     return _layers_room.deserialize(json.loads(json_string), custom_objects)
 
 
-__all__ = ["Functional", "Model", "Sequential", "clone_model", "model_from_json"]
+__all__ = ["Functional", "Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]

@@ -175,6 +175,24 @@ class Model(Trainer, Layer):
             return functional_from_config(config)
         return cls(**config)
 
+    def save_weights(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the weights as a checkpoint with this prefix, as TensorFlow 2.3 does."""
+        from . import saving
+
+        saving.save_weights(self, filepath, overwrite)
+
+    def load_weights(self, filepath: Any) -> Any:
+        """Read the weights that `save_weights` wrote."""
+        from . import saving
+
+        return saving.load_weights(self, filepath)
+
+    def save(self, filepath: Any, overwrite: bool = True) -> None:
+        """Write the model as a folder, which `keras.models.load_model` reads."""
+        from . import saving
+
+        saving.save_model(self, filepath, overwrite)
+
     def to_json(self, **kwargs: Any) -> str:
         """The model's classes and configs as JSON, without weights: `model_from_json` makes it again."""
         return json.dumps(serialized(self), default=_plain, **kwargs)

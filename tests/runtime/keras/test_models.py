@@ -212,3 +212,39 @@ def test_masks_go_with_tensors() -> None:
 def test_what_is_refused(program: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         program()
+
+
+def test_weights_in_a_file(tmp_path: Any) -> None:
+    one, other = small(), small()
+    one.save_weights(tmp_path / "weights")
+    other.load_weights(tmp_path / "weights").assert_consumed()
+    assert all(map(np.array_equal, one.get_weights(), other.get_weights()))
+    with pytest.raises(ValueError, match="HDF5"):
+        one.save_weights(tmp_path / "net.weights.h5")
+
+
+@pytest.mark.parametrize("build", [small, lambda: keras.Model(*_ends())])
+def test_a_model_in_a_folder_is_trained_further(build: Any, tmp_path: Any) -> None:
+    x = np.random.RandomState(0).randn(8, 4).astype("f")
+    model = build()
+    y = [np.zeros_like(part) for part in tf.nest.flatten(model.predict(x, verbose=0))]
+    model.compile(keras.optimizers.Adam(0.1), keras.losses.Huber(0.5))
+    model.fit(x, y, verbose=0)
+    model.save(tmp_path / "net")
+    again = keras.models.load_model(tmp_path / "net")
+    for each in (model, again):
+        each.fit(x, y, epochs=2, verbose=0, shuffle=False)
+    assert all(map(np.array_equal, model.get_weights(), again.get_weights()))
+    assert again.loss.get_config() == model.loss.get_config()
+
+
+def test_the_best_weights_are_kept(tmp_path: Any) -> None:
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(1, kernel_initializer="ones")])
+    model.compile(
+        keras.optimizers.SGD(1.0), "mse"
+    )  # which is too fast: every epoch is worse than the one before
+    best = keras.callbacks.ModelCheckpoint(
+        tmp_path / "best-{epoch}", monitor="loss", save_best_only=True, save_weights_only=True
+    )
+    model.fit(np.ones((4, 2), "f") * 3, np.zeros((4, 1), "f"), epochs=3, verbose=0, callbacks=[best])
+    assert {path.name.split(".")[0] for path in tmp_path.iterdir()} == {"best-1"}
