@@ -1,6 +1,6 @@
 """Callbacks that tell others how training goes: CSVLogger, LambdaCallback.
 
->>> LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch)).on_epoch_end(3)
+>>> LambdaCallback(on_epoch_end=lambda epoch, logs: print(epoch)).on_epoch_end(3, {})
 3
 """
 

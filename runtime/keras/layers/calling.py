@@ -87,10 +87,17 @@ def _called(layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], training:
         with named(layer.name):
             if current() is None:
                 return layer.call(*args, **kwargs)
-            return api.converted_call(layer.call, args, kwargs)
+            return converted(layer.call)(*args, **kwargs)
     finally:
         context.depth -= 1
         context.training = before
+
+
+def converted(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that Keras calls while a function is traced, converted: whoever wrote it, unless it is Keras's own."""
+    if inspect.ismethod(method) and not str(method.__func__.__module__).startswith("agc.runtime."):
+        return api.convert(method)
+    return method
 
 
 @functools.cache

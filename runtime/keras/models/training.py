@@ -16,6 +16,7 @@ from agc import runtime as tf
 from agc.autograph import api
 
 from .. import optimizers
+from ..layers.calling import converted
 from ..layers.tracking import Kept, each_once
 from ..metrics.base import Mean, Metric
 from ..registry import serialized
@@ -215,7 +216,7 @@ class Trainer:
         if key not in self._functions:
 
             def step(*values: Any) -> Any:
-                return api.converted_call(method, (tf.nest.pack_sequence_as(data, list(values)),))
+                return converted(method)(tf.nest.pack_sequence_as(data, list(values)))
 
             self._functions[key] = tf.function(step, reduce_retracing=True)
         return self._functions[key](*leaves)
