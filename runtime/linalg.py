@@ -5,6 +5,7 @@ from __future__ import annotations
 from .ops.bands import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 from .ops.clipping import global_norm
 from .ops.creation import eye
+from .ops.decomposing import cholesky, eigh, eigvalsh, logdet, qr, svd
 from .ops.diagonals import adjoint, band_part, cross, diag, diag_part, matrix_transpose, set_diag, trace
 from .ops.factoring import (
     cholesky_solve,
@@ -17,7 +18,7 @@ from .ops.factoring import (
     normalize,
     pinv,
 )  # fmt: skip
-from .ops.linalg import cholesky, det, eigh, eigvalsh, inv, logdet, qr, slogdet, solve, svd, triangular_solve
+from .ops.linalg import det, inv, slogdet, solve, triangular_solve
 from .ops.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
 from .ops.norms import l2_normalize, norm
 from .ops.products import einsum, matmul, matvec, tensordot

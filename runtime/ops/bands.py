@@ -18,11 +18,12 @@ from .casting import cast
 from .comparison import greater, less_equal, logical_and
 from .creation import zeros_like
 from .declare import Name, Same, op
+from .decomposing import eigh
 from .diagonals import diag, diag_part, matrix_transpose
 from .elementwise import conj
 from .families import Array, demand
 from .joining import concat, stack
-from .linalg import SOLVABLE, eigh
+from .linalg import SOLVABLE
 from .reductions import reduce_sum
 from .selecting import boolean_mask
 from .shaping import expand_dims, squeeze

@@ -21,17 +21,17 @@ from .casting import cast
 from .comparison import greater
 from .creation import eye, zeros_like
 from .declare import Input, Name, op
+from .decomposing import cholesky, svd
 from .diagonals import adjoint, band_part, set_diag
-from .elementwise import reciprocal
 from .extents import shape as shape_of
 from .families import Array
 from .joining import concat
-from .linalg import cholesky, square_matrix, svd, triangular_solve
+from .linalg import matrix_shape, solvable, square_matrix, triangular_solve
 from .norms import norm
 from .ordering import argsort
 from .products import matmul
 from .reductions import reduce_max, reduce_sum
-from .selecting import gather, where
+from .selecting import gather
 from .shaping import broadcast_to, expand_dims
 
 
@@ -184,15 +184,41 @@ def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Na
     """
     a = convert_to_tensor(a)
     kind = a.dtype.real_dtype
-    values, left, right = svd(a)
     if rcond is None:
         rcond = _longest_side(a) * (10.0 * float(np.finfo(kind.as_numpy_dtype).eps))
-    limit = expand_dims(
-        convert_to_tensor(rcond, kind) if not isinstance(rcond, Tensor) else cast(rcond, kind), -1
-    )
-    large = greater(values, limit * reduce_max(values, -1, True))
-    inverse = where(large, reciprocal(where(large, values, zeros_like(values) + 1)), zeros_like(values))
-    return matmul(right * cast(expand_dims(inverse, -2), a.dtype), left, adjoint_b=True, name=name)  # type: ignore[no-any-return]
+    elif isinstance(rcond, Tensor):
+        rcond = cast(rcond, kind)
+    return pseudo_inverse(a, convert_to_tensor(rcond, kind), name)  # type: ignore[no-any-return]
+
+
+@op
+def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> Spec:
+    """`pinv` with a limit for each matrix.
+
+    >>> pseudo_inverse([[2., 0.], [0., 0.5]], 0.01).numpy().tolist()
+    [[0.5, 0.0], [0.0, 2.0]]
+    """
+    shape = matrix_shape(a, "pinv")
+    return Spec(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
+
+
+@pseudo_inverse.kernel
+def _(a: Array, rcond: Array) -> Array:
+    left, values, right = solvable(lambda x: np.linalg.svd(x, full_matrices=False), a)
+    limit = np.asarray(rcond)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
+    large = values > limit
+    inverse = np.where(large, 1 / np.where(large, values, 1), 0).astype(values.dtype)
+    return np.conj(np.swapaxes((left * inverse[..., None, :]) @ right, -1, -2))
+
+
+@pseudo_inverse.gradient
+def _(dy: Any, y: Any, a: Any, rcond: Any) -> Any:
+    """Golub and Pereyra (SIAM Journal on Numerical Analysis 10, 1973); the rank stays the same."""
+    back = -matmul(matmul(y, dy, adjoint_a=True), y, adjoint_b=True)
+    turned = adjoint(dy)
+    low = matmul(matmul(turned, y), y, adjoint_b=True)
+    high = matmul(matmul(y, y, adjoint_a=True), turned)
+    return back + low - matmul(a, matmul(y, low)) + high - matmul(matmul(high, y), a), None
 
 
 def _longest_side(a: Tensor) -> Tensor:

@@ -15,15 +15,18 @@ from .. import dtypes, errors, shapes
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
-from .creation import eye, zeros_like
+from .arithmetic import divide_no_nan
+from .casting import cast
+from .creation import eye, ones_like, zeros_like
 from .declare import Input, Name, op
-from .diagonals import adjoint, diag, diag_part, matrix_transpose
+from .diagonals import adjoint, diag, diag_part, matrix_transpose, set_diag
+from .elementwise import conj, real
 from .extents import shape as shape_of
 from .families import COMPLEX, Array, demand
 from .joining import concat
 from .linalg import solve, square_matrix
-from .products import einsum
-from .reductions import reduce_prod
+from .products import einsum, matmul
+from .reductions import reduce_prod, reduce_sum
 from .shaping import reshape
 
 _WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
@@ -68,7 +71,24 @@ def _(tensor: Array) -> tuple[Array, Array]:
     return values.astype(kind), vectors.astype(kind)
 
 
-_eig.no_gradient("that of eigenvectors is not written down yet; eigh has one")
+@_eig.gradient
+def _(dys: Any, ys: Any, tensor: Any) -> Any:
+    """`v'^-1 (dw + (v' dv) / conj(differences)) v'`, for eigenvectors `v` of length 1; ' is the adjoint.
+
+    (Boeddeker, Hanebrink and others, "On the computation of complex-valued gradients", 2017.) What depends on the phase
+    of a complex eigenvector, which is arbitrary, has no derivative.
+    """
+    (values, vectors), (d_values, d_vectors) = ys, dys
+    inner = zeros_like(vectors)
+    if d_vectors is not None:
+        along = real(reduce_sum(conj(vectors) * d_vectors, -2, True))
+        turned = matmul(vectors, d_vectors - vectors * cast(along, vectors.dtype), adjoint_a=True)
+        differences = conj(values[..., None, :] - values[..., :, None])
+        inner = turned * divide_no_nan(ones_like(differences), differences)
+    if d_values is not None:
+        inner = set_diag(inner, d_values)
+    whole = solve(vectors, matmul(inner, vectors, adjoint_b=True), adjoint=True)
+    return whole if tensor.dtype.is_complex else cast(real(whole), tensor.dtype)
 
 
 @op

@@ -89,7 +89,8 @@ def _(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
 @spectral_norm.gradient
 def _(dy: Any, y: Any, x: Any, axis: tuple[int, int], keepdims: bool) -> Any:
     """The largest singular value's: the product of the vectors that belong to it."""
-    from .linalg import svd, times  # which is loaded only where it is used
+    from .decomposing import svd  # which is loaded only where it is used
+    from .linalg import times
 
     rank = x.shape.rank
     if rank is None:

@@ -101,6 +101,7 @@ UNDIFFERENTIATED = {"dilation2d_backprop_filter", "dilation2d_backprop_input", "
 """Operations that say so when a gradient reaches them, with LookupError."""
 
 NOT_BY_THEMSELVES = {
+    "eig": "the phases of eigenvectors are arbitrary: see ops/test_decomposing.py",
     "max_pool_grad": "one of its inputs has to be the maximum of another",
     "ctc_loss_and_gradient": "one of its results is the gradient of the other",
     "igamma_slope": "only its second argument has derivatives",
