@@ -103,7 +103,7 @@ def converted(method: Callable[..., Any]) -> Callable[..., Any]:
 @functools.cache
 def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
     """The parameters of a layer's `call`, without `self`."""
-    call: Callable[..., Any] = cls.call  # type: ignore[attr-defined]
+    call: Callable[..., Any] = cls.call
     found = dict(inspect.signature(call).parameters)
     found.pop(next(iter(found)))
     return found
