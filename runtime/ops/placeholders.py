@@ -26,7 +26,7 @@ def placeholder(dtype: DType, shape: Dims = None, name: Name = None) -> Spec:
 
     >>> placeholder(dtypes.int32, [2])
     Traceback (most recent call last):
-    agc.runtime.errors.InvalidArgumentError: You must feed a value for a placeholder of dtype int32 and shape (2,)
+    agc.runtime.errors.InvalidArgumentError: You must feed a value for a placeholder of dtype int32 and shape (2,) [op placeholder]
     """
     return Spec(dtype, shape)
 

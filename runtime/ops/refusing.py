@@ -48,7 +48,7 @@ def failure(error: Exception, reason: str | None = None) -> errors.OpError:
 
 def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
     """Whether the error is one that the user's program asks for: an assertion, or what Python's lists raise."""
-    return op.name == "assert" or isinstance(error, _PYTHONS)
+    return op.name in ("assert", "raise") or isinstance(error, _PYTHONS)
 
 
 def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:

@@ -34,7 +34,7 @@ def read_file(filename: Input, name: Name = None) -> Spec:
 
     >>> read_file("/no/such/file")
     Traceback (most recent call last):
-    agc.runtime.errors.NotFoundError: /no/such/file; No such file or directory
+    agc.runtime.errors.NotFoundError: /no/such/file; No such file or directory [op read_file]
     """
     _check_scalar(filename, "filename")
     return Spec(dtypes.string, ())
