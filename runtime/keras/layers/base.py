@@ -264,7 +264,7 @@ class Layer(tf.Module):
         if not self.built and not self.weights:
             raise ValueError(
                 "You tried to call `count_params` on layer "
-                f"'{self.name}', but the layer isn't built. You can build it manually via: `{self.name}.build(...)`."
+                f"'{self.name}', but the layer isn't built. You can build it manually via: `layer.build(input_shape)`."
             )
         return sum(int(np.prod(weight.shape)) for weight in self.weights)
 

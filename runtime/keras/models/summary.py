@@ -32,7 +32,8 @@ def _is_chain(network: Any) -> bool:
     parents = [tensor for node in network.nodes for tensor in node.parents]
     layers = [node.layer for node in network.nodes]
     return (
-        all(len(node.parents) == 1 for node in network.nodes)
+        len(network._flat_inputs) == 1
+        and all(len(node.parents) == 1 for node in network.nodes)
         and len({id(t) for t in parents}) == len(parents)
         and len({id(layer) for layer in layers}) == len(layers)
     )

@@ -26,6 +26,32 @@ Model: "small"
  Non-trainable params: 6 (24.00 B)
 """  # as Keras 3 prints it
 
+BRANCHES = """\
+Model: "net"
+┏━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━┓
+┃ Layer (type)        ┃ Output Shape      ┃    Param # ┃ Connected to      ┃
+┡━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━┩
+│ image (InputLayer)  │ (None, 8, 8, 1)   │          0 │ -                 │
+├─────────────────────┼───────────────────┼────────────┼───────────────────┤
+│ c1 (Conv2D)         │ (None, 6, 6, 4)   │         40 │ image[0][0]       │
+├─────────────────────┼───────────────────┼────────────┼───────────────────┤
+│ p (MaxPooling2D)    │ (None, 3, 3, 4)   │          0 │ c1[0][0]          │
+├─────────────────────┼───────────────────┼────────────┼───────────────────┤
+│ f (Flatten)         │ (None, 36)        │          0 │ p[0][0]           │
+├─────────────────────┼───────────────────┼────────────┼───────────────────┤
+│ a_layer_with_a_rat… │ (None, 4)         │        148 │ f[0][0]           │
+│ (Dense)             │                   │            │                   │
+├─────────────────────┼───────────────────┼────────────┼───────────────────┤
+│ cat (Concatenate)   │ (None, 40)        │          0 │ f[0][0],          │
+│                     │                   │            │ a_layer_with_a_r… │
+├─────────────────────┼───────────────────┼────────────┼───────────────────┤
+│ o (Dense)           │ (None, 1)         │         41 │ cat[0][0]         │
+└─────────────────────┴───────────────────┴────────────┴───────────────────┘
+ Total params: 229 (916.00 B)
+ Trainable params: 229 (916.00 B)
+ Non-trainable params: 0 (0.00 B)
+"""  # as Keras 3 prints it
+
 
 def small() -> Any:
     return keras.Sequential(
@@ -37,6 +63,16 @@ def small() -> Any:
 def test_the_table_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     small().summary()
     assert capsys.readouterr().out == TABLE
+
+
+def test_the_table_of_a_model_with_branches(capsys: pytest.CaptureFixture[str]) -> None:
+    x = keras.Input((8, 8, 1), name="image")
+    pooled = layers.MaxPooling2D(name="p")(layers.Conv2D(4, 3, name="c1")(x))
+    flat = layers.Flatten(name="f")(pooled)
+    dense = layers.Dense(4, name="a_layer_with_a_rather_long_name")(flat)
+    both = layers.Concatenate(name="cat")([flat, dense])
+    keras.Model(x, layers.Dense(1, name="o")(both), name="net").summary()
+    assert capsys.readouterr().out == BRANCHES
 
 
 def test_weights_by_training_and_order() -> None:
