@@ -475,7 +475,8 @@ class SymbolicTensor(Tensor):
     def __format__(self, spec: str) -> str:
         """A text that stands for the value; with `:.3f` or the like it says so."""
         shown = self._builder.shown
-        text = f'Tensor("{shown.name(self._value)}", shape={self.shape}, dtype={self.dtype.name})'
+        shape = "" if self.shape.rank is None else f"shape={self.shape}, "
+        text = f'Tensor("{shown.name(self._value)}", {shape}dtype={self.dtype.name})'
         return shown.text(f"{text}:{spec}" if spec else text, self, f":{spec}" if spec else "")
 
 

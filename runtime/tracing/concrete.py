@@ -25,7 +25,7 @@ from ..type_spec import TypeSpec
 from ..variable import Variable
 from .printing import call_text, signature_text
 from .signature import Identity, Parameters, is_tensor_argument, key_of, tensor_leaves
-from .trace import Composite, Output, Tracing, spec_of_argument
+from .trace import Composite, Output, Tracing, input_name, spec_of_argument
 
 if TYPE_CHECKING:
     from ..ir.graph_def import GraphDef
@@ -88,7 +88,12 @@ class ConcreteFunction:
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
-        return self._parameters.unbind(nest.map_structure(_alive, self.arguments))
+        args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
+        names = self._parameters.places(len(args))
+        return (
+            tuple(_named(value, name) for name, value in zip(names, args, strict=True)),
+            {name: _named(value, name) for name, value in kwargs.items()},
+        )
 
     @property
     def structured_outputs(self) -> Any:
@@ -253,6 +258,17 @@ def _as_spec(leaf: Any) -> Any:
         return key if isinstance(key, (Identity, TraceType)) else leaf
     spec = spec_of_argument(leaf)
     return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
+
+
+def _named(value: Any, path: str) -> Any:
+    """An argument in which the specs of tensors have names: their own, or their places."""
+    flat = [
+        TensorSpec(leaf.shape, leaf.dtype, leaf.name or input_name(place))
+        if type(leaf) is TensorSpec
+        else leaf
+        for place, leaf in nest.flatten_with_path(value, path)
+    ]
+    return nest.pack_sequence_as(value, flat)
 
 
 def _is_input(leaf: Any) -> bool:

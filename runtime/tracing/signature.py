@@ -75,6 +75,12 @@ class Parameters:
         bound = inspect.BoundArguments(self.signature, dict(arguments))
         return bound.args, bound.kwargs
 
+    def places(self, count: int) -> list[str]:
+        """What the first `count` positional arguments are called: `x`, `y`, and `rest[0]` … of `*rest`."""
+        rest = next((p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "")
+        more = range(count - self._count)
+        return [*self._positional[:count], *[f"{rest}[{number}]" for number in more]]
+
 
 class Identity:
     """An object by identity, without keeping it alive where Python allows that."""

@@ -8,6 +8,7 @@ result     →  outputs of the graph, and Python values as they are
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -127,13 +128,20 @@ def _composite_input(path: str, spec: TypeSpec, builder: Builder) -> Any:
 
 
 def _input(path: str, leaf: Any, builder: Builder) -> Any:
-    wish = leaf.name if isinstance(leaf, TensorSpec) and leaf.name else path
-    hint = "".join(c if c.isalnum() or c == "_" else "_" for c in wish).strip("_")
-    spec = spec_of_argument(leaf)
-    value = builder.input(hint, spec)
+    own = leaf.name if isinstance(leaf, TensorSpec) else None
+    value = builder.input(input_name(own or path), spec_of_argument(leaf))
     if isinstance(leaf, TensorArray):
         return leaf.with_flow(SymbolicArray(value, builder))
     return SymbolicTensor(value, builder)
+
+
+def input_name(path: str) -> str:
+    """The name of a graph's input, from the place of the argument.
+
+    >>> input_name("pair['x'][0]")
+    'pair_x_0'
+    """
+    return re.sub(r"[^0-9A-Za-z_]+", "_", path).strip("_")
 
 
 def spec_of_argument(leaf: Any) -> AnySpec:

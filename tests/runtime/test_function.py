@@ -144,7 +144,8 @@ class TestConcreteFunctions:
             return {"product": x * factor, "same": y, "number": 3}
 
         concrete = f.get_concrete_function(tf.TensorSpec([None, 2], tf.float32), 2.0)
-        assert concrete.structured_input_signature == ((tf.TensorSpec([None, 2], tf.float32), 2.0, None), {})
+        spec = tf.TensorSpec([None, 2], tf.float32, name="x")
+        assert concrete.structured_input_signature == ((spec, 2.0, None), {})
         assert concrete.structured_outputs["product"] == tf.TensorSpec([None, 2], tf.float32)
         assert concrete.structured_outputs["same"] is None
         result = concrete(tf.ones([1, 2]), 2.0)
