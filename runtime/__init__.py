@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     from . import ragged as ragged
     from . import random as random
     from . import saved_model as saved_model
+    from . import sets as sets
     from . import signal as signal
     from . import sparse as sparse
     from . import strings as strings
@@ -181,6 +182,7 @@ if TYPE_CHECKING:
     from .ordering import tuple as tuple
     from .ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from .ragged.tensor import RaggedTensor as RaggedTensor
+    from .sparse.distances import edit_distance as edit_distance
     from .sparse.tensor import SparseTensor as SparseTensor
     from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
     from .variable_options import VariableAggregation as VariableAggregation
@@ -206,6 +208,7 @@ NAMESPACES = (
     "nn",
     "ragged",
     "random",
+    "sets",
     "signal",
     "sparse",
     "saved_model",
@@ -238,6 +241,7 @@ MEMBERS: dict[str, str] = {
     "gradients": ".autodiff",
     "stop_gradient": ".ops.casting",
     "initializers": ".keras", "losses": ".keras", "metrics": ".keras", "optimizers": ".keras",
+    "edit_distance": ".sparse.distances",
     "SparseTensor": ".sparse.tensor", "SparseTensorSpec": ".sparse.tensor",
     "approx_top_k": ".ops.labels", "broadcast_dynamic_shape": ".ops.outlines",
     "broadcast_static_shape": ".ops.outlines", "clip_by_global_norm": ".ops.clipping",

@@ -143,6 +143,7 @@ def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "placeholder_with_default",  # what is fed decides
         "coordinates_of_all_rows",
         "distinct_coordinates",
+        "combined_sets",
         "matching_files",
         "string_bytes",
         "string_ngrams",
