@@ -201,7 +201,7 @@ class EagerTensor(Tensor):
         """The elements for memoryview(), which may not write; from Python 3.12 on."""
         view = self._array.view()
         view.flags.writeable = False
-        return memoryview(view)
+        return view.data
 
     def __dlpack__(self, **options: Any) -> Any:
         from .experimental.dlpack import exported

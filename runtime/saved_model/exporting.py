@@ -106,10 +106,14 @@ def kind_of(place: Any) -> str:
 
 
 def functions_of(place: Any) -> dict[str, Any]:
-    """The functions among the attributes of an object, and among those of its class."""
+    """The functions among the attributes of an object, and among those of its class.
+
+    A class can have more, in a method `__functions__() -> dict[str, function]`.
+    """
     if not hasattr(place, "__dict__"):
         return {}
-    found = {}
+    made = getattr(type(place), "__functions__", None)
+    found = {} if made is None else dict(made(place))
     for kind in reversed(type(place).__mro__):
         for name, value in vars(kind).items():
             if isinstance(value, (Function, RestoredFunction)):

@@ -73,6 +73,7 @@ class Layer(tf.Module):
         self._input_shape = _shape_of_arguments(shapes)
         self._build_shape: Any = None
         self._seen_output: Any = None
+        self._seen_inputs: Any = None  # the specs of the inputs of the first call
         self.autocast = autocast
         self.activity_regularizer = regularizers.get(activity_regularizer)
         self.supports_masking = False

@@ -62,6 +62,7 @@ def run(layer: Any, given: tuple[Any, ...], named_arguments: dict[str, Any]) -> 
     outputs = _called(layer, args, kwargs, training)
     if layer._seen_output is None:
         layer._seen_output = _described(outputs)
+        layer._seen_inputs = tf.nest.map_structure(_spec_of, inputs)
     if layer.activity_regularizer is not None:
         for output in tf.nest.flatten(outputs):
             samples = tf.cast(tf.shape(output)[0], output.dtype)
@@ -179,6 +180,13 @@ def _shape_of(value: Any) -> Any:
     if shape is None or (isinstance(shape, tf.TensorShape) and shape.rank is None):
         return None
     return tuple(shape)
+
+
+def _spec_of(leaf: Any) -> Any:
+    """What an input may be like in further calls: its batch may have any size."""
+    if not isinstance(leaf, tf.Tensor) or not leaf.shape.rank:
+        return leaf
+    return tf.TensorSpec([None, *leaf.shape[1:]], leaf.dtype)
 
 
 def _described(outputs: Any) -> Any:

@@ -99,6 +99,25 @@ class Model(Trainer, Layer):
             names.append(name)
         return names
 
+    def __functions__(self) -> dict[str, Any]:
+        """What a saved model can do without its code: be called, as in prediction, on inputs like those it has seen."""
+        specs = self._input_specs()
+        if specs is None:
+            return {}
+
+        def serve(inputs: Any) -> Any:
+            return self(inputs, training=False)
+
+        return {"__call__": tf.function(serve, input_signature=[specs])}
+
+    def _input_specs(self) -> Any:
+        """The specs of the inputs; None for a model that was never called and has no Input."""
+        if self.network is None:
+            return self._seen_inputs
+        return tf.nest.map_structure(
+            lambda tensor: tf.TensorSpec(tensor.shape, tensor.dtype, tensor.name), self.network.inputs
+        )
+
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """Run the layers between inputs and outputs; a subclass has a `call` of its own."""
         if self.network is None:
