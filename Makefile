@@ -43,6 +43,10 @@ lint: $(VENV)/installed-dev  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli
 
+.PHONY: differential
+differential:  ## compare with the real TensorFlow: make differential PEER=path/to/its/python
+	PYTHONPATH=typings:tests $(or $(PEER),$(PYTHON)) -m differential $(WITH)
+
 .PHONY: bench
 bench: $(VENV)/installed  ## measure, beside whichever peers are installed
 	$(BIN)/python -m benchmarks

@@ -206,14 +206,14 @@ def is_excluded(code: CodeType) -> bool:
 
 
 @overload
-def do_not_convert(f: F) -> F: ...
+def do_not_convert(func: F) -> F: ...
 
 
 @overload
-def do_not_convert(f: None = None) -> Callable[[F], F]: ...
+def do_not_convert(func: None = None) -> Callable[[F], F]: ...
 
 
-def do_not_convert(f: F | None = None) -> F | Callable[[F], F]:
+def do_not_convert(func: F | None = None) -> F | Callable[[F], F]:
     """Leave a function as it is when converted code calls it. It is returned itself, only marked.
 
     Works with and without parentheses, on functions and methods, and on a class for all of its methods.
@@ -224,13 +224,13 @@ def do_not_convert(f: F | None = None) -> F | Callable[[F], F]:
     >>> plain(-3)
     3
     """
-    if f is None:
+    if func is None:
         return do_not_convert
-    for function in _functions_of(f):
+    for function in _functions_of(func):
         _restore(function)
         for code in nested(function.__code__):  # what a function defines inside itself is part of it
             _excluded[code] = True
-    return f
+    return func
 
 
 def remember_original(code: CodeType, original: Callable[[CodeType], CodeType | None]) -> None:

@@ -156,13 +156,13 @@ if TYPE_CHECKING:
     from .ops.clock import timestamp as timestamp
     from .ops.fingerprints import fingerprint as fingerprint
     from .ops.formulas import scalar_mul as scalar_mul
-    from .ops.fourier import fftnd as fftnd
-    from .ops.fourier import ifftnd as ifftnd
-    from .ops.fourier import irfftnd as irfftnd
-    from .ops.fourier import rfftnd as rfftnd
     from .ops.histograms import histogram_fixed_width as histogram_fixed_width
     from .ops.histograms import histogram_fixed_width_bins as histogram_fixed_width_bins
     from .ops.labels import approx_top_k as approx_top_k
+    from .ops.many_axes import fftnd as fftnd
+    from .ops.many_axes import ifftnd as ifftnd
+    from .ops.many_axes import irfftnd as irfftnd
+    from .ops.many_axes import rfftnd as rfftnd
     from .ops.matrix_functions import eig as eig
     from .ops.matrix_functions import eigvals as eigvals
     from .ops.matrix_functions import matrix_square_root as matrix_square_root
@@ -251,8 +251,8 @@ MEMBERS: dict[str, str] = {
     "histogram_fixed_width": ".ops.histograms", "histogram_fixed_width_bins": ".ops.histograms",
     "parallel_stack": ".ops.outlines", "required_space_to_batch_paddings": ".ops.outlines",
     "random_index_shuffle": ".ops.variates", "eig": ".ops.matrix_functions", "eigvals": ".ops.matrix_functions",
-    "matrix_square_root": ".ops.matrix_functions", "fftnd": ".ops.fourier", "ifftnd": ".ops.fourier",
-    "irfftnd": ".ops.fourier", "rfftnd": ".ops.fourier", "space_to_batch": ".ops.blocks",
+    "matrix_square_root": ".ops.matrix_functions", "fftnd": ".ops.many_axes", "ifftnd": ".ops.many_axes",
+    "irfftnd": ".ops.many_axes", "rfftnd": ".ops.many_axes", "space_to_batch": ".ops.blocks",
     "space_to_batch_nd": ".ops.blocks", "batch_to_space": ".ops.blocks",
     "scalar_mul": ".ops.formulas", "shape_n": ".ops.outlines", "unique_with_counts": ".ops.permuting",
     "unravel_index": ".ops.permuting",

@@ -149,11 +149,20 @@ def _differing(
 
 
 assert_equal = _binary("assert_equal", "==", comparison.equal)
-assert_none_equal = _binary("assert_none_equal", "!=", comparison.not_equal)
+_assert_none_equal = _binary("assert_none_equal", "!=", comparison.not_equal)
 assert_less = _binary("assert_less", "<", comparison.less)
 assert_less_equal = _binary("assert_less_equal", "<=", comparison.less_equal)
 assert_greater = _binary("assert_greater", ">", comparison.greater)
 assert_greater_equal = _binary("assert_greater_equal", ">=", comparison.greater_equal)
+
+
+def assert_none_equal(
+    x: Any, y: Any, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> None:
+    """Raise InvalidArgumentError unless `x != y` for all elements; `summarize` comes first, as in TensorFlow."""
+    _assert_none_equal(x, y, message, summarize, name)
+
+
 assert_positive = _unary("assert_positive", ">", comparison.greater)
 assert_negative = _unary("assert_negative", "<", comparison.less)
 assert_non_negative = _unary("assert_non_negative", ">=", comparison.greater_equal)

@@ -12,6 +12,7 @@ unless they stand beside a tensor. Two tensors are never promoted.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,14 +28,46 @@ TensorLike = Any
 
 Conversion = Callable[[Any, dtypes.DType | None], Tensor]
 
-_conversions: list[tuple[type, Conversion]] = []
+Kinds = type | tuple[type, ...]
+
+_conversions: list[tuple[int, Kinds, Conversion]] = []
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__dlpack__")
 
 
-def register_tensor_conversion_function(kind: type, conversion: Conversion) -> None:
+def register_conversion(kind: Kinds, conversion: Conversion, priority: int = 0) -> None:
     """Make `conversion(value, dtype or None) -> Tensor` the way to convert instances of `kind`."""
-    _conversions.append((kind, conversion))
+    bisect.insort(_conversions, (priority, kind, conversion), key=lambda known: known[0])
+
+
+def register_tensor_conversion_function(
+    base_type: Kinds, conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Make `conversion_func(value, dtype=..., name=..., as_ref=...)` the way to convert instances of `base_type`.
+
+    A function may return NotImplemented; then the next one is asked, by `priority` and then in order.
+
+    >>> class Degrees:
+    ...     def __init__(self, number):
+    ...         self.number = number
+    >>> def in_degrees(value, dtype=None, name=None, as_ref=False):
+    ...     return convert_to_tensor(value.number, dtype)
+    >>> register_tensor_conversion_function(Degrees, in_degrees)
+    >>> convert_to_tensor(Degrees(20.5))
+    <tf.Tensor: shape=(), dtype=float32, numpy=20.5>
+    """
+    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(kind, type) for kind in kinds):
+        raise TypeError(f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}")
+    if any(issubclass(kind, (int, float, np.ndarray, np.generic)) for kind in kinds):
+        raise TypeError("Cannot register conversions for Python numeric types and NumPy scalars and arrays.")
+    if not callable(conversion_func):
+        raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
+
+    def conversion(value: Any, dtype: dtypes.DType | None) -> Any:
+        return conversion_func(value, dtype=dtype, name=None, as_ref=False)
+
+    register_conversion(base_type, conversion, priority)
 
 
 def convert_to_tensor(
@@ -67,9 +100,11 @@ def convert_to_tensor(
 
 def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
     if type(value) not in _PLAIN:
-        for kind, conversion in _conversions:
+        for _, kind, conversion in _conversions:
             if isinstance(value, kind):
-                return conversion(value, dtype)
+                result = conversion(value, dtype)
+                if result is not NotImplemented:
+                    return result
         if hasattr(value, "__components__"):
             raise MeetsCompositeError(value)
         if hasattr(value, "__tf_tensor__"):
@@ -99,7 +134,7 @@ def is_tensor_like(value: Any) -> bool:
 
 
 def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
-    for kind, conversion in _conversions:
+    for _, kind, conversion in _conversions:
         if kind is list:
             return conversion(values, dtype)
     raise TypeError("nests of tensors cannot be converted before the array operations are loaded")

@@ -283,29 +283,29 @@ def of_array(array: Any) -> DType:
     return _BY_NUMPY[array.dtype]
 
 
-def as_dtype(value: object) -> DType:
+def as_dtype(type_value: object) -> DType:
     """The `DType` named by a DType, a name, a NumPy dtype or scalar type, or a Python type.
 
     Raises TypeError for anything else.
     """
-    if isinstance(value, DType):
-        return value
-    if isinstance(value, str) and value in _BY_NAME:
-        return _BY_NAME[value]
-    if isinstance(value, type) and value in _BY_PYTHON:
-        return _BY_PYTHON[value]
+    if isinstance(type_value, DType):
+        return type_value
+    if isinstance(type_value, str) and type_value in _BY_NAME:
+        return _BY_NAME[type_value]
+    if isinstance(type_value, type) and type_value in _BY_PYTHON:
+        return _BY_PYTHON[type_value]
     try:
-        numpy = np.dtype(value)  # type: ignore[call-overload]
+        numpy = np.dtype(type_value)  # type: ignore[call-overload]
     except TypeError:
-        raise TypeError(f"Cannot convert {value!r} to a dtype") from None
+        raise TypeError(f"Cannot convert {type_value!r} to a dtype") from None
     if numpy.kind in "SU":
         return string
     try:
         found = _BY_NUMPY[numpy]
     except KeyError:
         found = None
-    if found is None or value is None:
-        raise TypeError(f"Cannot convert {value!r} to a dtype")
+    if found is None or type_value is None:
+        raise TypeError(f"Cannot convert {type_value!r} to a dtype")
     return found
 
 

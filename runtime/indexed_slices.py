@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes
-from .convert import convert_to_tensor, register_tensor_conversion_function
+from .convert import convert_to_tensor, register_conversion
 from .ops.casting import cast
 from .ops.elementwise import negative
 from .ops.scattering import scatter_nd
@@ -168,6 +168,6 @@ def as_dense(slices: IndexedSlices, dtype: dtypes.DType | None = None) -> Tensor
     return dense
 
 
-register_tensor_conversion_function(IndexedSlices, as_dense)
+register_conversion(IndexedSlices, as_dense)
 
 __all__ = ["IndexedSlices", "IndexedSlicesSpec", "as_dense"]

@@ -18,7 +18,7 @@ from typing import Any
 from agc.autograph.api import Note
 
 from . import dtypes, leaves, nest, shapes
-from .convert import convert_to_tensor, register_tensor_conversion_function
+from .convert import convert_to_tensor, register_conversion
 from .diagnostics import made, staging_error
 from .ir.specs import Spec
 from .list_questions import ListQuestions
@@ -320,4 +320,4 @@ def _as_tensor(value: TensorList, dtype: dtypes.DType | None) -> Tensor:
     return convert_to_tensor(value.stack(), dtype)
 
 
-register_tensor_conversion_function(TensorList, _as_tensor)
+register_conversion(TensorList, _as_tensor)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from . import dtypes, shapes
-from .convert import convert_to_tensor, register_tensor_conversion_function
+from .convert import convert_to_tensor, register_conversion
 from .devices import CPU
 from .ir.builder import Builder, current, eagerly
 from .ir.graph import Graph, Operation
@@ -482,5 +482,5 @@ def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:
     return convert_to_tensor(variable.value(), dtype)
 
 
-register_tensor_conversion_function(Variable, _as_tensor)
+register_conversion(Variable, _as_tensor)
 overloads.install(Variable)

@@ -55,9 +55,7 @@ def read() -> Iterator[tuple[str, str]]:
 
 def write(expressions: list[str], tf: Any) -> None:
     """Record what a TensorFlow answers."""
-    head = (
-        f"What TensorFlow {tf.__version__} answers; written by `python tests/differential.py --record`.\n\n"
-    )
+    head = f"What TensorFlow {tf.__version__} answers; written by `make differential WITH=--record`.\n\n"
     blocks = [f">>> {expression}\n{answer(expression, tf)}\n" for expression in expressions]
     PATH.write_text(head + "".join(blocks), encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -96,16 +97,16 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
     return Dataset(Given(variant, structure))
 
 
-def from_list(tensors: Any, name: str | None = None) -> Dataset:
+def from_list(elements: Any, name: str | None = None) -> Dataset:
     """The elements of a Python list: nests of one structure, stacked."""
     from ..nest import map_structure
     from ..ops.joining import stack
     from .elements import normalised
 
-    if not tensors:
+    if not elements:
         raise ValueError("Empty list. `from_list` needs at least one element.")
-    elements = [normalised(element) for element in tensors]
-    return Dataset(Items(map_structure(lambda *leaves: stack(leaves), *elements)))
+    nests = [normalised(element) for element in elements]
+    return Dataset(Items(map_structure(lambda *leaves: stack(leaves), *nests)))
 
 
 def prefetch_to_device(device: Any, buffer_size: Any = None) -> Transformation:
@@ -155,6 +156,9 @@ def _method(name: str) -> Callable[..., Transformation]:
     def transformation(*args: Any, **kwargs: Any) -> Transformation:
         return lambda dataset: getattr(dataset, name)(*args, **kwargs)
 
+    of_method = inspect.signature(getattr(Dataset, name))
+    parameters = [p for p in of_method.parameters.values() if p.name not in ("self", "name")]
+    transformation.__signature__ = of_method.replace(parameters=parameters)  # type: ignore[attr-defined]
     transformation.__name__ = name
     transformation.__doc__ = f"`Dataset.{name}` as a transformation for `Dataset.apply`."
     return transformation
@@ -173,12 +177,29 @@ take_while = _method("take_while")
 unbatch = _method("unbatch")
 unique = _method("unique")
 
-choose_from_datasets = Dataset.choose_from_datasets
+
+def choose_from_datasets(
+    datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False
+) -> Dataset:
+    """`Dataset.choose_from_datasets`, which passes over datasets that have come to their end."""
+    return Dataset.choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset)
+
+
+def save(
+    dataset: Dataset,
+    path: Any,
+    compression: str | None = None,
+    shard_func: Any = None,
+    checkpoint_args: Any = None,
+) -> None:
+    """`dataset.save(path)`."""
+    dataset.save(path, compression, shard_func, checkpoint_args)
+
+
 sample_from_datasets = Dataset.sample_from_datasets
 Counter = Dataset.counter
 RandomDataset = Dataset.random
 load = Dataset.load
-save = Dataset.save
 
 __all__ = [
     "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "AutotuneAlgorithm",

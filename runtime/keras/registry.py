@@ -129,10 +129,10 @@ def register_keras_serializable(package: str = "Custom", name: str | None = None
 
 
 @contextmanager
-def custom_object_scope(objects: Mapping[str, Any]) -> Iterator[None]:
+def custom_object_scope(custom_objects: Mapping[str, Any]) -> Iterator[None]:
     """Classes and functions that configs and names may mean, inside of a `with` statement."""
     before = dict(_custom)
-    _custom.update(objects)
+    _custom.update(custom_objects)
     try:
         yield
     finally:
@@ -145,9 +145,9 @@ def get_custom_objects() -> dict[str, Any]:
     return _custom
 
 
-def get_registered_name(thing: Any) -> str:
+def get_registered_name(obj: Any) -> str:
     """The name that a class or function was registered by; its own otherwise."""
-    return _registered_names.get(thing, getattr(thing, "__name__", str(thing)))
+    return _registered_names.get(obj, getattr(obj, "__name__", str(obj)))
 
 
 def get_registered_object(name: str, custom_objects: Mapping[str, Any] | None = None) -> Any:

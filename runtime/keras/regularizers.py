@@ -107,13 +107,8 @@ def _factor(name: str, value: Any) -> float:
     return float(value)
 
 
-def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
-    """An `L1L2` with other defaults, as TensorFlow 2.3 had it."""
-    return L1L2(l1, l2)
-
-
 _room = Room("regularizer", "keras.regularizers", [L1, L2, L1L2, OrthogonalRegularizer], {"l1_l2": L1L2})
 
 get, serialize, deserialize = _room.get, _room.serialize, _room.deserialize
 
-l1, l2, orthogonal_regularizer = L1, L2, OrthogonalRegularizer
+l1, l2, l1_l2, orthogonal_regularizer = L1, L2, L1L2, OrthogonalRegularizer

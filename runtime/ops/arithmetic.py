@@ -138,7 +138,13 @@ squared_difference = binary(
     "squared_difference", _squared_difference, NUMERIC, "`(x - y) * conj(x - y)`.", "[1, 5], 3", "[4, 4]"
 )
 atan2 = binary(
-    "atan2", np.arctan2, FLOATS, "The angle of the point (y, x).", "[0., 0.], [1., 2.]", "[0.0, 0.0]"
+    "atan2",
+    np.arctan2,
+    FLOATS,
+    "The angle of the point (x, y).",
+    "[0., 0.], [1., 2.]",
+    "[0.0, 0.0]",
+    parameters=("y", "x"),
 )
 real_divide_no_nan = binary(
     "divide_no_nan",

@@ -96,7 +96,9 @@ acosh = unary("acosh", np.arccosh, CURVED, "The inverse of `cosh`.", "[1.]", "[0
 atanh = unary("atanh", np.arctanh, CURVED, "The inverse of `tanh`.", "[0.]", "[0.0]")
 sigmoid = unary("sigmoid", _sigmoid, CURVED, "`1 / (1 + exp(-x))`.", "[0.]", "[0.5]")
 log_sigmoid = unary("log_sigmoid", _log_sigmoid, FLOATS, "The logarithm of `sigmoid`.", "[-100.]", "[-100.0]")
-softplus = unary("softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]")
+softplus = unary(
+    "softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]", parameter="features"
+)
 erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]")
 erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]")
 lgamma = unary(
@@ -161,6 +163,7 @@ imag = unary(
     "[1+2j]",
     "[2.0]",
     real_part,
+    parameter="input",
 )
 _conj = unary(
     "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"

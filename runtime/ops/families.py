@@ -142,13 +142,15 @@ def unary(
     gives: str,
     result: Result = same,
     expression: str | None = None,
+    parameter: str = "x",
 ) -> Op:
-    """An operation on each element of one tensor."""
+    """An operation on each element of one tensor, whose name is `parameter`."""
 
     def rule(x: Input, name: Name = None) -> Spec:
         demand(x, allowed, operation.name)
         return Spec(result(x.dtype), x.shape)
 
+    _name(rule, parameter)
     operation = _declared(rule, name, manual, example, gives, expression)
     operation.kernel(compute)
     return operation
@@ -163,6 +165,7 @@ def binary(
     gives: str,
     result: Result = same,
     expression: str | None = None,
+    parameters: tuple[str, str] = ("x", "y"),
 ) -> Op:
     """An operation on pairs of elements of two tensors of one dtype, with broadcasting."""
 
@@ -170,9 +173,18 @@ def binary(
         demand(x, allowed, operation.name)
         return Spec(result(x.dtype), shapes.broadcast(x.shape, y.shape))
 
+    _name(rule, *parameters)
     operation = _declared(rule, name, manual, example, gives, expression)
     operation.kernel(compute)
     return operation
+
+
+def _name(rule: Callable[..., Spec], *names: str) -> None:
+    """Give a rule's first parameters other names: those that TensorFlow has for this operation."""
+    code, annotations = rule.__code__, rule.__annotations__
+    kinds = [annotations.pop(name) for name in code.co_varnames[: len(names)]]
+    rule.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
+    rule.__annotations__ = {**dict(zip(names, kinds, strict=True)), **annotations}
 
 
 def _declared(

@@ -20,7 +20,7 @@ from ..convert import (
     convert_to_tensor,
     holds_tensor,
     is_tensor_like,
-    register_tensor_conversion_function,
+    register_conversion,
     to_array,
 )
 from ..ir.specs import Spec
@@ -189,7 +189,7 @@ def _stack_nest(values: Any, dtype: dtypes.DType | None) -> Any:
     return pack([value if is_tensor_like(value) else convert_to_tensor(value, dtype) for value in values])
 
 
-register_tensor_conversion_function(list, _stack_nest)
+register_conversion(list, _stack_nest)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = None) -> Any:

@@ -72,11 +72,11 @@ def Input(
     batch_size: int | None = None,
     dtype: Any = None,
     sparse: bool | None = None,
+    ragged: bool | None = None,
     batch_shape: Any = None,
     name: str | None = None,
     tensor: Any = None,
     optional: bool = False,
-    ragged: bool | None = None,
 ) -> Any:
     """The input of a model: a KerasTensor of this shape, which goes without the size of a batch."""
     layer = InputLayer(

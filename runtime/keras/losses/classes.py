@@ -150,10 +150,12 @@ class SparseCategoricalCrossentropy(FunctionLoss):
         from_logits: bool = False,
         ignore_class: int | None = None,
         reduction: str | None = "sum_over_batch_size",
+        axis: int = -1,
         name: str | None = "sparse_categorical_crossentropy",
         dtype: Any = None,
     ) -> None:
-        super().__init__(reduction, name, dtype, from_logits=from_logits, ignore_class=ignore_class)
+        arguments = {"from_logits": from_logits, "ignore_class": ignore_class, "axis": axis}
+        super().__init__(reduction, name, dtype, **arguments)
 
 
 class BinaryFocalCrossentropy(FunctionLoss):
@@ -221,9 +223,9 @@ class Dice(FunctionLoss):
 
     def __init__(
         self,
-        axis: Any = None,
         reduction: str | None = "sum_over_batch_size",
         name: str | None = "dice",
+        axis: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__(reduction, name, dtype, axis=axis)
@@ -238,9 +240,9 @@ class Tversky(FunctionLoss):
         self,
         alpha: float = 0.5,
         beta: float = 0.5,
-        axis: Any = None,
         reduction: str | None = "sum_over_batch_size",
         name: str | None = "tversky",
+        axis: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__(reduction, name, dtype, alpha=alpha, beta=beta, axis=axis)

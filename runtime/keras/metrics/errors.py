@@ -129,11 +129,11 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
         name: str | None = "sparse_categorical_crossentropy",
         dtype: Any = None,
         from_logits: bool = False,
+        ignore_class: int | None = None,
         axis: int = -1,
     ) -> None:
-        super().__init__(
-            losses.sparse_categorical_crossentropy, name, dtype, from_logits=from_logits, axis=axis
-        )
+        arguments = {"from_logits": from_logits, "ignore_class": ignore_class, "axis": axis}
+        super().__init__(losses.sparse_categorical_crossentropy, name, dtype, **arguments)
 
 
 def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:

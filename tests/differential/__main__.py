@@ -1,0 +1,80 @@
+"""`python -m differential [--record] [names|expressions|examples|sweep]... [-k PART]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+import agc.runtime as ours
+import answers
+
+from . import examples, meant, signatures, sweep
+from .judging import Comparison, shown
+
+NEEDS = """\
+make differential compares agc with the real TensorFlow, which is not one of agc's dependencies. Make an environment
+for it, and say where its Python is:
+
+    python3 -m venv peer
+    peer/bin/python -m pip install tensorflow gast astunparse
+    make differential PEER=peer/bin/python
+"""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="differential", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="part", help="one of " + ", ".join(PARTS))
+    parser.add_argument("--record", action="store_true", help="write TensorFlow's names and answers anew")
+    parser.add_argument("-k", metavar="PART", default="", help="only what has this in its name")
+    chosen = parser.parse_args(arguments)
+    try:
+        import tensorflow as tf
+    except ImportError:
+        print(NEEDS, file=sys.stderr)
+        return 2
+    if chosen.record:
+        signatures.write(tf)
+        answers.write([expression for expression, _ in answers.read()], tf)
+    parts = chosen.parts or list(PARTS)
+    return sum(report(part, PARTS[part](tf, chosen.k)) for part in parts) and 1
+
+
+def report(title: str, comparisons: Iterable[Comparison]) -> int:
+    """Print what differs, and how much agrees; the number of the differences that are not meant."""
+    counts: Counter[str] = Counter()
+    for found in comparisons:
+        result = found.result
+        if result == "differ" and meant.reason(found.what):
+            result = "differ as meant"
+        counts[result] += 1
+        if result == "differ":
+            print(f"{found.what}\n    agc         {shown(found.mine)}\n    tensorflow  {shown(found.theirs)}")
+    print(
+        f"{title}: " + ", ".join(f"{count} {result}" for result, count in sorted(counts.items())), flush=True
+    )
+    return counts["differ"]
+
+
+def names(tf: Any, part: str) -> Iterator[Comparison]:
+    return (found for found in signatures.compare(signatures.described(tf), ours) if part in found.what)
+
+
+def expressions(tf: Any, part: str) -> Iterator[Comparison]:
+    for expression, _ in answers.read():
+        if part in expression:
+            mine, theirs = answers.answer(expression, ours), answers.answer(expression, tf)
+            same = answers.agree(mine, theirs)
+            result = "agree" if same else "differ as meant" if expression in answers.DIFFERENT else "differ"
+            yield Comparison(expression, result, mine, theirs)
+
+
+PARTS = {"names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

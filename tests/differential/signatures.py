@@ -1,0 +1,206 @@
+"""TensorFlow's names and the parameters of its functions, and what agc makes of them.
+
+`fixtures/tensorflow/signatures.txt` has a line for each name, `missing.txt` what agc has not, with the reason:
+
+    tf.math.add(x, y, name=None)
+    tf.math.special(...)
+
+`...` stands for parameters or a default that cannot be written down, and for what is neither function nor class. Names
+of operations, such as `name="concat"`, are left out of the comparison.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from . import meant
+from .judging import Comparison
+from .places import found
+
+FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "tensorflow"
+SIGNATURES, MISSING = FOLDER / "signatures.txt", FOLDER / "missing.txt"
+
+Parameters = list[tuple[str, str, str]] | None
+"""Kind, name and default of each parameter; None where they are not known."""
+
+
+def described(tf: Any) -> dict[str, str]:
+    """What TensorFlow offers: by its public path, the parameters as text."""
+    texts: dict[str, str] = {}
+    seen = {id(tf)}
+
+    def walk(path: str, module: Any) -> None:
+        for name in sorted(dir(module)):
+            place = f"{path}.{name}"
+            if name.startswith("_") or not hasattr(module, name):
+                continue
+            value = getattr(module, name)
+            if not inspect.ismodule(value):
+                texts[place] = parameters_of(value)
+                if id(value) not in seen and has_methods(value) and not left_out(place):
+                    seen.add(id(value))
+                    texts.update((f"{place}.{member}", text) for member, text in methods(value))
+            elif is_public(value.__name__):
+                texts[place] = "(...)"
+                if id(value) not in seen and not left_out(place):
+                    seen.add(id(value))
+                    walk(place, value)
+
+    walk("tf", tf)
+    return texts
+
+
+def is_public(module: str) -> bool:
+    return "keras" in module or (module.startswith("tensorflow._api.") and ".compat" not in module)
+
+
+def has_methods(value: Any) -> bool:
+    """Whether it is a class whose methods are compared: those of Keras inherit hundreds, errors have none."""
+    return (
+        isinstance(value, type)
+        and value.__module__.startswith("tensorflow")
+        and not issubclass(value, BaseException)
+    )
+
+
+def methods(kind: type) -> Iterator[tuple[str, str]]:
+    for name in sorted(dir(kind)):
+        value = inspect.getattr_static(kind, name)
+        bound = getattr(kind, name) if isinstance(value, (classmethod, staticmethod)) else value
+        if not name.startswith("_") and callable(bound) and not isinstance(bound, type):
+            yield name, parameters_of(bound)
+
+
+def parameters_of(value: Any) -> str:
+    """The parameters of a function or class: `(x, y, name=None)`."""
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    plain = [
+        p.replace(annotation=p.empty, default=_writable(p.default)) for p in signature.parameters.values()
+    ]
+    return str(signature.replace(parameters=plain, return_annotation=signature.empty))
+
+
+class _Text(str):
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _writable(default: Any) -> Any:
+    if default is inspect.Parameter.empty:
+        return default
+    try:
+        ast.parse(repr(default), mode="eval")
+    except SyntaxError:
+        return _Text("...")
+    return default
+
+
+def parameters(text: str) -> Parameters:
+    """The parts of a text as `parameters_of` writes it; the first one of a method, `self`, is left out."""
+    if text == "(...)":
+        return None
+    arguments = ast.parse(f"def f{text}: pass").body[0].args  # type: ignore[attr-defined]
+    named = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(named) - len(arguments.defaults)) + arguments.defaults
+    parts = [("", a.arg, _default(a.arg, d)) for a, d in zip(named, defaults, strict=True)]
+    parts += [("*", arguments.vararg.arg, "")] if arguments.vararg else []
+    pairs = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    parts += [("only by name", a.arg, _default(a.arg, d)) for a, d in pairs]
+    parts += [("**", arguments.kwarg.arg, "")] if arguments.kwarg else []
+    return [part for part in parts if part[1] not in ("self", "cls")]
+
+
+def _default(name: str, value: ast.expr | None) -> str:
+    """The default as text: `(1, 1)` for `[1, 1]`, `1` for `1.0`, `float32` for `tf.float32`; no names of operations."""
+    if value is None:
+        return "needed"
+    if name == "name":
+        return ""
+    text = ast.unparse(ast.Tuple(value.elts, ast.Load()) if isinstance(value, ast.List) else value)
+    text = text.removeprefix("tf.").strip("'")
+    return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
+
+
+def same(mine: Parameters, theirs: Parameters) -> bool:
+    """Whether a call that TensorFlow takes means the same here; more parameters and more defaults do no harm.
+
+    >>> same(parameters("(x, axis=None, name=None)"), parameters("(x, axis=None, name='sum')"))
+    True
+    >>> same(parameters("(x, y)"), parameters("(y, x)"))
+    False
+    """
+    if mine is None or theirs is None:
+        return True
+    own = {part[1] for part in mine}
+    theirs = [part for part in theirs if part[1] in own or part[1] not in meant.PARAMETERS_LEFT_OUT]
+    takes_all = bool(mine) and mine[-1][0] == "**"
+    if theirs and theirs[-1][0] == "**":
+        theirs = theirs[:-1]  # TensorFlow does not tell the names of these
+    if [part[0] for part in theirs] == ["*"] and all(part[2] != "needed" for part in mine[1:]):
+        return True
+    if not takes_all and len(mine) < len(theirs):
+        return False
+    fit = all(
+        one[:2] == other[:2] and other[2] in (one[2], "needed")
+        for one, other in zip(mine, theirs, strict=False)
+        if one[0] != "**"
+    )
+    return fit and all(part[2] != "needed" for part in mine[len(theirs) :])
+
+
+def compare(theirs: dict[str, str], ours: Any) -> Iterator[Comparison]:
+    """Each of TensorFlow's names: whether it is there, with the same parameters."""
+    for path, text in theirs.items():
+        try:
+            mine = found(ours, path)
+        except AttributeError:
+            if has(ours, path.rpartition(".")[0]):
+                yield Comparison(path, "lacking, as said" if left_out(path) else "differ", "nothing", text)
+            continue
+        own = parameters_of(mine)
+        yield Comparison(
+            f"{path}()", "agree" if same(parameters(own), parameters(text)) else "differ", own, text
+        )
+
+
+def has(tf: Any, path: str) -> bool:
+    try:
+        found(tf, path)
+    except AttributeError:
+        return False
+    return True
+
+
+def left_out(path: str) -> str | None:
+    """Why agc has not got a name."""
+    return next((why for pattern, why in missing() if fnmatch.fnmatchcase(path, pattern)), None)
+
+
+def missing() -> list[tuple[str, str]]:
+    """The lines of the table of what is missing: patterns of names, and reasons."""
+    reasons: list[tuple[str, str]] = []
+    for block in MISSING.read_text(encoding="utf-8").split("\n\n")[1:]:
+        why, *lines = block.strip().splitlines()
+        reasons += [(name, why.removeprefix("# ")) for line in lines for name in line.split()]
+    return reasons
+
+
+def read() -> dict[str, str]:
+    """The recorded names."""
+    lines = SIGNATURES.read_text(encoding="utf-8").splitlines()[2:]
+    return {path: f"({rest}" for path, _, rest in (line.partition("(") for line in lines)}
+
+
+def write(tf: Any) -> None:
+    """Record TensorFlow's names."""
+    head = f"The names of TensorFlow {tf.__version__}; written by `make differential WITH=--record`.\n\n"
+    lines = (f"{path}{text}\n" for path, text in described(tf).items())
+    SIGNATURES.write_text(head + "".join(lines), encoding="utf-8")
