@@ -234,10 +234,10 @@ def between(
 
 def _between(source: _Blocks, parameters: tuple[Any, ...], samples: int) -> list[Any]:
     mean, deviation, low, high = parameters
-    if not (deviation > 0 and low < high and (np.isfinite(low) or np.isfinite(high))):
+    if not (np.isfinite(mean) and deviation > 0 and low < high and (np.isfinite(low) or np.isfinite(high))):
         raise ValueError(
-            f"Invalid parameters: mean {mean}, stddev {deviation}, minval {low}, maxval {high}: stddev must be "
-            "positive, minval below maxval and one of them finite"
+            f"Invalid parameters: mean {mean}, stddev {deviation}, minval {low}, maxval {high}: the mean "
+            "must be finite, stddev positive, minval below maxval and one of them finite"
         )
     if (np.isinf(low) and low < 0) or high < mean:
         low, high, deviation = high, low, -deviation

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import errors
 from ..ir.graph import Constant, Operation
-from ..ops.refusing import OF_COMPUTING, failure, place, restate, speaks_for_itself
+from ..ops.refusing import OF_COMPUTING, failure, place, reason_of, restate, speaks_for_itself
 
 
 def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
@@ -45,10 +45,10 @@ def _placed(text: str, operation: Operation) -> str:
 
 
 def _reason(error: Exception, operation: Operation, inputs: Sequence[Any]) -> str:
-    """The reason that the operation's own rule gives on these inputs, else NumPy's."""
+    """The reason that the operation's own rule gives on these inputs, else the kernel's."""
     if not operation.regions and all(isinstance(x, (np.ndarray, np.generic)) for x in inputs):
         try:
             operation.op.infer([Constant(np.asarray(x)) for x in inputs], operation.attrs)
-        except (ValueError, TypeError, errors.OpError) as refusal:
-            return str(refusal)
-    return str(error).strip()
+        except (errors.OpError, *OF_COMPUTING) as refusal:
+            return refusal.message if isinstance(refusal, errors.OpError) else reason_of(refusal)
+    return reason_of(error)

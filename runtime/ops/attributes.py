@@ -29,7 +29,12 @@ Specs = tuple[Spec, ...]
 
 def read_axis(value: Any) -> int:
     """One axis, negative from the end; a scalar integer tensor whose value is known will do."""
-    return operator.index(getattr(value, "_array", value))
+    try:
+        return operator.index(getattr(value, "_array", value))
+    except TypeError as error:
+        if type(error) is not TypeError:
+            raise
+        raise TypeError(f"expected an integer, got {value!r}") from None
 
 
 def read_last_axis(value: Any) -> int:
@@ -60,6 +65,37 @@ def read_optional_dtype(value: Any) -> dtypes.DType | None:
     return None if value is None else dtypes.as_dtype(value)
 
 
+def read_float(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"expected a number, got {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        if type(error) not in (TypeError, ValueError):
+            raise
+        raise TypeError(f"expected a number, got {value!r}") from None
+
+
+def read_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode()
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return str(value)
+
+
+def read_texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"expected a list of texts, got {value!r}")
+    return tuple(map(read_text, value))
+
+
+def read_specs(value: Any) -> tuple[Spec, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"expected a list of specs, got {value!r}")
+    return tuple(value)
+
+
 def read_bool(value: Any) -> bool:
     return bool(value)
 
@@ -74,10 +110,10 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "bool": read_bool,
     "int": read_axis,
     "int | None": read_optional_int,
-    "float": float,
-    "str": str,
-    "Texts": lambda value: tuple(map(str, value)),
+    "float": read_float,
+    "str": read_text,
+    "Texts": read_texts,
     "Object": lambda value: value,  # exists in a running program only
-    "Specs": tuple,
-    "str | None": lambda value: None if value is None else str(value),
+    "Specs": read_specs,
+    "str | None": lambda value: None if value is None else read_text(value),
 }

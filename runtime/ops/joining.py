@@ -52,6 +52,8 @@ def join(values: Inputs, axis: Axis, name: Name = None) -> Spec:
     >>> join([[1, 2], [3]], axis=0)
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 3], dtype=int32)>
     """
+    if not values:
+        raise ValueError("ConcatOp : Expected at least one tensor in `values`")
     known = [value.shape for value in values if value.shape is not None]
     if not known:
         return Spec(values[0].dtype, None)
@@ -139,6 +141,8 @@ def pack(values: Inputs, axis: Axis = 0, name: Name = None) -> Spec:
     >>> pack([1, 2])
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
     """
+    if not values:
+        raise ValueError("stack needs at least one tensor in `values`")
     shape: shapes.Dims = None
     for i, value in enumerate(values):
         if not shapes.compatible(shape, value.shape):

@@ -78,6 +78,9 @@ def _result(x: shapes.Dims, w: shapes.Dims, strides: Any, rates: Any, padding: s
     for shape, rank, what in ((x, 4, "input"), (w, 3, "filter")):
         if shape is not None and len(shape) != rank:
             raise ValueError(f"dilation2d: {what} must have rank {rank}, not the shape {shapes.show(shape)}")
+    for pair, what in ((strides, "strides"), (rates, "rates")):
+        if pair is None or len(pair) != 2:
+            raise ValueError(f"dilation2d: {what} must be a pair of numbers, not {pair}")
     batch, height, width, channels = x or (None,) * 4
     window = w or (None,) * 3
     if channels != window[2] and None not in (channels, window[2]):

@@ -282,6 +282,19 @@ def reverse_rows(
     <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[2, 1, 3]], dtype=int32)>
     """
     integers(seq_lengths)  # refuses what is no vector of integers
+    if seq_lengths.shape == ():
+        raise ValueError("seq_lengths must be a vector, not a scalar")
+    if input.shape is not None:
+        axes = [shapes.normal_axis(axis, len(input.shape)) for axis in (seq_axis, batch_axis)]
+        if axes[0] == axes[1]:
+            raise ValueError(f"batch_axis == seq_axis == {seq_axis}")
+        if seq_lengths.shape is not None and not shapes.compatible(
+            seq_lengths.shape, (input.shape[axes[1]],)
+        ):
+            raise ValueError(
+                f"seq_lengths has the shape {shapes.show(seq_lengths.shape)}, but batch_axis {batch_axis} of the input "
+                f"has the size {input.shape[axes[1]]}"
+            )
     return Spec(input.dtype, input.shape)
 
 

@@ -57,6 +57,9 @@ def extract_image_patches(
     shape = images.shape
     if shape is not None and len(shape) != 4:
         raise ValueError(f"extract_patches: images must have rank 4, not the shape {shapes.show(shape)}")
+    for what, pair in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
+        if pair is None or len(pair) != 2:
+            raise ValueError(f"extract_patches: {what} must be a pair of numbers, not {pair}")
     assert ksizes is not None and strides is not None and rates is not None
     batch, height, width, channels = shape or (None,) * 4
     rows, columns = (

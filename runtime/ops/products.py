@@ -190,7 +190,8 @@ def _tensordot(a: Same, b: Same, axes_a: Axes, axes_b: Axes, name: Name = None) 
     11
     """
     demand(a, NUMERIC, "tensordot")
-    assert axes_a is not None and axes_b is not None
+    if axes_a is None or axes_b is None:
+        raise ValueError("`axes` must say which axes of `a` and `b` go together, not None")
     if len(axes_a) != len(axes_b):
         raise ValueError(f"Different number of contraction axes `a` and `b`, {len(axes_a)} != {len(axes_b)}.")
     if a.shape is None or b.shape is None:

@@ -8,6 +8,8 @@ Rules and kernels raise with a reason alone, also the errors of Python and NumPy
 
 from __future__ import annotations
 
+import dis
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -25,6 +27,9 @@ OF_COMPUTING = (ValueError, TypeError, IndexError, ArithmeticError)
 
 _OF_ARGUMENTS = (errors.InvalidArgumentError, errors.ResourceExhaustedError, errors.UnimplementedError)
 _PYTHONS = (ValueError, IndexError, AssertionError)
+_UNFIT = "the arguments do not fit each other"
+_NUMPY = os.path.dirname(np.__file__)
+_RAISE = dis.opmap["RAISE_VARARGS"]
 _WIDEST = 60
 
 
@@ -43,7 +48,24 @@ def failure(error: Exception, reason: str | None = None) -> errors.OpError:
         return error
     if isinstance(error, MemoryError):
         return errors.ResourceExhaustedError(f"out of memory: {error}")
-    return errors.InvalidArgumentError(str(error).strip() if reason is None else reason)
+    return errors.InvalidArgumentError(reason_of(error) if reason is None else reason)
+
+
+def reason_of(error: Exception) -> str:
+    """What an error says; where Python or NumPy raised it, not a rule or a kernel, that the arguments do not fit."""
+    text = str(error).strip()
+    return text if is_raised_here(error) else f"{_UNFIT}: {text}"
+
+
+def is_raised_here(error: Exception) -> bool:
+    """Whether a `raise` of a rule's or a kernel's made the error, or nobody knows."""
+    trace = error.__traceback__
+    if trace is None:
+        return True
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    return code.co_code[trace.tb_lasti] == _RAISE and not code.co_filename.startswith(_NUMPY)
 
 
 def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
@@ -55,8 +77,8 @@ def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[st
     """What to raise when the rule of `op` failed with `error` while a graph is made: a ValueError or TypeError."""
     if type(error).__module__.startswith(__name__.split(".")[0]):
         return error
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(named(kind(str(error).strip()), op, inputs, attrs))
+    kind = TypeError if isinstance(error, TypeError) and is_raised_here(error) else ValueError
+    return kind(named(kind(reason_of(error)), op, inputs, attrs))
 
 
 def throw(found: Exception, error: Exception) -> NoReturn:
@@ -83,7 +105,8 @@ def place(error: Exception, reason: str, op: Op, inputs: Sequence[Any], attrs: M
     if isinstance(error, errors.OpError) and not isinstance(error, _OF_ARGUMENTS):
         return f"[op {op.name}]"
     parameters = [name for name in op.parameters if name != "name"]
-    if not parameters or re.search(rf"\b({'|'.join(map(re.escape, parameters))})\b", reason):
+    is_named = re.search(rf"\b({'|'.join(map(re.escape, parameters))})\b", reason)
+    if not parameters or (is_named and not reason.startswith(_UNFIT)):
         return f"[op {op.name}]"
     return f"[op {op.name} of {', '.join(_arguments(op, inputs, attrs))}]"
 

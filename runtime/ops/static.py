@@ -24,14 +24,14 @@ _MOST_DIMENSIONS = 32
 def integers(operand: Any) -> tuple[int | None, ...] | None:
     """The elements of a vector of integers, None for unknown ones; None when their number is unknown."""
     _check_integer(operand)
+    if operand.shape is not None and len(operand.shape) > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {len(operand.shape)}")
     if operand.value is not None:
         return tuple(np.ravel(operand.value).tolist())
     if operand.elements is not None:
         return operand.elements  # type: ignore[no-any-return]
     if operand.shape is None:
         return None
-    if len(operand.shape) > 1:
-        raise ValueError(f"Shape must be at most rank 1 but is rank {len(operand.shape)}")
     count = operand.shape[0] if operand.shape else 1
     return None if count is None else (None,) * count
 
@@ -70,6 +70,8 @@ def dims(operand: Any) -> shapes.Dims:
 
 def as_tuple(array: Any) -> tuple[int, ...]:
     """For kernels: the integers of a shape array; a scalar counts as a vector of one."""
+    if array.ndim > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {array.ndim}")
     values = array.tolist()
     return tuple(values) if type(values) is list else (values,)
 

@@ -190,6 +190,7 @@ def surround(
     >>> surround([1, 2], [[1, 1]], 0)
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 1, 2, 0], dtype=int32)>
     """
+    _check_mode(mode)
     sizes, old = paddings.shape, tensor.shape
     if sizes is not None and (len(sizes) != 2 or sizes[1] not in (2, None)):
         raise ValueError(f"paddings must be a matrix with 2 columns: {listed(sizes)}")
@@ -206,7 +207,14 @@ def surround(
     return Spec(tensor.dtype, tuple(new))
 
 
+def _check_mode(mode: str) -> None:
+    if mode not in _NUMPY_MODES:
+        raise ValueError(f"Argument `mode` = {mode!r} is not one of {', '.join(_NUMPY_MODES)}")
+
+
 def _pairs(paddings: Array) -> list[tuple[int, int]]:
+    if paddings.ndim != 2 or paddings.shape[1] != 2:
+        raise ValueError(f"paddings must be a matrix with 2 columns: {listed(paddings.shape)}")
     pairs = [(before, after) for before, after in paddings.tolist()]
     for before, after in pairs:
         if before < 0 or after < 0:
@@ -254,6 +262,7 @@ def sum_mirrored(tensor: Input, paddings: Ints, shape: Ints, mode: str, name: Na
     """
     if tensor.dtype in (dtypes.string, dtypes.bool_):
         raise TypeError(f"sum_mirrored adds numbers, not {tensor.dtype.name}")
+    _check_mode(mode)
     return Spec(tensor.dtype, dims(shape))
 
 

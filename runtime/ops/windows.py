@@ -91,6 +91,9 @@ def sliding(
     explicit: Pairs = (),
 ) -> Sliding:
     """Where windows lie on axes of these sizes; ValueError when one does not fit."""
+    for what, numbers in (("sizes", window), ("strides", strides), ("dilations", dilations)):
+        if len(numbers) != len(sizes):
+            raise ValueError(f"{what} {list(numbers)} of windows on {len(sizes)} axes: expected one for each")
     before, after, outputs = [], [], []
     for axis, size in enumerate(sizes):
         reach = (window[axis] - 1) * dilations[axis] + 1
