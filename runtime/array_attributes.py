@@ -5,6 +5,7 @@ from __future__ import annotations
 INSTEAD = {
     "T": "tf.transpose(x)",
     "mT": "tf.linalg.matrix_transpose(x)",
+    "to_device": "x, or tf.identity(x) under tf.device: there is one device",
     "size": "tf.size(x), or x.shape.num_elements() for what is known before the graph runs",
     "nbytes": "x.numpy().nbytes",
     "itemsize": "x.dtype.size",

@@ -106,6 +106,12 @@ class Tensor:
         variable, key = part
         return functools.partial(variable._assign_part, method, key)
 
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The functions of the array API standard for tensors: the module `array_api`."""
+        from . import array_api
+
+        return array_api.of_version(api_version)
+
     def ref(self) -> Reference:
         """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
         return Reference(self)
