@@ -1,6 +1,6 @@
 """The extension `fft` of the array API: Fourier transforms along any axis, of any length.
 
->>> fft(asarray([1.0, 2.0])).numpy().tolist()
+>>> fft([1.0, 2.0]).numpy().tolist()
 [(3+0j), (-1+0j)]
 """
 

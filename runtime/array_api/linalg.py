@@ -1,6 +1,6 @@
 """The extension `linalg` of the array API: factors, norms and solutions of matrices, in stacks.
 
->>> svdvals(asarray([[0.0, 2.0], [1.0, 0.0]]))
+>>> svdvals([[0.0, 2.0], [1.0, 0.0]])
 <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 1.], dtype=float32)>
 """
 
@@ -13,7 +13,6 @@ from .. import linalg
 from ..ops import creation, diagonals, elementwise, extents, reductions, selecting, shaping
 from ..ops.casting import cast
 from ..ops.joining import concat
-from ..ops.linalg import cholesky as lower_factor
 from ..ops.outlines import broadcast_dynamic_shape
 from ..tensor import Tensor
 from .algebra import matmul, matrix_transpose, tensordot, vecdot
@@ -63,8 +62,8 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Tensor:
     """The lower triangle whose product with its adjoint is the matrix; or that adjoint."""
     matrices = _matrices(x, "cholesky")
     if not upper:
-        return lower_factor(matrices)
-    return linalg.adjoint(lower_factor(linalg.adjoint(matrices)))
+        return linalg.cholesky(matrices)
+    return linalg.adjoint(linalg.cholesky(linalg.adjoint(matrices)))
 
 
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:

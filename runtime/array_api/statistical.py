@@ -1,6 +1,6 @@
 """Sums, means and extremes along axes; all and any.
 
->>> sum(asarray([100, 100], dtype=dtypes.int8))
+>>> sum(cast([100, 100], dtypes.int8))
 <tf.Tensor: shape=(), dtype=int32, numpy=200>
 """
 

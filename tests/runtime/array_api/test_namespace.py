@@ -1,9 +1,5 @@
 """The array API's namespace itself: how one comes to it, what it tells, which dtypes it promotes, what it refuses."""
 
-import doctest
-import importlib
-import pkgutil
-
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -44,12 +40,6 @@ def test_gradients_pass_through():
 def test_all_names_exist(module):
     assert all(hasattr(module, name) for name in module.__all__)
     assert len({*module.__all__}) == len(module.__all__)
-
-
-@pytest.mark.parametrize("name", [each.name for each in pkgutil.iter_modules(xp.__path__)])
-def test_the_examples_in_the_manuals_are_true(name):
-    module = importlib.import_module(f"{xp.__name__}.{name}")
-    assert doctest.testmod(module, extraglobs={"asarray": xp.asarray}).failed == 0
 
 
 def test_what_the_namespace_tells():
