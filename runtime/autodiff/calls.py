@@ -21,6 +21,7 @@ from ..variable import Variable
 from .records import Grads, Pullback, spec_carries_gradient
 from .replay import replayed
 from .reversal import Reversal, zeros_for
+from .slices import put_together
 
 if TYPE_CHECKING:
     from ..tracing.concrete import ConcreteFunction
@@ -49,7 +50,7 @@ class _Ways(NamedTuple):
     backward: Runner
     saved: list[Value]  # what the backward graph reads of the forward one
     extra: list[Value]  # those that the forward graph gives in addition to its results
-    flags: list[bool]  # which inputs have a gradient
+    sizes: list[int]  # of how many tensors the gradient of each input consists
     specs: list[AnySpec]  # of the gradients
 
 
@@ -62,16 +63,16 @@ def _ways(concrete: ConcreteFunction, wanted: tuple[bool, ...]) -> _Ways:
 
 
 def _differentiated(graph: Graph, wanted: Sequence[bool], plan: Callable[[Graph], Runner]) -> _Ways:
-    reversal = Reversal(graph, [spec_carries_gradient(output.spec) for output in graph.outputs], wanted)
-    flags = reversal.has_gradient
-    outputs = reversal.outputs(flags)
+    given = [spec_carries_gradient(output.spec) for output in graph.outputs]
+    reversal = Reversal(graph, given, wanted, with_slices=True)
+    outputs = reversal.outputs(reversal.has_gradient)
     saved = reversal.saved()
     own = {*graph.inputs, *graph.outputs}
     extra = [value for value in saved if value not in own]
     forward, back = reversal.forward_graph(extra), reversal.back
     backward = Graph(back.name, tuple(back.inputs), tuple(back.operations), tuple(outputs))
     specs = [output.spec for output in outputs]
-    return _Ways(graph, plan(forward), backward, plan(backward), saved, extra, flags, specs)
+    return _Ways(graph, plan(forward), backward, plan(backward), saved, extra, reversal.sizes, specs)
 
 
 class _Call:
@@ -111,8 +112,7 @@ class _Call:
         else:
             results = ways.backward(list(map(_value, arguments)))
             found = [_eager(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
-        rest = iter(found)
-        return [next(rest) if flag else None for flag in ways.flags]
+        return put_together(found, ways.sizes)
 
 
 def _value(argument: Any) -> Any:

@@ -18,6 +18,7 @@ from ..ops.arithmetic import multiply
 from ..ops.creation import zeros_like
 from ..ops.elementwise import conj
 from ..ops.reductions import reduce_sum
+from .slices import dense
 from .sweep import gradients
 from .tape import GradientTape, UnconnectedGradients, choice, filled, known
 
@@ -73,6 +74,6 @@ class ForwardAccumulator(GradientTape):
             pairs = [(g, t) for g, t in zip(grads, self._tangents, strict=True) if g is not None]
             if not pairs:
                 return None
-            products = [reduce_sum(multiply(grad, conj(tangent))) for grad, tangent in pairs]
+            products = [reduce_sum(multiply(dense(grad), conj(tangent))) for grad, tangent in pairs]
         found = tape.gradient(products, direction)
         return zeros_like(y) if found is None else found

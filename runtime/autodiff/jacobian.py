@@ -16,6 +16,7 @@ from ..ops.ranges import one_hot
 from ..ops.ranges import range as numbers
 from ..ops.shaping import reshape, transpose
 from ..tensor_spec import TensorSpec
+from .slices import dense
 
 Gradient = Callable[[Any, Any], list[Any]]
 """From a target and its gradient to those of the sources."""
@@ -27,7 +28,7 @@ def jacobian(gradient: Gradient, target: Any, sources: list[Any]) -> list[Any]:
 
     def row(i: Any) -> list[Any]:
         seed = reshape(one_hot(i, count, dtype=target.dtype), shape(target))
-        return gradient(target, seed)
+        return list(map(dense, gradient(target, seed)))
 
     return [
         None if rows is None else reshape(rows, join([shape(target), shape(x)], 0))
@@ -43,7 +44,7 @@ def batch_jacobian(gradient: Gradient, target: Any, source: Any) -> Any:
 
     def column(j: Any) -> list[Any]:
         seed = zeros(shape(rows), target.dtype) + one_hot(j, count, dtype=target.dtype)
-        return gradient(target, reshape(seed, shape(target)))
+        return list(map(dense, gradient(target, reshape(seed, shape(target)))))
 
     (found,) = _stacked(column, count, [source])
     if found is None:

@@ -56,6 +56,11 @@ class Record:
         self.attrs = attrs
         self.outputs = list(outputs)
 
+    @property
+    def name(self) -> str:
+        """The operation's name; empty where there is none."""
+        return "" if self.op is None else self.op.name
+
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         """The gradients of the inputs, from those of the outputs (None where nothing depends on an output)."""
         assert self.op is not None

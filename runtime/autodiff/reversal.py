@@ -26,6 +26,7 @@ from ..ops.state import read_variable
 from ..shapes import is_static, merge
 from ..tensor import EagerTensor
 from .records import GraphRecord
+from .slices import dense, taken_apart
 from .sweep import gradients
 
 HOISTED = frozenset({"shape", "size", "rank", "list_size", "array_size", "array_lengths"})
@@ -38,12 +39,15 @@ class Reversal:
     Args:
         given: which outputs come with a gradient.
         wanted: which inputs shall have one.
+        with_slices: whether gradients may be IndexedSlices.
 
     Attributes: `grads`, what the inputs get (None where nothing does); `forward` and `back`, the builders of both
     graphs.
     """
 
-    def __init__(self, graph: Graph, given: Sequence[bool], wanted: Sequence[bool]) -> None:
+    def __init__(
+        self, graph: Graph, given: Sequence[bool], wanted: Sequence[bool], with_slices: bool = False
+    ) -> None:
         self.graph = graph
         self.forward = Builder(graph.name)
         self.forward.inputs = list(graph.inputs)
@@ -57,7 +61,8 @@ class Reversal:
             found = gradients(records, targets, [sources[i] for i in chosen])
         self.grads: list[Any] = [None] * len(sources)
         for i, grad in zip(chosen, found, strict=True):
-            self.grads[i] = grad
+            with self.back:
+                self.grads[i] = grad if with_slices else dense(grad)
 
     def _targets(self, given: Sequence[bool]) -> list[tuple[Any, Any]]:
         targets = []
@@ -68,6 +73,11 @@ class Reversal:
                 if isinstance(output, Value):
                     targets.append((wrap(output, self.forward), grad))
         return targets
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of how many tensors the gradient of each input consists."""
+        return [len(taken_apart(grad)) for grad in self.grads]
 
     @property
     def has_gradient(self) -> list[bool]:
@@ -85,16 +95,17 @@ class Reversal:
         found = []
         for value, grad, flag in zip(self.graph.inputs, self.grads, flags, strict=True):
             if flag:
-                operand = self.back.operand(grad)
-                _sharpen(operand, value.spec)
-                found.append(operand)
+                parts = [self.back.operand(part) for part in taken_apart(grad)]
+                if len(parts) == 1:
+                    _sharpen(parts[0], value.spec)
+                found += parts
         return found
 
     def saved(self) -> list[Value]:
         """What the backward graph reads of the forward one, in the order of its inputs. To be asked at the end."""
         self._hoist()
         read = {operand for operation in self.back.operations for operand in operation.inputs}
-        read.update(self.back.operand(grad) for grad in self.grads if grad is not None)
+        read.update(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
         for outer, inner in list(self.back.captures.items()):
             if inner not in read:
                 del self.back.captures[outer]

@@ -23,12 +23,13 @@ from ..regions import common_spec
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
 from .reversal import Reversal, blank, making_list, zeros_for
+from .slices import put_together
 
 
 def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
     """The callee gives what it saves, and another call goes back through it."""
     (callee,) = record.operation.regions
-    reversal = Reversal(callee, [grad is not None for grad in grads], wanted)
+    reversal = Reversal(callee, [grad is not None for grad in grads], wanted, with_slices=True)
     flags = reversal.has_gradient
     if not any(flags):
         return [None] * len(flags)
@@ -42,7 +43,7 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
     )
     operands = [*(grad for grad in grads if grad is not None), *(passed[value] for value in saved)]
     found = add_structure(CALL, operands, [graph], {"name": graph.name})
-    return _placed(found, flags)
+    return put_together(found, reversal.sizes)
 
 
 def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:

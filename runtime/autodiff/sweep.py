@@ -8,13 +8,16 @@ Only records on a way from a source to a target are looked at.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..indexed_slices import IndexedSlices
 from ..ops.arithmetic import add
 from ..ops.element_gradients import array_sum
 from ..tensor import Tensor
 from .records import Key, Record, carries_gradient, key_of
+from .slices import HANDING_ON, dense, joined
 
 
 class Sums:
@@ -31,15 +34,20 @@ class Sums:
         parts = self._parts.get(key)
         if parts is None:
             return None
-        while len(parts) > 1:
-            one, other = parts.pop(0), parts.pop(0)
-            parts.insert(0, summed(one, other))
+        if len(parts) > 1:
+            parts[:] = [_total(parts)]
         return parts[0]
 
     def pop(self, key: Key) -> Any:
         total = self.get(key)
         self._parts.pop(key, None)
         return total
+
+
+def _total(parts: list[Any]) -> Any:
+    if all(isinstance(part, IndexedSlices) for part in parts):
+        return joined(parts[::-1])  # in the order of the program
+    return functools.reduce(summed, map(dense, parts))
 
 
 def summed(one: Any, other: Any) -> Any:
@@ -71,6 +79,8 @@ def gradients(
         record = records[i]
         keys = [key_of(output) for output in record.outputs]
         grads = [sums.get(key) if key in wanted else sums.pop(key) for key in keys]
+        if record.name not in HANDING_ON:
+            grads = list(map(dense, grads))
         if all(grad is None for grad in grads):
             continue
         inputs = record.inputs  # before the way back gives the operation more of them

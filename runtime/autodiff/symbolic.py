@@ -15,6 +15,7 @@ from .. import nest
 from ..ir.builder import Builder, current
 from .jacobian import jacobian
 from .records import GraphRecord, Record
+from .slices import dense
 from .sweep import gradients as swept
 from .tape import UnconnectedGradients, choice, filled, known, seeded
 
@@ -78,7 +79,7 @@ def hessians(
         (slope,) = gradients(ys, x)
         if slope is None:
             raise ValueError(f"the ys do not depend on {x}")
-        found += jacobian(functools.partial(_second, x), slope, [x])
+        found += jacobian(functools.partial(_second, x), dense(slope), [x])
     return found
 
 

@@ -30,6 +30,7 @@ from ..tensor import EagerTensor, Tensor
 from ..variable import Variable
 from .jacobian import batch_jacobian, jacobian
 from .records import GraphRecord, Key, Record, carries_gradient, is_continuous, key_of, spec_carries_gradient
+from .slices import dense
 from .sweep import gradients
 
 LOG = logging.getLogger("agc")
@@ -381,7 +382,9 @@ def _tensor_in(x: Any) -> Any:
 
 def _like_source(source: Any, grad: Any) -> Any:
     """The derivatives in the form of the source."""
-    return source._with_differentiated(grad) if nest.is_composite(source) and grad is not None else grad
+    if grad is None or not nest.is_composite(source):
+        return grad
+    return source._with_differentiated(dense(grad))
 
 
 def _differentiable(x: Any, what: str) -> Any:

@@ -22,18 +22,21 @@ from .reductions import reduce_sum
 from .selecting import where
 
 
-def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: Any = None, name: Name = None) -> Tensor:
+def clip_by_norm(t: Any, clip_norm: TensorLike, axes: Any = None, name: Name = None) -> Any:
     """`t`, scaled down where its euclidean norm along `axes` (of all elements when None) is above `clip_norm`.
+
+    Of IndexedSlices it is the norm of the rows that are given, and the result is slices again.
 
     >>> clip_by_norm([[3., 4.], [0., 0.]], 1., axes=[1]).numpy().round(3).tolist()
     [[0.6000000238418579, 0.800000011920929], [0.0, 0.0]]
     """
-    t = convert_to_tensor(t)
-    limit = convert_to_tensor(clip_norm, t.dtype)
-    total = reduce_sum(multiply(t, t), axes, True)
+    values = _values(t)
+    limit = convert_to_tensor(clip_norm, values.dtype)
+    total = reduce_sum(multiply(values, values), axes, True)
     positive = greater(total, 0)
     norm = where(positive, sqrt(where(positive, total, ones_like(total))), total)
-    return identity(divide(multiply(t, limit), maximum(norm, limit)), name)  # type: ignore[no-any-return]
+    clipped = identity(divide(multiply(values, limit), maximum(norm, limit)), name)
+    return _like(t, clipped)
 
 
 def global_norm(t_list: Sequence[Any], name: Name = None) -> Tensor:
@@ -69,7 +72,7 @@ def clip_by_global_norm(
     limit = convert_to_tensor(clip_norm, norm.dtype)
     factor = limit * minimum(1 / norm, 1 / limit)
     scale = where(is_finite(norm), factor, constant(float("nan"), norm.dtype))
-    return [None if t is None else _scaled(t, scale) for t in t_list], norm
+    return [None if t is None else _like(t, multiply(_values(t), scale)) for t in t_list], norm
 
 
 def _check_list(t_list: Any) -> None:
@@ -79,10 +82,13 @@ def _check_list(t_list: Any) -> None:
 
 def _values(t: Any) -> Tensor:
     """The elements that may be other than zero: of IndexedSlices those that are given."""
-    return t.values if hasattr(t, "values") and hasattr(t, "indices") else convert_to_tensor(t)
+    return t.values if _is_slices(t) else convert_to_tensor(t)
 
 
-def _scaled(t: Any, scale: Tensor) -> Any:
-    if hasattr(t, "values") and hasattr(t, "indices"):
-        return type(t)(multiply(t.values, scale), t.indices, t.dense_shape)
-    return multiply(convert_to_tensor(t), scale)
+def _is_slices(t: Any) -> bool:
+    return hasattr(t, "values") and hasattr(t, "indices")
+
+
+def _like(t: Any, values: Tensor) -> Any:
+    """Elements in the form of `t`."""
+    return type(t)(values, t.indices, t.dense_shape) if _is_slices(t) else values

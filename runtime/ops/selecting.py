@@ -88,11 +88,6 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
     )
 
 
-@take.gradient
-def _(dy: Any, y: Any, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
-    return put_back(dy, indices, shape_of(params), axis, batch_dims), None
-
-
 @op
 def put_back(
     rows: Input, indices: Input, shape: Ints, axis: Axis, batch_dims: int, name: Name = None

@@ -48,6 +48,20 @@ def steps(tf: Any, optimizer: Any, in_graph: bool = False) -> list[Any]:
     return [a.numpy().ravel(), b.numpy(), own, int(optimizer.iterations), str(names)]
 
 
+def rows(tf: Any, optimizer: Any, in_graph: bool = False) -> list[Any]:
+    """What a variable is after three steps by gradients of some of its rows, one of them twice."""
+    r = np.random.RandomState(2)
+    v = tf.Variable(np.arange(8, dtype="f").reshape(4, 2) / 3 - 0.7, name="v")
+
+    def step(values: Any, indices: Any) -> None:
+        optimizer.apply_gradients([(tf.IndexedSlices(values, indices, tf.constant([4, 2])), v)])
+
+    call = tf.function(step) if in_graph else step
+    for indices in ([1, 3, 1], [0, 1, 3], [3, 3, 3]):
+        call(tf.constant(r.randn(3, 2).astype("f")), tf.constant(indices))
+    return [v.numpy().ravel(), [np.sum(own.numpy()) for own in optimizer.variables]]
+
+
 def make(tf: Any, kind: str, options: dict[str, Any]) -> Any:
     return getattr(tf.keras.optimizers, kind)(**{"learning_rate": 0.1, **options})
 
@@ -69,6 +83,9 @@ def cases(tf: Any) -> dict[str, Any]:
         found[f"{kind} {args} {options} config"] = lambda k=kind, a=args, o=options: str(
             getattr(schedules, k)(*a, **o).get_config()
         )
+    of_rows = [OPTIONS[i] for i in (0, 1, 2, 3, 4, 5, 7)]
+    for kind, options in [*((kind, options) for kind in NAMES for options in of_rows), *OWN]:
+        found[f"rows {kind} {options}"] = lambda k=kind, o=options: rows(tf, make(tf, k, o))
     return found
 
 

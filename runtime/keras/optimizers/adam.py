@@ -14,6 +14,7 @@ from typing import Any
 from agc import runtime as tf
 
 from .base import Optimizer
+from .rows import each
 
 
 class _Moments(Optimizer):
@@ -50,7 +51,7 @@ class _Moments(Optimizer):
         place = self._get_variable_index(variable)
         m, v = self._momentums[place], self._velocities[place]
         m.assign_add((gradient - m) * (1.0 - self.beta_1))
-        v.assign_add((tf.square(gradient) - v) * (1.0 - self.beta_2))
+        v.assign_add((each(tf.square, gradient) - v) * (1.0 - self.beta_2))
         return m, v
 
     def get_config(self) -> dict[str, Any]:
@@ -131,7 +132,7 @@ class Adamax(_Moments):
         place = self._get_variable_index(variable)
         m, u = self._momentums[place], self._velocities[place]
         m.assign_add((gradient - m) * (1.0 - self.beta_1))
-        u.assign(tf.maximum(self.beta_2 * u, tf.abs(gradient)))
+        u.assign(tf.maximum(self.beta_2 * u, tf.convert_to_tensor(each(tf.abs, gradient))))
         variable.assign_sub(rate * m / (u + self.epsilon))
 
 

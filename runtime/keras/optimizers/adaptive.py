@@ -15,6 +15,7 @@ from agc import runtime as tf
 
 from .. import initializers
 from .base import Optimizer
+from .rows import each, put_in, take_away
 
 
 class Adagrad(Optimizer):
@@ -38,8 +39,8 @@ class Adagrad(Optimizer):
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         total = self._accumulators[self._get_variable_index(variable)]
-        total.assign_add(tf.square(gradient))
-        variable.assign_sub(learning_rate * gradient / tf.sqrt(total + self.epsilon))
+        put_in(total, each(tf.square, gradient))
+        take_away(variable, gradient * learning_rate / tf.sqrt(total + self.epsilon))
 
     def get_config(self) -> dict[str, Any]:
         own = {"initial_accumulator_value": self.initial_accumulator_value, "epsilon": self.epsilon}
@@ -81,18 +82,18 @@ class RMSprop(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         place = self._get_variable_index(variable)
         average = self._velocities[place]
-        average.assign(self.rho * average + (1.0 - self.rho) * tf.square(gradient))
+        average.assign(self.rho * average + each(tf.square, gradient) * (1.0 - self.rho))
         spread = average + self.epsilon
         if self.centered:
             mean = self._average_gradients[place]
-            mean.assign(self.rho * mean + (1.0 - self.rho) * gradient)
+            mean.assign(self.rho * mean + gradient * (1.0 - self.rho))
             spread = average - tf.square(mean) + self.epsilon
-        step = learning_rate * gradient * tf.math.rsqrt(spread)
+        step = gradient * learning_rate * tf.math.rsqrt(spread)
         if self.momentum > 0:
             last = self._momentums[place]
             last.assign(self.momentum * last + step)
             step = tf.identity(last)
-        variable.assign_sub(step)
+        take_away(variable, step)
 
     def get_config(self) -> dict[str, Any]:
         own = {"rho": self.rho, "momentum": self.momentum, "epsilon": self.epsilon, "centered": self.centered}
@@ -119,10 +120,10 @@ class Adadelta(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         place = self._get_variable_index(variable)
         gradients, steps = self._gradients[place], self._steps[place]
-        gradients.assign(self.rho * gradients + (1.0 - self.rho) * tf.square(gradient))
+        gradients.assign(self.rho * gradients + each(tf.square, gradient) * (1.0 - self.rho))
         step = gradient * tf.sqrt(steps + self.epsilon) / tf.sqrt(gradients + self.epsilon)
-        steps.assign(self.rho * steps + (1.0 - self.rho) * tf.square(step))
-        variable.assign_sub(learning_rate * step)
+        steps.assign(self.rho * steps + each(tf.square, step) * (1.0 - self.rho))
+        take_away(variable, step * learning_rate)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "rho": self.rho, "epsilon": self.epsilon}
@@ -167,7 +168,7 @@ class Ftrl(Optimizer):
         l1, power = self.l1_regularization_strength, -self.learning_rate_power
         l2 = self.l2_regularization_strength + self.beta / (2.0 * learning_rate)
         shrunk = gradient + 2.0 * self.l2_shrinkage_regularization_strength * variable
-        before, total = accumulator**power, accumulator + tf.square(gradient)
+        before, total = accumulator**power, accumulator + each(tf.square, gradient)
         linear.assign_add(shrunk - (total**power - before) / learning_rate * variable)
         quadratic = total**power / learning_rate + 2.0 * l2
         variable.assign((tf.clip_by_value(linear, -l1, l1) - linear) / quadratic)

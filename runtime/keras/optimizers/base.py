@@ -24,6 +24,7 @@ from .. import initializers
 from ..naming import auto_name, snake_case
 from ..registry import serialized
 from ..variables import Weight, made
+from .rows import as_gradient, each, elements, put_in
 from .schedules import LearningRateSchedule, deserialize
 
 
@@ -250,7 +251,7 @@ class Optimizer(tf.Module):
 
         def wait() -> Any:
             for (gradient, _), (total, _) in zip(pairs, sums, strict=True):
-                total.assign_add(gradient)
+                put_in(total, gradient)
             return tf.constant(False)
 
         tf.cond(is_last, step, wait)
@@ -288,13 +289,17 @@ class Optimizer(tf.Module):
 
     def _clipped(self, gradients: list[Any]) -> list[Any]:
         if self.clipnorm is not None:
-            return [_with_norm(g, tf.sqrt(tf.reduce_sum(tf.square(g))), self.clipnorm) for g in gradients]
+            return [_with_norm(g, tf.sqrt(_squares(g)), self.clipnorm) for g in gradients]
         if self.clipvalue is not None:
-            return [tf.clip_by_value(g, -self.clipvalue, self.clipvalue) for g in gradients]
+            return [each(self._within, g) for g in gradients]
         if self.global_clipnorm is not None:
-            norm = tf.sqrt(tf.add_n([tf.reduce_sum(tf.square(g)) for g in gradients]))
-            return [_with_norm(g, norm, self.global_clipnorm) for g in gradients]
+            norm = tf.sqrt(tf.add_n([_squares(g) for g in gradients]))
+            return [_with_norm(tf.convert_to_tensor(g), norm, self.global_clipnorm) for g in gradients]
         return gradients
+
+    def _within(self, x: Any) -> Any:
+        bound = self.clipvalue or 0.0
+        return tf.clip_by_value(x, -bound, bound)
 
     def _average(self, variables: list[Any]) -> None:
         for variable in variables:
@@ -387,13 +392,17 @@ class Optimizer(tf.Module):
         return cls(**config)
 
 
+def _squares(gradient: Any) -> Any:
+    return tf.reduce_sum(tf.square(elements(gradient)))
+
+
 def _with_norm(gradient: Any, norm: Any, bound: float) -> Any:
     """The gradient, shortened by as much as `norm` is above `bound`."""
     return gradient * (bound / tf.maximum(norm, bound))
 
 
 def _with_gradients(gradients: list[Any], variables: list[Any]) -> list[tuple[Any, Any]]:
-    """The pairs of those that have a gradient, each of them dense and of the variable's dtype."""
+    """The pairs of those that have a gradient, each of them a tensor or rows."""
     if len(gradients) != len(variables):
         raise ValueError(
             f"There are {len(gradients)} gradients for {len(variables)} variables: one is needed for each"
@@ -408,4 +417,4 @@ def _with_gradients(gradients: list[Any], variables: list[Any]) -> list[tuple[An
             "did you forget to provide a `loss` argument?",
             stacklevel=3,
         )
-    return [(tf.convert_to_tensor(gradient), variable) for gradient, variable in pairs]
+    return [(as_gradient(gradient), variable) for gradient, variable in pairs]

@@ -14,6 +14,7 @@ from typing import Any
 from agc import runtime as tf
 
 from .base import Optimizer
+from .rows import take_away
 
 
 class SGD(Optimizer):
@@ -42,7 +43,7 @@ class SGD(Optimizer):
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         step = gradient * learning_rate
         if not self.momentum:
-            variable.assign_sub(step)
+            take_away(variable, step)
             return
         before = self._momentums[self._get_variable_index(variable)]
         momentum = before * self.momentum - step
