@@ -1,6 +1,6 @@
 """`InputSpec`: what a layer demands of its input's rank, dimensions and dtype.
 
->>> check(InputSpec(min_ndim=2), KerasTensor((3,)), "dense")
+>>> check(InputSpec(min_ndim=2), KerasTensor((3,)), "dense")  # doctest: +ELLIPSIS
 Traceback (most recent call last):
     ...
 ValueError: Input 0 of layer "dense" is incompatible with the layer: expected min_ndim=2, found ndim=1. ...
