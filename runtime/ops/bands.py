@@ -89,7 +89,7 @@ def tridiagonal_solve(
     """`x` with `matrix @ x == rhs`, for matrices of three diagonals, given as `tridiagonal_matmul` takes them.
 
     Args:
-        rhs: vectors [..., n], or matrices [..., n, k].
+        rhs: vectors [..., n], or matrices [..., n, k]; matrices where ranks are not known while a graph is made.
         transpose_rhs, conjugate_rhs: what to do with `rhs` first.
         partial_pivoting: always done, since it is no less exact.
         perturb_singular: not supported.
@@ -103,10 +103,8 @@ def tridiagonal_solve(
         raise ValueError("perturb_singular is not supported")
     rows = _compact(diagonals, diagonals_format)
     right = convert_to_tensor(rhs, rows.dtype)
-    if right.shape.rank is None or rows.shape.rank is None:
-        raise ValueError("tridiagonal_solve needs to know the ranks of its arguments: use `tf.ensure_shape`")
     right = conj(right) if conjugate_rhs else right
-    if right.shape.rank == rows.shape.rank - 1:
+    if right.shape.rank is not None and right.shape.rank + 1 == rows.shape.rank:
         return squeeze(tridiagonal_solution(rows, expand_dims(right, -1), name), [-1])  # type: ignore[no-any-return]
     if transpose_rhs:
         right = matrix_transpose(right)

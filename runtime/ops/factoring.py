@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes, errors
+from .. import dtypes, errors, shapes
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -20,7 +20,7 @@ from .attributes import DType
 from .casting import cast
 from .comparison import greater
 from .creation import eye, zeros_like
-from .declare import Input, Name, op
+from .declare import Input, Ints, Name, op
 from .decomposing import cholesky, svd
 from .diagonals import adjoint, band_part, set_diag
 from .extents import shape as shape_of
@@ -29,9 +29,9 @@ from .joining import concat
 from .linalg import matrix_shape, solvable, square_matrix, triangular_solve
 from .norms import norm
 from .ordering import argsort
+from .outlines import broadcast_dynamic_shape
 from .products import matmul
 from .reductions import reduce_max, reduce_sum
-from .selecting import gather
 from .shaping import broadcast_to, expand_dims
 
 
@@ -97,9 +97,7 @@ def _(dys: Any, ys: Any, input: Any, output_idx_type: Any) -> Any:
     inner = matmul(lower, d_lower, adjoint_a=True)
     whole = inner - band_part(inner, 0, -1) + band_part(matmul(d_upper, upper, adjoint_b=True), 0, -1)
     right = adjoint(triangular_solve(upper, adjoint(whole), lower=False))
-    return gather(
-        triangular_solve(lower, right, adjoint=True), argsort(order), axis=-2, batch_dims=_batch_rank(order)
-    )
+    return rows_in_order(triangular_solve(lower, right, adjoint=True), argsort(order))
 
 
 def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
@@ -109,16 +107,31 @@ def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
     return set_diag(lower, zeros_like(factors[..., 0]) + 1), upper
 
 
-def _batch_rank(perm: Tensor) -> int:
-    rank = perm.shape.rank
-    if rank is None:
-        raise ValueError("the rank of a permutation of rows must be known: use `tf.ensure_shape`")
-    return rank - 1
+@op
+def rows_in_order(matrix: Input, order: Ints, name: Name = None) -> Spec:
+    """The rows of matrices, taken in this order, which is that of each.
+
+    >>> rows_in_order([[1., 2.], [3., 4.]], [1, 0]).numpy().tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
+    """
+    shape = matrix_shape(matrix, "rows_in_order")
+    return Spec(matrix.dtype, shape and shapes.merge(shape[:-1], order.shape) and shape)
 
 
-def _in_order(x: Tensor, perm: Tensor) -> Tensor:
-    """The rows of matrices, taken in this order."""
-    return gather(x, perm, axis=-2, batch_dims=_batch_rank(perm))  # type: ignore[no-any-return]
+@rows_in_order.kernel
+def _(matrix: Array, order: Array) -> Array:
+    if order.shape != matrix.shape[:-1]:
+        raise errors.InvalidArgumentError(
+            f"an order {order.shape} is none of rows of matrices {matrix.shape}"
+        )
+    if np.any((order < 0) | (order >= max(matrix.shape[-2], 1))):
+        raise errors.InvalidArgumentError(f"the order of rows must have indices in [0, {matrix.shape[-2]})")
+    return np.take_along_axis(matrix, order[..., None], -2)
+
+
+@rows_in_order.gradient
+def _(dy: Any, y: Any, matrix: Any, order: Any) -> Any:
+    return rows_in_order(dy, argsort(order)), None
 
 
 def lu_reconstruct(
@@ -130,7 +143,7 @@ def lu_reconstruct(
     [[2.0, 1.0], [4.0, 4.0]]
     """
     lower, upper = _triangles(convert_to_tensor(lower_upper))
-    return _in_order(matmul(lower, upper), argsort(convert_to_tensor(perm)))
+    return rows_in_order(matmul(lower, upper), argsort(convert_to_tensor(perm)), name)  # type: ignore[no-any-return]
 
 
 def lu_solve(
@@ -144,13 +157,12 @@ def lu_solve(
     factors, order = convert_to_tensor(lower_upper), convert_to_tensor(perm)
     lower, upper = _triangles(factors)
     right = convert_to_tensor(rhs, factors.dtype)
-    if right.shape.rank == 2 and (order.shape.rank or 1) > 1:
-        right = broadcast_to(right, _with_batch(factors, right))
-    return triangular_solve(upper, triangular_solve(lower, _in_order(right, order)), lower=False, name=name)  # type: ignore[no-any-return]
-
-
-def _with_batch(factors: Tensor, right: Tensor) -> Any:
-    return concat([shape_of(factors)[:-2], shape_of(right)], 0)
+    if right.shape.rank is None or order.shape.rank is None or right.shape.rank != order.shape.rank + 1:
+        outer = broadcast_dynamic_shape(shape_of(order)[:-1], shape_of(right)[:-2])
+        right = broadcast_to(right, concat([outer, shape_of(right)[-2:]], 0))
+        order = broadcast_to(order, shape_of(right)[:-1])
+    between = triangular_solve(lower, rows_in_order(right, order))
+    return triangular_solve(upper, between, lower=False, name=name)  # type: ignore[no-any-return]
 
 
 def lu_matrix_inverse(

@@ -23,7 +23,7 @@ from .diagonals import band_part
 from .elementwise import conj, imag, real
 from .families import CURVED, Array, demand
 from .products import matmul
-from .shaping import expand_dims
+from .shaping import expand_dims, fitted
 
 SOLVABLE = CURVED - {dtypes.float16}
 
@@ -201,17 +201,25 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
 def triangular_solve(
     matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
 ) -> Spec:
-    """As `solve`, for a triangular matrix: the other half of `matrix` is not looked at.
+    """As `solve`, for a triangular matrix: the other half of `matrix` is not looked at. Batches are broadcast.
 
     >>> triangular_solve([[2., 9.], [1., 1.]], [[2.], [3.]]).numpy().tolist()
     [[1.0], [2.0]]
     """
-    return _solution(matrix, rhs, "triangular_solve")
+    square, right = square_matrix(matrix, "triangular_solve"), matrix_shape(rhs, "triangular_solve")
+    if square is None or right is None:
+        return Spec(rhs.dtype, None)
+    rows = shapes.merge(square[-1:], right[-2:-1])
+    outer = shapes.broadcast(square[:-2], right[:-2])
+    assert rows is not None
+    return Spec(rhs.dtype, None if outer is None else (*outer, *rows, right[-1]))
 
 
 @triangular_solve.kernel
 def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
     half = np.tril(matrix) if lower else np.triu(matrix)
+    half = half.reshape((1,) * (rhs.ndim - half.ndim) + half.shape)
+    rhs = rhs.reshape((1,) * (half.ndim - rhs.ndim) + rhs.shape)
     return solvable(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
 
 
@@ -221,6 +229,6 @@ def _(dy: Any, y: Any, matrix: Any, rhs: Any, lower: bool, adjoint: bool) -> Any
 
     def to_matrix() -> Any:
         whole = times(y, to_rhs, adjoint_b=True) if adjoint else times(to_rhs, y, adjoint_b=True)
-        return -band_part(whole, -1, 0) if lower else -band_part(whole, 0, -1)
+        return fitted(-band_part(whole, -1, 0) if lower else -band_part(whole, 0, -1), matrix)
 
-    return to_matrix, to_rhs
+    return to_matrix, fitted(to_rhs, rhs)

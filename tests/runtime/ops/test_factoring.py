@@ -112,3 +112,17 @@ def test_diagonals_of_tensors() -> None:
     assert L.tensor_diag_part(whole).numpy().tolist() == [[1, 2], [3, 4]]
     with pytest.raises(ValueError, match="even rank"):
         L.tensor_diag_part([1, 2])
+
+
+def test_solutions_of_one_system_for_many_right_sides_and_the_other_way_round() -> None:
+    a, b = matrices(np.float64, 2, 3, 3), matrices(np.float64, 3, 2)
+    found = everywhere(lambda m, r: L.lu_solve(*L.lu(m), r), a, b)
+    close(a @ found, np.broadcast_to(b, (2, 3, 2)))
+    found = everywhere(lambda m, r: L.triangular_solve(m, r), a[0], matrices(np.float64, 2, 3, 4))
+    close(np.tril(a[0]) @ found, matrices(np.float64, 2, 3, 4))
+    found = everywhere(lambda m, r: L.triangular_solve(m, r), a, b)
+    close(np.tril(a) @ found, np.broadcast_to(b, (2, 3, 2)))
+    found = everywhere(lambda m, r: L.lu_solve(*L.lu(m), r), a[0], matrices(np.float64, 2, 3, 4))
+    close(a[0] @ found, matrices(np.float64, 2, 3, 4))
+    everywhere(lambda m: L.lu_reconstruct(*L.lu(m)), a)
+    everywhere(lambda m: L.lu_matrix_inverse(*L.lu(m)), a)
