@@ -24,10 +24,11 @@ def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Ex
         if operation.origin:
             error.add_note(f"  at {operation.origin}")
         return error
-    if not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
+    refusal = None if isinstance(error, (errors.OpError, MemoryError)) else _refusal(operation, inputs)
+    if refusal is None and not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
         error.add_note(_placed(f"[op {operation.type}]", operation))
         return error
-    found = failure(error, _reason(error, operation, inputs) if isinstance(error, OF_COMPUTING) else None)
+    found = failure(error, refusal)
     if found.op is None:
         found.op_type, found.op = found.op_type or operation.type, operation
     restate(found, _placed(f"{found.message} {_place(found, operation, inputs)}", operation))
@@ -44,11 +45,11 @@ def _placed(text: str, operation: Operation) -> str:
     return f"{text}\n  at {operation.origin}" if operation.origin else text
 
 
-def _reason(error: Exception, operation: Operation, inputs: Sequence[Any]) -> str:
-    """The reason that the operation's own rule gives on these inputs, else the kernel's."""
+def _refusal(operation: Operation, inputs: Sequence[Any]) -> str | None:
+    """The reason that the operation's own rule gives on these inputs, if it refuses them."""
     if not operation.regions and all(isinstance(x, (np.ndarray, np.generic)) for x in inputs):
         try:
             operation.op.infer([Constant(np.asarray(x)) for x in inputs], operation.attrs)
         except (errors.OpError, *OF_COMPUTING) as refusal:
             return refusal.message if isinstance(refusal, errors.OpError) else reason_of(refusal)
-    return reason_of(error)
+    return None

@@ -261,7 +261,7 @@ class Op:
             elif kind == "Same":
                 tensor = self._tensor(values[i], i, hint)
                 hint = hint or tensor.dtype
-                self._check_same(tensor, hint, len(tensors))
+                self._check_same(tensor, hint, len(tensors), i)
                 tensors.append(tensor)
             elif kind == "Inputs":
                 tensors.extend(self._tensor_list(values[i], i))
@@ -314,16 +314,16 @@ class Op:
         for item in items:
             tensor = self._tensor(item, position, hint)
             hint = hint or tensor.dtype
-            self._check_same(tensor, hint, len(tensors))
+            self._check_same(tensor, hint, len(tensors), position)
             tensors.append(tensor)
         return tensors
 
-    def _check_same(self, tensor: Tensor, dtype: dtypes.DType, number: int) -> None:
+    def _check_same(self, tensor: Tensor, dtype: dtypes.DType, number: int, position: int) -> None:
         if tensor.dtype is dtype:
             return
         self._refuse(
             f"cannot compute {self.name} as input #{number} (zero-based) was expected to be a {dtype.name} tensor "
-            f"but is a {tensor.dtype.name} tensor"
+            f"but is a {tensor.dtype.name} tensor (argument `{self.parameters[position]}`)"
         )
 
     def _check_integers(self, tensor: Tensor, position: int) -> None:
