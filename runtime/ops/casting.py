@@ -19,6 +19,7 @@ from ..type_spec import MeetsCompositeError
 from .attributes import DType
 from .declare import Input, Name, Same, op
 from .families import CURVED, EVERY, FLOATS, NUMERIC, Array, demand
+from .refusing import PythonTypeError
 
 
 def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
@@ -73,7 +74,7 @@ def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
     [0, 255, 7]
     """
     if value.dtype not in NUMERIC or dtype not in NUMERIC:
-        raise TypeError(f"saturate_cast converts numbers, not {value.dtype.name} to {dtype.name}")
+        raise PythonTypeError(f"saturate_cast converts numbers, not {value.dtype.name} to {dtype.name}")
     return Spec(dtype, value.shape)
 
 

@@ -114,6 +114,8 @@ def _(
     split = by_row and np.ndim(arr) == 2
     rows = np.reshape(arr, (arr.shape[0], -1) if split else (1, -1)).astype(np.int64)
     width = max(int(minlength), int(rows.max(initial=-1)) + 1)
+    if maxlength < -1:
+        raise ValueError(f"maxlength must be non-negative, got: {int(maxlength)}")
     if maxlength >= 0:
         width = min(width, int(maxlength))
     inside = rows < width

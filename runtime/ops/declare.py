@@ -60,7 +60,7 @@ from ..tensor import (
 from ..type_spec import MeetsCompositeError
 from . import narrow
 from .attributes import READERS
-from .refusing import OF_COMPUTING, is_raised_here, refused, ruled_out, throw
+from .refusing import OF_COMPUTING, refused, ruled_out, throw
 
 REGISTRY: dict[str, Op] = {}
 """Every operation that has been imported, by the name that it has in graphs."""
@@ -388,12 +388,9 @@ class Op:
         return outputs
 
     def _specs(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
-        """What the rule says of a call that runs at once: a TypeError it raises stays one."""
+        """What the rule says of a call that runs at once."""
         try:
             return self.infer(operands, attrs)
-        except TypeError as error:
-            raw = not is_raised_here(error)
-            throw((refused if raw else ruled_out)(error, self, operands, attrs), error)
         except (errors.OpError, *OF_COMPUTING) as error:
             throw(refused(error, self, operands, attrs), error)
 

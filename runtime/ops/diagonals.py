@@ -133,11 +133,23 @@ def band_part(input: Input, num_lower: Axis, num_upper: Axis, name: Name = None)
     """
     demand(input, NUMERIC | BOOLS, "band_part")
     _of_rank(input, 2, "band_part")
+    if input.shape is not None:
+        _check_band(num_lower, num_upper, input.shape)
     return input.spec  # type: ignore[no-any-return]
+
+
+def _check_band(num_lower: int, num_upper: int, shape: Any) -> None:
+    for what, number, of, size in (
+        ("num_lower", num_lower, "rows", shape[-2]),
+        ("num_upper", num_upper, "columns", shape[-1]),
+    ):
+        if size is not None and number > size:
+            raise ValueError(f"{what} must be negative or at most the number of {of} ({size}), got: {number}")
 
 
 @band_part.kernel
 def _(input: Array, num_lower: int, num_upper: int) -> Array:
+    _check_band(num_lower, num_upper, input.shape)
     upper = np.triu(input, -num_lower) if num_lower >= 0 else input
     return np.tril(upper, num_upper) if num_upper >= 0 else upper
 

@@ -324,6 +324,8 @@ def split_sizes(
 
 def _part_sizes(sizes: tuple[int, ...], total: int) -> tuple[int, ...]:
     """The sizes with -1 replaced by what is left."""
+    if min(sizes, default=0) < -1:
+        raise ValueError(f"size_splits must be at least 0, or -1 for what is left, not {list(sizes)}")
     rest = total - sum(size for size in sizes if size != -1)
     if rest < 0 or (rest and -1 not in sizes):
         raise ValueError(

@@ -244,13 +244,21 @@ def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: 
     <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>
     """
     width = integer(maxlen)
+    if width is not None:
+        _check_width(width)
     if width == -1:
         width = None if lengths.value is None else int(lengths.value.max(initial=0))
     return Spec(dtype, None if lengths.shape is None else (*lengths.shape, width))
 
 
+def _check_width(maxlen: int) -> None:
+    if maxlen < -1:
+        raise ValueError(f"maxlen must be non-negative, got: {maxlen}")
+
+
 @length_mask.kernel
 def _(lengths: Array, maxlen: Array, dtype: dtypes.DType) -> Array:
+    _check_width(int(maxlen))
     width = int(maxlen) if maxlen >= 0 else int(np.max(lengths, initial=0))
     return (np.arange(width) < np.expand_dims(lengths, -1)).astype(dtype.numpy)
 
@@ -302,6 +310,10 @@ def reverse_rows(
 def _(input: Array, seq_lengths: Array, seq_axis: int, batch_axis: int) -> Array:
     rows = np.moveaxis(input, (batch_axis, seq_axis), (0, 1))
     size = rows.shape[1]
+    if seq_lengths.min(initial=0) < 0:
+        raise errors.InvalidArgumentError(
+            f"seq_lens({seq_lengths.min()}) < 0: seq_lengths must not be negative"
+        )
     if seq_lengths.max(initial=0) > size:
         raise errors.InvalidArgumentError(f"seq_lens({seq_lengths.max()}) > input.dims({seq_axis}) = {size}")
     steps, ends = np.arange(size), seq_lengths[:, None]

@@ -18,7 +18,7 @@ from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import DType
 from .declare import Input, Ints, Name, Same, op
-from .static import checked_dims, dims, integer
+from .static import checked_dims, checked_size, dims, size
 
 Array = Any
 
@@ -236,10 +236,10 @@ def random_categorical(
     """
     if logits.shape is not None and len(logits.shape) != 2:
         raise ValueError(f"logits should be a matrix, got shape {logits.shape}")
-    return Spec(dtype, (logits.shape and logits.shape[0], integer(num_samples)))
+    return Spec(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples")))
 
 
 @random_categorical.kernel
 def _(logits: Array, num_samples: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
     source = seeds.stream(f"categorical {dtype.name}", seed, seed2, stream)
-    return variates.categories(source, logits, int(num_samples)).astype(dtype.numpy)
+    return variates.categories(source, logits, checked_size(num_samples, "num_samples")).astype(dtype.numpy)

@@ -14,7 +14,8 @@ from ..ir.specs import Spec
 from ..tensor import EagerTensor
 from .attributes import Axis, DType
 from .declare import Input, Ints, Name, Same, op
-from .static import integer
+from .families import INTEGERS, demand
+from .static import checked_size, integer, size
 
 Array = Any
 
@@ -175,16 +176,18 @@ def chosen_rows(
     array([[False,  True],
            [ True, False]])>
     """
+    demand(indices, INTEGERS, "one_hot, argument `indices`,")
+    number = size(depth, "depth")
     if indices.shape is None:
         return Spec(on_value.dtype, None)
     place = shapes.normal_axis(axis, len(indices.shape) + 1)
-    return Spec(on_value.dtype, (*indices.shape[:place], integer(depth), *indices.shape[place:]))
+    return Spec(on_value.dtype, (*indices.shape[:place], number, *indices.shape[place:]))
 
 
 @chosen_rows.kernel
 def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
     place = axis % (np.ndim(indices) + 1)
-    row = np.arange(int(depth)).reshape(-1, *(1,) * (np.ndim(indices) - place))
+    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (np.ndim(indices) - place))
     return np.where(np.expand_dims(indices, place) == row, on_value, off_value)
 
 

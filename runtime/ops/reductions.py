@@ -39,6 +39,7 @@ from .families import (
     demand,
     real_part,
 )  # fmt: skip
+from .refusing import PythonTypeError
 from .selecting import choose
 from .static import checked_dims, dims
 
@@ -294,7 +295,7 @@ def _(dy: Any, y: Any, x: Any, axis: Axes) -> Any:
 
 def _spread(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:
     if x.dtype in INTEGERS:
-        raise TypeError("Input must be either real or complex. Received integer type.")
+        raise PythonTypeError("Input must be either real or complex. Received integer type.")
     demand(x, CURVED, what)
     return Spec(real_part(x.dtype), reduced(x.shape, axis, keepdims))
 

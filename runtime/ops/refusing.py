@@ -30,11 +30,21 @@ _PYTHONS = (ValueError, IndexError, AssertionError)
 _UNFIT = "the arguments do not fit each other"
 _NUMPY = os.path.dirname(np.__file__)
 _RAISE = dis.opmap["RAISE_VARARGS"]
+_HERE = __name__.split(".")[0]
 _WIDEST = 60
+
+
+class PythonTypeError(TypeError):
+    """A rule's TypeError that is one where operations run at once, too; others are InvalidArgumentErrors there.
+
+    TensorFlow finds these in Python, and not in a kernel.
+    """
 
 
 def refused(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
     """What to raise when the kernel of `op`, or its rule where it runs at once, failed with `error`."""
+    if isinstance(error, PythonTypeError):
+        return ruled_out(error, op, inputs, attrs)
     found = failure(error)
     found.op_type = found.op_type or op.name
     if not speaks_for_itself(found, op):
@@ -75,7 +85,7 @@ def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
 
 def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
     """What to raise when the rule of `op` failed with `error` while a graph is made: a ValueError or TypeError."""
-    if type(error).__module__.startswith(__name__.split(".")[0]):
+    if type(error).__module__.startswith(_HERE) and not isinstance(error, PythonTypeError):
         return error
     kind = TypeError if isinstance(error, TypeError) and is_raised_here(error) else ValueError
     return kind(named(kind(reason_of(error)), op, inputs, attrs))

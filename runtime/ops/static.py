@@ -46,6 +46,19 @@ def integer(operand: Any) -> int | None:
     return operand.elements[0] if operand.elements else None
 
 
+def size(operand: Any, what: str) -> int | None:
+    """Like `integer`, of a number of things: ValueError for a negative one."""
+    known = integer(operand)
+    return None if known is None else checked_size(known, what)
+
+
+def checked_size(number: Any, what: str) -> int:
+    """For kernels: a number of things as an int; ValueError for a negative one."""
+    if number < 0:
+        raise ValueError(f"{what} must be non-negative, got: {int(number)}")
+    return int(number)
+
+
 def known_elements(operand: Any) -> tuple[int | None, ...] | None:
     """Like `integers`, for any operand: None unless it is a scalar or short vector of integers."""
     shape = operand.shape

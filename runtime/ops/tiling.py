@@ -320,6 +320,10 @@ def roll(input: Input, shift: Ints, axis: Ints, name: Name = None) -> Spec:
     """
     integers(shift)  # refuses what is no vector of integers
     integers(axis)
+    if not shapes.compatible(shift.shape, axis.shape):
+        raise ValueError(
+            f"shift and axis must have the same size: {shapes.show(shift.shape)}, {shapes.show(axis.shape)}"
+        )
     return Spec(input.dtype, input.shape)
 
 
@@ -328,6 +332,8 @@ def _(input: Array, shift: Array, axis: Array) -> Array:
     for place in as_tuple(axis):
         if not -input.ndim <= place < input.ndim:
             raise ValueError(f"axis {place} is out of range")
+    if shift.shape != axis.shape:
+        raise ValueError(f"shift and axis must have the same size: {shift.shape}, {axis.shape}")
     return np.roll(input, as_tuple(shift), as_tuple(axis))
 
 

@@ -42,7 +42,9 @@ class Policy(NamedTuple):
         return self.replacement if self.errors == "replace" else None
 
 
-def _check(errors: str, encoding: str, output: str | None = None) -> None:
+def _check(errors: str, encoding: str, replacement_char: int, output: str | None = None) -> None:
+    if not 0 <= replacement_char <= 0x10FFFF:
+        raise ValueError(f"replacement_char out of unicode codepoint range: {replacement_char}")
     if errors not in POLICIES:
         raise ValueError(
             f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: {', '.join(POLICIES)}"
@@ -113,7 +115,7 @@ def unicode_transcode(
     b'\\x00\\xe9'
     """
     demand(input, STRINGS, "unicode_transcode")
-    _check(errors, input_encoding, output_encoding)
+    _check(errors, input_encoding, replacement_char, output_encoding)
     return Spec(dtypes.string, input.shape)
 
 
@@ -153,7 +155,7 @@ def unicode_code_points(
     ([233, 8364, 97], [0, 2, 0], [2, 1])
     """
     demand(input, STRINGS, "unicode_decode")
-    _check(errors, input_encoding)
+    _check(errors, input_encoding, replacement_char)
     if input.shape is not None and len(input.shape) != 1:
         raise ValueError(f"unicode_code_points takes a vector, not a tensor of shape {input.shape}")
     count = None if input.shape is None else input.shape[0]
@@ -188,7 +190,7 @@ def unicode_encode_rows(
     """
     demand(values, frozenset({dtypes.int32}), "unicode_encode")
     demand(row_splits, frozenset({dtypes.int32, dtypes.int64}), "unicode_encode")
-    _check(errors, "utf-8", output_encoding)
+    _check(errors, "utf-8", replacement_char, output_encoding)
     if any(operand.shape is not None and len(operand.shape) != 1 for operand in (values, row_splits)):
         raise ValueError("unicode_encode_rows takes vectors")
     count = None if row_splits.shape is None else row_splits.shape[0]

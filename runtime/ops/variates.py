@@ -25,7 +25,7 @@ from .families import FLOATS, INTEGERS, NUMERIC, Array, demand
 from .shaping import fitted
 from .special import igamma_slope
 from .stateless import seeded, stream_of
-from .static import checked_dims, dims, integer
+from .static import checked_dims, checked_size, dims, integer, size
 
 _PARTS = (1 << 64) - 1
 
@@ -278,12 +278,14 @@ def seeded_categorical(
     demand(logits, FLOATS, "stateless_categorical")
     if logits.shape is not None and len(logits.shape) != 2:
         raise ValueError(f"logits should be a matrix, got shape {shapes.show(logits.shape)}")
-    return seeded(Spec(dtype, (logits.shape and logits.shape[0], integer(num_samples))), seed)
+    return seeded(Spec(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples"))), seed)
 
 
 @seeded_categorical.kernel
 def _(logits: Array, num_samples: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    return variates.categories(stream_of(seed), logits, int(num_samples)).astype(dtype.numpy)
+    return variates.categories(stream_of(seed), logits, checked_size(num_samples, "num_samples")).astype(
+        dtype.numpy
+    )
 
 
 seeded_categorical.no_gradient("whole numbers do not move by a little")

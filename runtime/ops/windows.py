@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import errors, shapes
+from .. import errors
 from ..ir.builder import current
+from .attributes import read_axes
 
 Array = Any
 Pairs = tuple[int, ...]
@@ -133,6 +134,8 @@ def output_size(
     >>> output_size(5, 3, 2, 1, "VALID"), output_size(5, 3, 2, 1, "SAME"), output_size(None, 3, 1, 1, "SAME")
     (2, 3, None)
     """
+    if padding not in ("SAME", "VALID", "EXPLICIT"):
+        raise ValueError(f"padding must be 'SAME' or 'VALID', or EXPLICIT with numbers, not {padding!r}")
     if size is None:
         return None
     if padding == "SAME":
@@ -174,8 +177,7 @@ def per_axis(value: Any, spatial: int, channels_first: bool, what: str) -> tuple
     >>> per_axis(2, 2, False, "strides"), per_axis([1, 2, 3, 1], 2, False, "strides")
     ((2, 2), (2, 3))
     """
-    given = (1,) if value is None else shapes.as_dims(value)
-    assert given is not None
+    given = _integers(value, what)
     if len(given) == spatial + 2:
         batch, channels = given[0], given[1 if channels_first else -1]
         if (batch, channels) != (1, 1):
@@ -184,10 +186,16 @@ def per_axis(value: Any, spatial: int, channels_first: bool, what: str) -> tuple
     if len(given) not in (1, spatial):
         lengths = ", ".join(map(str, sorted({1, spatial})))
         raise ValueError(f"{what} should be of length {lengths} or {spatial + 2} but was {len(given)}")
-    sizes = tuple(size for size in given if size)
-    if len(sizes) < len(given):
-        raise ValueError(f"{what} must be positive, not {list(given)}")
-    return sizes if len(sizes) == spatial else sizes * spatial
+    if min(given) <= 0:
+        raise refusal(f"{what} must be positive, not {list(given)}")
+    return given if len(given) == spatial else given * spatial
+
+
+def _integers(value: Any, what: str) -> tuple[int, ...]:
+    try:
+        return (1,) if value is None else read_axes(value) or ()
+    except TypeError as error:
+        raise TypeError(f"{what}: {error}") from None
 
 
 def read_padding(padding: Any, spatial: int, channels_first: bool, what: str) -> tuple[str, Pairs]:

@@ -90,7 +90,7 @@ def examples() -> Examples:
         patch.setattr(Op, "run", run)
         for name in MODULES:
             lines: list[str] = []
-            runner = doctest.DocTestRunner(verbose=False)
+            runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
             for test in doctest.DocTestFinder().find(importlib.import_module(name)):
                 runner.run(test, out=lines.append)
             found.failures[name] = lines
