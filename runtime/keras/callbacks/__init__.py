@@ -7,8 +7,10 @@ from .deciding import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau, T
 from .progress import ProgbarLogger
 from .recording import CSVLogger, LambdaCallback
 from .saving import ModelCheckpoint
+from .tensorboard import TensorBoard
 
 __all__ = [
     "CSVLogger", "Callback", "CallbackList", "EarlyStopping", "History", "LambdaCallback", "LearningRateScheduler",
-    "ModelCheckpoint", "ProgbarLogger", "ReduceLROnPlateau", "TerminateOnNaN",
+    "ModelCheckpoint", "ProgbarLogger", "ReduceLROnPlateau", "TensorBoard",
+    "TerminateOnNaN",
 ]  # fmt: skip
