@@ -70,10 +70,11 @@ def identity_n(input: Sequence[Any], name: str | None = None) -> list[Any]:
     >>> [int(x) for x in identity_n([1, 2])]
     [1, 2]
     """
-    if not input:
+    tensors = list(input)
+    if not tensors:
         message = "identity_n needs at least one tensor"
         raise errors.InvalidArgumentError(message, "identity_n") if current() is None else ValueError(message)
-    return [identity(tensor, name=name) for tensor in input]
+    return [identity(tensor, name=name) for tensor in tensors]
 
 
 def tuple(tensors: Sequence[Any], control_inputs: Any = None, name: str | None = None) -> list[Any]:

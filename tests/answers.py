@@ -40,6 +40,14 @@ DIFFERENT = {
     "c(2)+np.array([1.5,2.])", "np.float64(1.5)+c(2)",
     # Python's built-in functions take tensors, also outside of graphs, where converted code may call them.
     "divmod(c(7),2)",
+    # What an operation finds wrong with its arguments is an InvalidArgumentError, in Python code a ValueError.
+    "tf.image.rgb_to_hsv(c([1.,2.]))", "tf.image.hsv_to_rgb(c([1.,2.]))", "tf.strings.bytes_split(c([1]))",
+    "tf.strings.format('{}',[1,2])", "tf.random.stateless_uniform([3,2],seed=[1],dtype=tf.int32)",
+    "tf.random.stateless_normal([3,2],seed=[1,2],alg='threefry')",
+    "tf.random.stateless_normal([3,2],seed=[1],alg='threefry')",
+    "tf.map_fn(tf.reduce_sum,tf.ragged.constant([[1,2],[],[3]]))",
+    # An empty list is a float32, also where booleans are meant.
+    "tf.math.reduce_any([])",
     # The processor decides what infinity is as uint64.
     "tf.cast([nan,inf,-1.,5e9],tf.uint64)",
 }  # fmt: skip

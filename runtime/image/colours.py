@@ -15,7 +15,7 @@ from ..ops.casting import cast
 from ..ops.creation import zeros_like
 from ..ops.declare import Name
 from ..ops.elementwise import abs
-from ..ops.families import FLOATS, demand
+from ..ops.families import FLOATS, demand, wrong
 from ..ops.joining import stack
 from ..ops.products import tensordot
 from ..ops.reductions import reduce_max, reduce_min
@@ -43,9 +43,9 @@ _YUV_TO_RGB = [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0
 def _channels(images: Any, what: str, count: int) -> Tensor:
     x = convert_to_tensor(images)
     if x.shape.rank == 0:
-        raise ValueError(f"{what}: a scalar has no channels")
+        raise wrong(f"{what}: a scalar has no channels")
     if x.shape.rank is not None and x.shape[-1] not in (None, count):
-        raise ValueError(f"{what}: the last axis must have the size {count}, not {x.shape[-1]}")
+        raise wrong(f"{what}: the last axis must have the size {count}, not {x.shape[-1]}")
     return x
 
 

@@ -94,6 +94,8 @@ def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> 
     [0.0, 100.0]
     """
     x = convert_to_tensor(features)
+    if not x.dtype.is_floating:
+        raise ValueError(f"`features.dtype` must be a floating point tensor. Received: {x.dtype.name}")
     if approximate:
         cubic = x + multiply(multiply(multiply(x, x), x), 0.044715)
         chance = tanh(multiply(cubic, np.sqrt(2 / np.pi).item()))

@@ -112,7 +112,7 @@ def _(
             f"`weights` must be the same shape as `arr` or a length-0 `Tensor`, received {np.shape(weights)}"
         )
     split = by_row and np.ndim(arr) == 2
-    rows = np.reshape(arr, (arr.shape[0], -1) if split else (1, -1)).astype(np.int64)
+    rows = np.reshape(arr, np.shape(arr) if split else (1, np.size(arr))).astype(np.int64)
     width = max(int(minlength), int(rows.max(initial=-1)) + 1)
     if maxlength < -1:
         raise ValueError(f"maxlength must be non-negative, got: {int(maxlength)}")

@@ -57,6 +57,11 @@ def demand(operand: Any, allowed: DTypes, what: str) -> None:
     raise TypeError(message)
 
 
+def wrong(message: str) -> Exception:
+    """The error for an argument of a wrong shape or value: InvalidArgumentError at once, ValueError in a graph."""
+    return errors.InvalidArgumentError(message) if current() is None else ValueError(message)
+
+
 def same(dtype: dtypes.DType) -> dtypes.DType:
     """The result has the dtype of the inputs."""
     return dtype

@@ -11,6 +11,7 @@ Strings of one length are computed together.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -188,7 +189,7 @@ def row_fingerprints(data: Input, method: str = "farmhash64", name: Name = None)
 
 @row_fingerprints.kernel
 def _(data: Array, method: str) -> Array:
-    rows = np.ascontiguousarray(data).reshape(len(data), -1)
+    rows = np.ascontiguousarray(data).reshape(len(data), math.prod(data.shape[1:]))
     if string.numpy == data.dtype:
         words = of_strings(rows.reshape(-1))
         if data.ndim == 1:

@@ -18,6 +18,7 @@ from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import Axis
+from .creation import zeros
 from .declare import Input, Ints, Name, Same, op
 from .extents import shape as shape_of
 from .families import NUMERIC, Array, demand
@@ -46,7 +47,9 @@ def frame(
     >>> frame([1, 2, 3, 4], 3, 2, pad_end=True, pad_value=9).numpy().tolist()
     [[1, 2, 3], [3, 4, 9]]
     """
-    return framed(signal, frame_length, frame_step, pad_value, bool(pad_end), axis, name)  # type: ignore[no-any-return]
+    signal = convert_to_tensor(signal)
+    padding = pad_value if pad_end else zeros([], signal.dtype)
+    return framed(signal, frame_length, frame_step, padding, bool(pad_end), axis, name)  # type: ignore[no-any-return]
 
 
 @op(name="frame")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,14 @@ from .families import FLOATS, REAL, Array, demand
 from .shaping import transpose
 
 
-def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> tuple[Tensor, Tensor]:
+class IsotonicRegression(NamedTuple):
+    """What `isotonic_regression` finds."""
+
+    output: Tensor
+    segments: Tensor
+
+
+def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
     """The monotonous sequences along `axis` that are closest to `inputs`, and the number of each element's pool.
 
     Neighbours are pooled where they violate the order; pools of one mean beside each other may stay apart.
@@ -42,7 +49,7 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
     order = [*range(place), *range(place + 1, rank), place]
     back = [order.index(i) for i in range(rank)]
     found, pools = pooled_violators(-transpose(x, order) if not decreasing else transpose(x, order))
-    return transpose(found if decreasing else -found, back), transpose(pools, back)
+    return IsotonicRegression(transpose(found if decreasing else -found, back), transpose(pools, back))
 
 
 @op

@@ -14,7 +14,7 @@ from .. import dtypes, errors, shapes
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
-from .arithmetic import divide
+from .arithmetic import divide, divide_no_nan
 from .casting import cast
 from .creation import zeros_like
 from .declare import Input, Ints, Name, op
@@ -81,7 +81,7 @@ def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
 def compute_average_loss(
     per_example_loss: TensorLike, sample_weight: Any = None, global_batch_size: Any = None
 ) -> Tensor:
-    """The sum of losses, weighted, divided by the size of the batch.
+    """The sum of losses, weighted, divided by the size of the batch; 0 for an empty batch.
 
     >>> compute_average_loss([1., 2., 3.], sample_weight=[1., 0., 1.], global_batch_size=2).numpy().tolist()
     2.0
@@ -102,7 +102,8 @@ def compute_average_loss(
         while (weights.shape.rank or 0) < (loss.shape.rank or 0) and weights.shape.rank:
             weights = expand_dims(weights, -1)
         loss = loss * weights
-    return divide(reduce_sum(loss), cast(batch, loss.dtype))
+    total = _fractional(reduce_sum(loss))
+    return divide_no_nan(total, cast(batch, total.dtype))  # type: ignore[no-any-return]
 
 
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
@@ -111,7 +112,12 @@ def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     >>> scale_regularization_loss([1., 3.]).numpy().tolist()
     4.0
     """
-    return reduce_sum(regularization_loss)  # type: ignore[no-any-return]
+    return _fractional(reduce_sum(regularization_loss))
+
+
+def _fractional(total: Tensor) -> Tensor:
+    """Whole numbers as the floats that division makes of them."""
+    return divide(total, cast(1, total.dtype))
 
 
 def approx_max_k(

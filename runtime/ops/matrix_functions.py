@@ -22,7 +22,7 @@ from .declare import Input, Name, op
 from .diagonals import adjoint, diag, diag_part, matrix_transpose, set_diag
 from .elementwise import conj, real
 from .extents import shape as shape_of
-from .families import COMPLEX, Array, demand
+from .families import COMPLEX, Array, demand, wrong
 from .joining import concat
 from .linalg import solve, square_matrix
 from .products import einsum, matmul
@@ -211,6 +211,8 @@ def _each_matrix(input: Array, function: Callable[[Array], Array]) -> Array:
 
 def _root(a: Array) -> Array:
     """Through eigenvectors where they are far enough apart, else by Denman's and Beavers's iteration (1976)."""
+    if not a.size:
+        return a
     values, vectors = np.linalg.eig(a)
     tries: list[Callable[[], Array]] = []
     if np.linalg.cond(vectors) < 1e6:
@@ -273,12 +275,12 @@ def tensor_diag_part(input: TensorLike, name: Name = None) -> Tensor:
     input = convert_to_tensor(input)
     rank = input.shape.rank
     if rank is None or rank % 2 or not rank:
-        raise ValueError(
+        raise wrong(
             f"tensor_diag_part takes tensors of an even rank, which is known; got shape {input.shape}"
         )
     half = input.shape.dims[: rank // 2]
     if not shapes.compatible(half, input.shape.dims[rank // 2 :]):
-        raise ValueError(f"both halves of the shape must be equal, got {input.shape}")
+        raise wrong(f"both halves of the shape must be equal, got {input.shape}")
     sizes = shape_of(input)[: rank // 2]
     count = -1 if None in half else int(np.prod(half))
     flat = reshape(input, [count, count] if count >= 0 else concat([_product(sizes), _product(sizes)], 0))

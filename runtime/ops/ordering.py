@@ -88,7 +88,7 @@ def _sortable(values: Any, axis: int) -> shapes.Dims:
     return values.shape  # type: ignore[no-any-return]
 
 
-class TopK(NamedTuple):
+class TopKV2(NamedTuple):
     """The result of `top_k`."""
 
     values: Tensor
@@ -97,7 +97,7 @@ class TopK(NamedTuple):
 
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
-) -> TopK:
+) -> TopKV2:
     """The `k` largest elements along the last axis, the largest first, and their indices.
 
     They come in order even when `sorted` is False.
@@ -105,7 +105,7 @@ def top_k(
     >>> top_k([1, 5, 3], k=2).indices
     <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
     """
-    return TopK(*largest(input, k, index_type, name))
+    return TopKV2(*largest(input, k, index_type, name))
 
 
 @op(name="top_k")

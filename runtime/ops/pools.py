@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import dtypes, shapes
 from ..convert import TensorLike, convert_to_tensor
@@ -177,6 +177,13 @@ def _spatial(x: Tensor, data_format: str | None, what: str) -> int:
     return rank - 2
 
 
+class MaxPoolWithArgmax(NamedTuple):
+    """What `max_pool_with_argmax` finds."""
+
+    output: Tensor
+    argmax: Tensor
+
+
 def max_pool_with_argmax(
     input: TensorLike,
     ksize: Any,
@@ -186,7 +193,7 @@ def max_pool_with_argmax(
     output_dtype: Any = dtypes.int64,
     include_batch_in_index: bool = False,
     name: Name = None,
-) -> tuple[Tensor, Tensor]:
+) -> MaxPoolWithArgmax:
     """The largest elements of windows over two axes, and where they are in the flattened `input`.
 
     A place is `(y * width + x) * channels + channel`, with `include_batch_in_index` with the batch in front.
@@ -208,7 +215,7 @@ def max_pool_with_argmax(
         name=name,
         **setting,
     )
-    return values, places
+    return MaxPoolWithArgmax(values, places)
 
 
 def pool(

@@ -54,7 +54,9 @@ def _grown(scaled: Callable[[int, Array], Array], order: int, sign: int) -> Call
 
     def formula(x: Array) -> Array:
         half = np.exp(sign * np.abs(x) / 2)
-        return scaled(order, x) * half * half
+        with np.errstate(invalid="ignore"):
+            grown = scaled(order, x) * half * half
+        return grown if sign > 0 else np.where(x <= 0, np.inf, grown)  # of the second kind
 
     return formula
 

@@ -15,6 +15,7 @@ from ..ir.specs import Spec
 from ..philox import Stream, words
 from .attributes import DType
 from .declare import Input, Ints, Name, Same, op
+from .families import wrong
 from .static import checked_dims, dims
 
 Array = Any
@@ -130,7 +131,7 @@ def seed_of_two(seed: Any) -> Any:
     """What a user gave as a seed, unless it is known not to be two integers."""
     tensor = convert_to_tensor(seed)
     if tensor.shape.dims not in (None, (None,), (2,)):
-        raise ValueError(f"seed must have shape [2], not {tensor.shape}")
+        raise wrong(f"seed must have shape [2], not {tensor.shape}")
     return tensor
 
 

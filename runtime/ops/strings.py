@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..convert import is_tensor_like
 from ..ir.specs import Spec
+from ..tensor import Tensor
 from .declare import Input, Inputs, Name, Same, op
 from .each import each
 from .families import STRINGS, demand
+from .joining import unstack
 from .static import listed
 
 Array = Any
@@ -30,11 +33,23 @@ def check_unit(unit: str) -> None:
         )
 
 
-@op(name="string_join")
-def join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
+def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
     """The strings of all inputs put together, element by element; scalars go with every element.
 
+    Args:
+        inputs: a list of tensors; or a tensor, whose rows they are.
+
     >>> join([["a", "b"], "c"], separator="-")
+    <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
+    """
+    return string_join(unstack(inputs) if is_tensor_like(inputs) else inputs, separator, name)  # type: ignore[no-any-return]
+
+
+@op
+def string_join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
+    """`join`.
+
+    >>> string_join([["a", "b"], "c"], separator="-")
     <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
     """
     for operand in inputs:
@@ -48,7 +63,7 @@ def join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
     return Spec(dtypes.string, shape)
 
 
-@join.kernel
+@string_join.kernel
 def _(inputs: list[Array], separator: str) -> Array:
     between = separator.encode()
     return each(lambda *parts: between.join(parts), *inputs) if inputs else np.array(b"", object)

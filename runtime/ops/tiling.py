@@ -101,6 +101,8 @@ def repeat_elements(input: Input, repeats: Ints, axis: int | None = None, name: 
     <tf.Tensor: shape=(1, 4), dtype=int32, numpy=array([[1, 1, 2, 2]], dtype=int32)>
     """
     old: shapes.Dims = (shapes.num_elements(input.shape),) if axis is None else input.shape
+    if old == ():  # a number is repeated as a vector of one
+        old = (1,)
     if old is None:
         return Spec(input.dtype, None)
     place = shapes.normal_axis(axis or 0, len(old))
@@ -118,7 +120,7 @@ def _repeated_size(size: int | None, times: Sequence[int | None] | None) -> int 
 
 @repeat_elements.kernel
 def _(input: Array, repeats: Array, axis: int | None) -> Array:
-    return np.repeat(input, repeats, axis)
+    return np.repeat(np.atleast_1d(input), repeats, axis)
 
 
 @repeat_elements.gradient
@@ -143,7 +145,7 @@ def sum_repeated(
 @sum_repeated.kernel
 def _(input: Array, repeats: Array, shape: Array, axis: int | None) -> Array:
     sizes = checked_dims(shape)
-    result = np.zeros(sizes if axis is not None else math.prod(sizes), input.dtype)
+    result = np.zeros(sizes if axis is not None and sizes else math.prod(sizes), input.dtype)
     place = axis or 0
     numbers = np.repeat(np.arange(result.shape[place]), repeats)
     np.add.at(np.moveaxis(result, place, 0), numbers, np.moveaxis(input, place, 0))
@@ -290,7 +292,7 @@ def reverse(tensor: Input, axis: Ints, name: Name = None) -> Spec:
     <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
     """
     places = integers(axis)
-    if tensor.shape is not None and places is not None:
+    if tensor.shape and places is not None:
         rank, seen = len(tensor.shape), set()
         for i, place in enumerate(place for place in places if place is not None):
             if not -rank <= place < rank:
@@ -303,7 +305,7 @@ def reverse(tensor: Input, axis: Ints, name: Name = None) -> Spec:
 
 @reverse.kernel
 def _(tensor: Array, axis: Array) -> Array:
-    return np.flip(tensor, as_tuple(axis))
+    return np.flip(tensor, as_tuple(axis)) if tensor.ndim else tensor
 
 
 @reverse.gradient

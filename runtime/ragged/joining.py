@@ -126,7 +126,7 @@ def stack(values: Any, axis: Any = 0, name: str | None = None) -> Any:
         raise ValueError("stack needs at least one tensor")
     tensors = [one if isinstance(one, RaggedTensor) else convert_to_tensor(one) for one in listed]
     place = _place(tensors, axis, 1)
-    if len(tensors) == 1:
+    if len(tensors) == 1 and (isinstance(tensors[0], RaggedTensor) or place or not tensors[0].shape.rank):
         return _expanded(tensors[0], place)
     if all(not isinstance(one, RaggedTensor) for one in tensors):
         rank = tensors[0].shape.rank

@@ -62,7 +62,8 @@ def report(title: str, comparisons: Iterable[Comparison]) -> int:
 
 
 def names(tf: Any, part: str) -> Iterator[Comparison]:
-    return (found for found in signatures.compare(signatures.described(tf), ours) if part in found.what)
+    compared = list(signatures.compare(signatures.described(tf), ours))
+    return (found for found in [*compared, *signatures.there_by_now(compared)] if part in found.what)
 
 
 def expressions(tf: Any, part: str) -> Iterator[Comparison]:

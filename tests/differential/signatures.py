@@ -171,6 +171,14 @@ def compare(theirs: dict[str, str], ours: Any) -> Iterator[Comparison]:
         )
 
 
+def there_by_now(compared: list[Comparison]) -> Iterator[Comparison]:
+    """What is said to be lacking, and is not."""
+    lacking = [found.what for found in compared if found.mine == "nothing"]
+    for pattern, why in missing():
+        if not fnmatch.filter(lacking, pattern):
+            yield Comparison(pattern, "differ", "has it", f"is said to have it alone: {why}")
+
+
 def has(tf: Any, path: str) -> bool:
     try:
         found(tf, path)
