@@ -391,7 +391,8 @@ class Variable(PartialUpdates):
         return made
 
     def __reduce__(self) -> Any:
-        return _made_again, (self._array, self.trainable, self.short_name, self.shape)
+        rules = self.constraint, self.synchronization, self.aggregation
+        return _made_again, (self._array, self.trainable, self.short_name, self.shape, *rules)
 
     def _repr_html_(self) -> str:
         from .html import tensor_html
@@ -441,10 +442,26 @@ class Assigned(Variable):
         self._variable.set_shape(shape)
 
 
-def _made_again(array: np.ndarray[Any, Any], trainable: bool, name: str, shape: Any) -> Variable:
+def _made_again(
+    array: np.ndarray[Any, Any],
+    trainable: bool,
+    name: str,
+    shape: Any,
+    constraint: Any,
+    synchronization: Any,
+    aggregation: Any,
+) -> Variable:
     """A variable that was pickled."""
     with name_scope(""):
-        return Variable(EagerTensor(array), trainable, name=name, shape=shape)
+        return Variable(
+            EagerTensor(array),
+            trainable,
+            name=name,
+            constraint=constraint,
+            synchronization=synchronization,
+            aggregation=aggregation,
+            shape=shape,
+        )
 
 
 def _refuse_in_place(operator: str, method: str) -> NoReturn:

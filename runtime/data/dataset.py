@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -70,6 +70,20 @@ class Dataset(Transformations, CompositeTensor):
         if isinstance(stage, Given):
             return stage.tensor
         return EagerTensor(boxed(stage)) if current() is None else ops.dataset_handle(stage)
+
+    def __copy__(self) -> Self:
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise TypeError(
+            f"a dataset cannot be copied with all that its functions see: copy.copy({self!r}) will do"
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a dataset cannot be pickled: {self!r}. Its elements can be kept with ds.save(path), which "
+            "tf.data.Dataset.load reads"
+        )
 
     # Walking over it.
 

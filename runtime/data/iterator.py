@@ -10,7 +10,7 @@ In a graph, `next` is an operation, and a `for` over an iterator is staged (see 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn, Self
 
 from agc.autograph import api
 
@@ -42,6 +42,12 @@ class Iterator(CompositeTensor):
         self._walk: Walk | None = unboxed(handle._array) if isinstance(handle, EagerTensor) else None
         self._pack = packer(element_spec)
         self._calls_in_graph = 0
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an iterator can be neither pickled nor copied: it is at one place of one walk")
 
     @classmethod
     def of(cls, walk: Walk, element_spec: Any) -> Iterator:

@@ -20,7 +20,7 @@ import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -183,6 +183,12 @@ class Graph:
         self.stateful: bool = any(operation.stateful for operation in operations)
         self._naming: Naming | None = None
         self._builder: Any = None  # what adds to the graph, if it is one that grows
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a graph can be neither copied nor pickled: {self.name}. str(graph) is its text, which ir.parse.parse "
+            "reads; as_graph_def() is the same as JSON"
+        )
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""

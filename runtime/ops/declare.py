@@ -85,6 +85,15 @@ Name: TypeAlias = str | None
 _OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Array"})
 
 
+def _declared(module: str, name: str) -> Op:
+    """An operation that was pickled: by its name, once the module that declares it is there."""
+    importlib.import_module(module)
+    found = find(name)
+    if found is None:
+        raise LookupError(f"there is no operation {name!r}, which was pickled")
+    return found
+
+
 class Op:
     """An operation: calling it computes at once, or records it when a graph is being built.
 
@@ -113,6 +122,16 @@ class Op:
         if self.name in REGISTRY:
             raise ValueError(f"there is an operation {self.name!r} already")
         REGISTRY[self.name] = self
+
+    def __reduce__(self) -> Any:
+        """An operation is pickled as its name, and is its own copy."""
+        return _declared, (self.rule.__module__, self.name)
+
+    def __copy__(self) -> Op:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Op:
+        return self
 
     def _read_signature(self) -> None:
         code = self.rule.__code__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -37,6 +37,15 @@ class ConcreteFunction:
     Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `inputs`, `outputs`,
     `captured_inputs`, `variables`.
     """
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a concrete function cannot be copied or pickled: {self.name}. Copy or pickle the tf.function, which "
+            "traces again, or keep the graph with tf.saved_model.save"
+        )
 
     def __init__(
         self, name: str, parameters: Parameters, arguments: Mapping[str, Any], traced: Tracing, executor: str

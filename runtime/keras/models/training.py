@@ -42,6 +42,11 @@ class Trainer:
         self.history: Any = None
         self.train_function: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles have: all but the traced steps, which train this model and no other."""
+        state: Any = super().__getstate__()
+        return {**state, "_functions": {}}
+
     def compile(
         self,
         optimizer: Any = "rmsprop",

@@ -88,6 +88,7 @@ class Optimizer(tf.Module):
         self._trainable_variables: list[Any] = []
         self._places: dict[int, int] = {}
         self._undecayed: list[str] = []
+        self._undecayed_variables: list[Any] = []
         self._undecayed_ids: set[int] = set()
         self._memo: tuple[Any, Any] | None = None
         self._variables: list[Any] = []
@@ -193,9 +194,19 @@ class Optimizer(tf.Module):
         if self.gradient_accumulation_steps:
             self._accumulated = self.add_optimizer_variables(variables, "gradient_accumulator")
         self._trainable_variables = list(variables)
-        self._places = {id(variable): i for i, variable in enumerate(variables)}
-        self._undecayed_ids = {id(v) for v in variables if self._is_excluded(v)} | self._undecayed_ids
+        self._look_up()
         self.built = True
+
+    def _look_up(self) -> None:
+        """Tables of the variables by identity, which the variables of a copy do not share."""
+        variables = self._trainable_variables
+        self._places = {id(variable): i for i, variable in enumerate(variables)}
+        excluded = [variable for variable in variables if self._is_excluded(variable)]
+        self._undecayed_ids = {id(variable) for variable in (*excluded, *self._undecayed_variables)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._look_up()
 
     def _get_variable_index(self, variable: Any) -> int:
         """Which of the trained variables this is."""
@@ -341,7 +352,7 @@ class Optimizer(tf.Module):
             raise ValueError(
                 "`exclude_from_weight_decay()` can only be configured before the optimizer is built."
             )
-        self._undecayed_ids = {id(variable) for variable in var_list or ()}
+        self._undecayed_variables = list(var_list or ())
         self._undecayed = list(var_names or ())
 
     def _is_excluded(self, variable: Any) -> bool:
