@@ -21,7 +21,7 @@ from ..variable import Variable
 from .records import Grads, Pullback, spec_carries_gradient
 from .replay import replayed
 from .reversal import Reversal, zeros_for
-from .slices import put_together
+from .slices import public, put_together
 
 if TYPE_CHECKING:
     from ..tracing.concrete import ConcreteFunction
@@ -64,7 +64,7 @@ def _ways(concrete: ConcreteFunction, wanted: tuple[bool, ...]) -> _Ways:
 
 def _differentiated(graph: Graph, wanted: Sequence[bool], plan: Callable[[Graph], Runner]) -> _Ways:
     given = [spec_carries_gradient(output.spec) for output in graph.outputs]
-    reversal = Reversal(graph, given, wanted, with_slices=True)
+    reversal = Reversal(graph, given, wanted, lambda grad, _: public(grad))
     outputs = reversal.outputs(reversal.has_gradient)
     saved = reversal.saved()
     own = {*graph.inputs, *graph.outputs}

@@ -22,13 +22,16 @@ from ..ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from ..ops.arithmetic import add, subtract
 from ..ops.comparison import greater
 from ..ops.declare import wrap
-from ..ops.element_gradients import list_keep, list_take
+from ..ops.element_gradients import array_item, list_keep, list_take, new_list
+from ..ops.extents import shape
 from ..ops.lists import list_append, list_pop
+from ..ops.state import read_variable
 from ..ops.structure import WHILE
+from ..shapes import is_static
 from ..tensor import EagerTensor
 from .records import Grads, GraphRecord, spec_carries_gradient
 from .reversal import Reversal, content, making_list, zeros_for
-from .sweep import summed
+from .slices import added, dense, is_in_parts, summed
 
 INT = Spec(dtypes.int32, ())
 
@@ -42,22 +45,41 @@ def while_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Gra
     carried = [i for i in range(count) if moving[i]]
     gathered = [i for i in range(count, len(flags)) if flags[i]]
     reversal.fill([moving[i] if i < count else False for i in range(len(flags))])
-    outputs = reversal.outputs([moving[i] if i < count else flags[i] for i in range(len(flags))])
-    saved = reversal.saved()
+    outputs = reversal.outputs([i < count and moving[i] for i in range(len(flags))])
     steady = _steady(operation)
+    saved = reversal.saved(steady)
     stacked = [value for value in saved if value not in steady]
     inputs, results = record.inputs, record.outputs
     rounds, *stacks = _count_and_save(record, reversal, stacked)
     passed = [inputs[steady[value]] for value in saved if value in steady]
     starts = [zeros_for(results[i]) if grads[i] is None else grads[i] for i in carried]
-    sums = [zeros_for(inputs[i]) for i in gathered]
+    read = reversal.graph.inputs
+    sums = [_start(inputs[i], read[i].spec, reversal.grads[i]) for i in gathered]
     found = _loop_back(
         reversal, (carried, gathered), outputs, (saved, stacked), [rounds, *starts, *sums, *stacks], passed
     )
     back: Grads = [None] * len(flags)
     for i, grad in zip([*carried, *gathered], found, strict=True):
-        back[i] = grad
+        back[i] = _ended(grad, inputs[i], read[i].spec) if is_in_parts(reversal.grads[i]) else grad
     return back
+
+
+def _start(x: Any, spec: AnySpec, grad: Any) -> Any:
+    """What the sum over all rounds starts with, when each gives such a gradient."""
+    return new_list(_sum_spec(spec, grad)) if is_in_parts(grad) else zeros_for(x)
+
+
+def _sum_spec(spec: AnySpec, grad: Any) -> Any:
+    """The sum of gradients in parts is a running one: a round adds to it, and makes nothing of the size of it."""
+    return ArraySpec(content(spec)) if is_in_parts(grad) else content(spec)
+
+
+def _ended(running: Any, x: Any, spec: AnySpec) -> Any:
+    """The sum as a tensor."""
+    like: Any = content(spec)
+    if is_static(like.shape):
+        return array_item(running, 0, like.shape, like.dtype)
+    return array_item(running, 0, shape(read_variable(x) if isinstance(spec, RefSpec) else x), like.dtype)
 
 
 def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -> tuple[Reversal, list[bool]]:
@@ -72,7 +94,7 @@ def _reversed_body(operation: Operation, grads: Grads, wanted: Sequence[bool]) -
         spec_carries_gradient(value.spec) and (i < count or wanted[i]) for i, value in enumerate(body.inputs)
     ]
     while True:
-        reversal = Reversal(body, moving, sought)
+        reversal = Reversal(body, moving, sought, lambda grad, i: dense(grad) if i < count else grad)
         found = [old or new for old, new in zip(moving, reversal.has_gradient[:count], strict=True)]
         if found == moving:
             return reversal, moving
@@ -153,14 +175,16 @@ def _loop_back(
     own, inner = back.inputs[:given], dict(zip(saved, back.inputs[given:], strict=True))
     body_inputs = reversal.graph.inputs
     rounds = Value("rounds", INT)
-    sums = [Value(f"d_{body_inputs[i].name}", content(body_inputs[i].spec)) for i in gathered]
+    grads = [reversal.grads[i] for i in gathered]
+    specs = [_sum_spec(body_inputs[i].spec, grad) for i, grad in zip(gathered, grads, strict=True)]
+    sums = [Value(f"d_{body_inputs[i].name}", spec) for i, spec in zip(gathered, specs, strict=True)]
     stacks = [Value(value.name, ArraySpec(value.spec)) for value in stacked]
     pops, popped = _pops(stacks, [inner[value] for value in stacked])
     with back:
         left = subtract(wrap(rounds, back), EagerTensor(np.array(1, np.int32)))
-        parts = zip(sums, outputs[len(carried) :], strict=True)
-        totals = [summed(wrap(value, back), _wrapped(part, back)) for value, part in parts]
-    ends = [back.operand(left), *outputs[: len(carried)], *(back.operand(x) for x in totals), *popped]
+        totals = [_with(wrap(value, back), grad) for value, grad in zip(sums, grads, strict=True)]
+    done = [_of_spec(back.operand(x), value.spec) for x, value in zip(totals, sums, strict=True)]
+    ends = [back.operand(left), *outputs, *done, *popped]
     steady = [inner[value] for value in saved if value not in stacked]
     inputs = [rounds, *own, *sums, *stacks]
     body = Graph("body", (*inputs, *steady), (*pops, *back.operations), tuple(ends))
@@ -168,6 +192,17 @@ def _loop_back(
     operands = [builder.operand(x) for x in (*state, *passed)]
     values = builder.add(WHILE, operands, {}, specs, (_while_rounds_are_left(specs, steady), body))
     return [wrap(value, builder) for value in values[1 : 1 + len(carried) + len(gathered)]]
+
+
+def _with(so_far: Any, grad: Any) -> Any:
+    return added(so_far, grad) if is_in_parts(grad) else summed(so_far, grad)
+
+
+def _of_spec(operand: Operand, spec: AnySpec) -> Operand:
+    """A sum, which has the shape of what it is the gradient of."""
+    if isinstance(operand, Value):
+        operand.spec = spec
+    return operand
 
 
 def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], list[Value]]:
@@ -182,10 +217,6 @@ def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], 
         for stack, rest, element in rows
     ]
     return pops, shorter
-
-
-def _wrapped(operand: Operand, builder: Builder) -> Any:
-    return EagerTensor(operand.value) if isinstance(operand, Constant) else wrap(operand, builder)
 
 
 def _while_rounds_are_left(specs: Sequence[AnySpec], steady: Sequence[Value]) -> Graph:

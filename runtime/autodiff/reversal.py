@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,14 +39,18 @@ class Reversal:
     Args:
         given: which outputs come with a gradient.
         wanted: which inputs shall have one.
-        with_slices: whether gradients may be IndexedSlices.
+        form: what becomes of the gradient of an input, given with its number: it may be in parts.
 
     Attributes: `grads`, what the inputs get (None where nothing does); `forward` and `back`, the builders of both
     graphs.
     """
 
     def __init__(
-        self, graph: Graph, given: Sequence[bool], wanted: Sequence[bool], with_slices: bool = False
+        self,
+        graph: Graph,
+        given: Sequence[bool],
+        wanted: Sequence[bool],
+        form: Callable[[Any, int], Any] = lambda grad, place: dense(grad),
     ) -> None:
         self.graph = graph
         self.forward = Builder(graph.name)
@@ -58,11 +62,9 @@ class Reversal:
         chosen = [i for i, want in enumerate(wanted) if want]
         with self.back:
             targets = self._targets(given)
-            found = gradients(records, targets, [sources[i] for i in chosen])
-        self.grads: list[Any] = [None] * len(sources)
-        for i, grad in zip(chosen, found, strict=True):
-            with self.back:
-                self.grads[i] = grad if with_slices else dense(grad)
+            found = gradients(records, targets, [sources[i] for i in chosen], in_parts=True)
+            formed = {i: form(grad, i) for i, grad in zip(chosen, found, strict=True)}
+        self.grads: list[Any] = [formed.get(i) for i in range(len(sources))]
 
     def _targets(self, given: Sequence[bool]) -> list[tuple[Any, Any]]:
         targets = []
@@ -101,9 +103,12 @@ class Reversal:
                 found += parts
         return found
 
-    def saved(self) -> list[Value]:
-        """What the backward graph reads of the forward one, in the order of its inputs. To be asked at the end."""
-        self._hoist()
+    def saved(self, steady: Container[Value] = ()) -> list[Value]:
+        """What the backward graph reads of the forward one, in the order of its inputs. To be asked at the end.
+
+        What is `steady` costs nothing to save: it is measured where it is read.
+        """
+        self._hoist(steady)
         read = {operand for operation in self.back.operations for operand in operation.inputs}
         read.update(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
         for outer, inner in list(self.back.captures.items()):
@@ -112,13 +117,13 @@ class Reversal:
                 self.back.inputs[:] = [value for value in self.back.inputs if value is not inner]
         return [outer for outer in self.back.captured_outer() if isinstance(outer, Value)]
 
-    def _hoist(self) -> None:
+    def _hoist(self, steady: Container[Value]) -> None:
         """Measure in the forward graph what only the forward graph has."""
         originals: dict[Operand, Hashable] = {inner: outer for outer, inner in self.back.captures.items()}
         kept = []
         for operation in self.back.operations:
             known = [_measured(operand, originals) for operand in operation.inputs]
-            if operation.type not in HOISTED or None in known:
+            if operation.type not in HOISTED or any(x is None or x in steady for x in known):
                 kept.append(operation)
                 continue
             (inner,) = operation.outputs

@@ -23,13 +23,13 @@ from ..regions import common_spec
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
 from .reversal import Reversal, blank, making_list, zeros_for
-from .slices import put_together
+from .slices import public, put_together
 
 
 def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
     """The callee gives what it saves, and another call goes back through it."""
     (callee,) = record.operation.regions
-    reversal = Reversal(callee, [grad is not None for grad in grads], wanted, with_slices=True)
+    reversal = Reversal(callee, [grad is not None for grad in grads], wanted, lambda grad, _: public(grad))
     flags = reversal.has_gradient
     if not any(flags):
         return [None] * len(flags)

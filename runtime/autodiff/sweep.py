@@ -8,16 +8,11 @@ Only records on a way from a source to a target are looked at.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..indexed_slices import IndexedSlices
-from ..ops.arithmetic import add
-from ..ops.element_gradients import array_sum
-from ..tensor import Tensor
 from .records import Key, Record, carries_gradient, key_of
-from .slices import HANDING_ON, dense, joined
+from .slices import HANDING_ON, dense, public, total
 
 
 class Sums:
@@ -35,24 +30,13 @@ class Sums:
         if parts is None:
             return None
         if len(parts) > 1:
-            parts[:] = [_total(parts)]
+            parts[:] = [total(parts[::-1])]  # in the order of the program
         return parts[0]
 
     def pop(self, key: Key) -> Any:
-        total = self.get(key)
+        found = self.get(key)
         self._parts.pop(key, None)
-        return total
-
-
-def _total(parts: list[Any]) -> Any:
-    if all(isinstance(part, IndexedSlices) for part in parts):
-        return joined(parts[::-1])  # in the order of the program
-    return functools.reduce(summed, map(dense, parts))
-
-
-def summed(one: Any, other: Any) -> Any:
-    """The sum of two gradients of one thing."""
-    return add(one, other) if isinstance(one, Tensor) else array_sum(one, other)
+        return found
 
 
 def gradients(
@@ -61,11 +45,12 @@ def gradients(
     sources: Sequence[Any],
     since: Mapping[Key, int] | None = None,
     stops: Sequence[Any] = (),
+    in_parts: bool = False,
 ) -> list[Any]:
     """The gradient of each source, None where no target depends on it.
 
     `targets` come with their own gradients; `since` says from which record on a source counts. What is in `stops`
-    counts as constant.
+    counts as constant. Gradients of which only some parts are there are handed out so when they may be `in_parts`.
     """
     wanted = {key_of(source) for source in sources}
     on_the_way = _depending(records, wanted, since or {}, {key_of(x) for x in stops})
@@ -87,7 +72,8 @@ def gradients(
         for x, grad in zip(inputs, record.back(grads, flags), strict=True):
             if grad is not None:
                 sums.add(key_of(x), grad)
-    return [sums.get(key_of(source)) for source in sources]
+    found = [sums.get(key_of(source)) for source in sources]
+    return found if in_parts else list(map(public, found))
 
 
 def _depending(

@@ -17,7 +17,6 @@ from .. import convert, errors
 from ..ir.specs import Spec
 from ..tensor import EagerTensor, Tensor
 from .declare import Input, Inputs, Ints, Name, op
-from .extents import shape as shape_of
 from .selecting import boolean_mask
 from .static import checked_dims, dims, known_elements
 
@@ -206,11 +205,6 @@ def _(tensor: Array, parts: list[Array], key: str) -> Array:
     except IndexError as error:
         raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
     return found if isinstance(found, (np.ndarray, np.generic)) else np.asarray(found, tensor.dtype)
-
-
-@select.gradient
-def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
-    return put_back_item(dy, shape_of(tensor), parts, key), None
 
 
 @op
