@@ -154,8 +154,18 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
     if not _fits(array, dtype, isinstance(value, bool)):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_floating or dtype.is_complex:
-        return np.array(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
+        return rounded(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
     return array.astype(dtype.numpy)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def rounded(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Numbers as an array of their own of this dtype: those that are too large for a float are infinite, quietly.
+
+    >>> rounded(1e6, np.dtype(np.float16)).tolist()
+    inf
+    """
+    return np.array(value, dtype)
 
 
 def _of_another_library(value: Any) -> np.ndarray[Any, Any]:
@@ -173,7 +183,7 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
     own = dtypes.as_dtype(array.dtype)
     wanted = own if dtype is None else dtype
     # Even without a change of dtype this copies: the caller may go on writing to the original.
-    copied: np.ndarray[Any, Any] = array.astype(wanted.numpy)
+    copied = rounded(array, wanted.numpy)
     if dtype is None or own is dtype:
         return copied
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:

@@ -7,7 +7,6 @@ accepted once more. The algorithms are those that TensorFlow names, in the same 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -199,22 +198,6 @@ def _binomial_by_rejection(
         active = active[~done]
 
 
-class _Blocks:
-    """Blocks of one stream, one after another, as uniform or normal numbers of one dtype."""
-
-    def __init__(self, stream: Stream, dtype: dtypes.DType) -> None:
-        self._stream, self._dtype = stream, dtype
-
-    def uniform(self) -> list[Any]:
-        return list(sampling.uniform(self._next(), self._dtype))
-
-    def normal(self) -> list[Any]:
-        return list(sampling.normal(self._next(), self._dtype))
-
-    def _next(self) -> Array:
-        return self._stream.bits(self._stream.reserve(1), 1).reshape(-1)
-
-
 def between(
     stream: Stream, parameters: tuple[Array, Array, Array, Array], samples: int, dtype: dtypes.DType
 ) -> Array:
@@ -224,20 +207,18 @@ def between(
     exponential candidates, by where the bounds are. Raises ValueError where there is nothing between them.
     """
     wide = dtype if dtype is dtypes.float64 else dtypes.float32
-    source = _Blocks(stream, wide)
-    rows = [
-        _between(source, tuple(map(wide.as_numpy_dtype, row)), samples)
-        for row in zip(*parameters, strict=True)
-    ]
-    return np.array(rows, dtype.numpy).reshape(len(rows), samples)
+    rows = np.empty((len(parameters[0]), samples), dtype.numpy)
+    for row, given in zip(rows, zip(*parameters, strict=True), strict=True):
+        row[:] = _between(stream, tuple(map(wide.as_numpy_dtype, given)), samples, wide)
+    return rows
 
 
-def _between(source: _Blocks, parameters: tuple[Any, ...], samples: int) -> list[Any]:
+def _between(stream: Stream, parameters: tuple[Any, ...], samples: int, dtype: dtypes.DType) -> Array:
     mean, deviation, low, high = parameters
-    if not (np.isfinite(mean) and deviation > 0 and low < high and (np.isfinite(low) or np.isfinite(high))):
+    if not (deviation > 0 and low < high and (np.isfinite(low) or np.isfinite(high))):
         raise ValueError(
-            f"Invalid parameters: mean {mean}, stddev {deviation}, minval {low}, maxval {high}: the mean "
-            "must be finite, stddev positive, minval below maxval and one of them finite"
+            f"Invalid parameters: mean {mean}, stddev {deviation}, minval {low}, maxval {high}: stddev must be "
+            "positive, minval below maxval and one of them finite"
         )
     if (np.isinf(low) and low < 0) or high < mean:
         low, high, deviation = high, low, -deviation
@@ -245,40 +226,63 @@ def _between(source: _Blocks, parameters: tuple[Any, ...], samples: int) -> list
     kind = type(mean)
     root = np.sqrt(low * low + kind(4))
     cutoff = kind(2) * np.exp(kind(0.5) + low * (low - root) / kind(4)) / (low + root)
+    blocks = 1
     if (low < -1.3 and high >= 0) or (high > 1.3 and low <= 0):
         candidates = _normal_candidates
     elif high - low < cutoff:
-        candidates = _uniform_candidates
+        candidates, blocks = _uniform_candidates, 2
     else:
         candidates = _exponential_candidates
-    found: list[Any] = []
-    while len(found) < samples:
-        found.extend(candidates(source, low, high))
-    return [value * deviation + mean for value in found[:samples]]
+
+    def tried(bits: Array) -> tuple[Array, Array]:
+        return candidates(bits, low, high, dtype)
+
+    return _accepted(stream, tried, blocks, samples) * deviation + mean
 
 
-def _normal_candidates(source: _Blocks, low: Any, high: Any) -> list[Any]:
-    return [value for value in source.normal() if low <= value <= high]
+_MOST_GROUPS = 1 << 16
+"""How many blocks, or pairs of them, are drawn at once where few candidates are accepted."""
 
 
-def _uniform_candidates(source: _Blocks, low: Any, high: Any) -> list[Any]:
+def _accepted(
+    stream: Stream, tried: Callable[[Array], tuple[Array, Array]], blocks: int, samples: int
+) -> Array:
+    """The first candidates that are accepted; the stream goes on behind the group of blocks of the last of them.
+
+    `tried` takes groups of blocks, and gives rows of candidates and which of them are accepted.
+    """
+    found, missing, groups = [], samples, samples // 2 + 2
+    while missing > 0:
+        values, fits = tried(stream.bits(stream.counter, groups * blocks).reshape(groups, blocks, 4))
+        counts = np.cumsum(fits.sum(axis=1))
+        used = min(int(np.searchsorted(counts, missing)) + 1, groups)
+        stream.reserve(used * blocks)
+        found.append(values[:used][fits[:used]][:missing])
+        missing -= len(found[-1])
+        groups = min(groups * 2, _MOST_GROUPS)
+    return np.concatenate(found) if found else np.empty(0)
+
+
+def _normal_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DType) -> tuple[Array, Array]:
+    values = sampling.normal(bits.reshape(-1), dtype).reshape(len(bits), -1)
+    return values, (low <= values) & (values <= high)
+
+
+def _uniform_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DType) -> tuple[Array, Array]:
     kind = type(low)
+    units = sampling.uniform(bits.reshape(-1), dtype).reshape(len(bits), 2, -1)
     top = kind(0) if low < 0 else low * low
-    places = [value * (high - low) + low for value in source.uniform()]
-    tests = source.uniform()
-    return [z for z, u in zip(places, tests, strict=True) if u <= np.exp((top - z * z) / kind(2))]
+    z = units[:, 0] * (high - low) + low
+    return z, units[:, 1] <= np.exp((top - z * z) / kind(2))
 
 
-def _exponential_candidates(source: _Blocks, low: Any, high: Any) -> list[Any]:
+def _exponential_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DType) -> tuple[Array, Array]:
     kind = type(low)
     alpha = (low + np.sqrt(low * low + kind(4))) / kind(2)
-    numbers, kept = source.uniform(), []
-    for first, u in zip(numbers[0::2], numbers[1::2], strict=True):
-        z = -np.log(first) / alpha + low
-        x = alpha - z if low < alpha else low - alpha
-        if u <= np.exp(-x * x / kind(2)) and z < high:
-            kept.append(z)
-    return kept
+    units = sampling.uniform(bits.reshape(-1), dtype).reshape(len(bits), -1, 2)
+    z = -np.log(units[..., 0]) / alpha + low
+    x = alpha - z if low < alpha else np.full_like(z, low - alpha)
+    return z, (units[..., 1] <= np.exp(-x * x / kind(2))) & (z < high)
 
 
 def shuffled(stream: Stream, count: int) -> list[int]:
@@ -316,40 +320,43 @@ def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
 
     A block cipher of the size of the range (after Simon, Beaulieu and others, 2013), again for what falls outside.
     """
-    found = [
-        _permuted(int(i), [int(k) for k in key], int(t), rounds)
-        for i, key, t in zip(index, keys, top, strict=True)
-    ]
-    return np.array(found, np.int64)
+    size = np.ceil(np.log2(np.maximum(top, 1).astype(np.float64))).astype(np.uint64)
+    half = np.maximum(size + size % np.uint64(2), np.uint64(16)) // np.uint64(2)
+    drawn = _round_keys(keys.astype(np.int64).view(np.uint64).T, half, rounds)
+    result, last = index.astype(np.uint64), top.astype(np.uint64)
+    active = np.arange(len(result))
+    while len(active):
+        result[active] = _enciphered(result[active], drawn[:, active], half[active])
+        active = active[result[active] > last[active]]
+    return result.astype(np.int64)
 
 
-def _permuted(index: int, key: list[int], top: int, rounds: int) -> int:
-    size = math.ceil(math.log2(top)) if top else 0
-    half = max(size + size % 2, 16) // 2
-    mask = (1 << half) - 1
-    keys = _round_keys(key, half, mask, rounds)
-    while True:
-        left, right = index & mask, index >> half & mask
-        for round_key in keys:
-            turned = _turned(left, 1, half, mask) & _turned(left, 8, half, mask) ^ _turned(
-                left, 2, half, mask
-            )
-            left, right = right ^ turned ^ round_key, left
-        index = right << half | left
-        if index <= top:
-            return index
+def _enciphered(index: Array, keys: Array, half: Array) -> Array:
+    """One pass of the cipher, over numbers of twice `half` bits."""
+    mask = _mask(half)
+    left, right = index & mask, index >> half & mask
+    for round_key in keys:
+        turned = _turned(left, 1, half) & _turned(left, 8, half) ^ _turned(left, 2, half)
+        left, right = right ^ turned ^ round_key, left
+    return right << half | left
 
 
-def _round_keys(key: list[int], half: int, mask: int, rounds: int) -> list[int]:
-    keys, constants = [part & mask for part in key], _SIMON & mask
+def _mask(half: Array) -> Array:
+    return (np.uint64(1) << half) - np.uint64(1)
+
+
+def _round_keys(key: Array, half: Array, rounds: int) -> Array:
+    """A row for each round."""
+    mask = _mask(half)
+    keys, constants = [part & mask for part in key], np.uint64(_SIMON) & mask
     for i in range(3, rounds):
-        back = _turned(keys[i - 1], -3, half, mask) ^ _turned(keys[i - 1], -4, half, mask)
-        keys.append((0xFFFFFFFC & mask) ^ (constants & 1) ^ keys[i - 3] ^ back)
-        constants >>= 1
-    return keys[:rounds]
+        back = _turned(keys[i - 1], -3, half) ^ _turned(keys[i - 1], -4, half)
+        keys.append((np.uint64(0xFFFFFFFC) & mask) ^ (constants & np.uint64(1)) ^ keys[i - 3] ^ back)
+        constants = constants >> np.uint64(1)
+    return np.stack(keys[:rounds])
 
 
-def _turned(x: int, count: int, size: int, mask: int) -> int:
-    """The bits of `x`, rotated to the left (to the right for a negative count)."""
-    count %= size
-    return (x << count | x >> (size - count)) & mask
+def _turned(x: Array, count: int, size: Array) -> Array:
+    """The lowest `size` bits of `x`, rotated to the left (to the right for a negative count)."""
+    steps = np.mod(count, size.astype(np.int64)).astype(np.uint64)
+    return (x << steps | x >> (size - steps)) & _mask(size)

@@ -142,13 +142,16 @@ def _slope_series(a: Array, x: Array) -> Array:
 
 
 def beta(a: Array, b: Array, x: Array) -> Array:
-    """The regularised incomplete beta function: the continued fraction (DLMF 8.17.22), from the nearer end."""
-    fine = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)
+    """The regularised incomplete beta function: the continued fraction (DLMF 8.17.22), from the nearer end.
+
+    At 0 and 1 it is 0 and 1 even where `a` or `b` is NaN.
+    """
+    outside = (a <= 0) | (b <= 0) | (x < 0) | (x > 1)
     turned = x > (a + 1) / (a + b + 2)
     pieces = [
-        (~fine, lambda a, b, x: np.full_like(x, np.nan)),
+        (outside, lambda a, b, x: np.full_like(x, np.nan)),
         ((x == 0) | (x == 1), lambda a, b, x: x),
-        (~(np.isfinite(a) & np.isfinite(b)), lambda a, b, x: np.full_like(x, np.nan)),
+        (~(np.isfinite(a) & np.isfinite(b) & np.isfinite(x)), lambda a, b, x: np.full_like(x, np.nan)),
         (turned, lambda a, b, x: 1 - _beta_fraction(b, a, 1 - x, x)),
         (~turned, lambda a, b, x: _beta_fraction(a, b, x, 1 - x)),
     ]

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
+from ..convert import rounded
 from ..devices import placement
 from ..ir.builder import current, is_plain
 from ..ir.specs import Spec
@@ -130,12 +131,20 @@ def _beside(dtype: np.dtype[Any], value: Any) -> Any:
     """A plain number as an array of this dtype, where it is clear that it fits."""
     kind = type(value)
     if dtype.kind == "f" and (kind is float or kind is int):
-        return np.array(value, dtype)
+        return np.array(value, dtype) if -65504 <= value <= 65504 else _great(dtype, value)
     if kind is int and (
         (dtype.kind == "i" and -128 <= value < 128) or (dtype.kind == "u" and 0 <= value < 256)
     ):
         return np.array(value, dtype)
     return None
+
+
+def _great(dtype: np.dtype[Any], value: Any) -> Any:
+    """A number that not every float holds; None for an integer that none does, which conversion refuses."""
+    try:
+        return rounded(value, dtype)
+    except OverflowError:
+        return None
 
 
 def unary(

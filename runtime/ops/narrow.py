@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..ir.graph import Operation
     from .declare import Op
 
-EXACT = frozenset({"bitcast"})
-"""Operations whose kernels want the elements as they are."""
+EXACT = frozenset({"bitcast", "unsorted_segment_max", "unsorted_segment_min"})
+"""Operations whose kernels want the elements as they are: for their bits, or to know the limits of the dtype."""
 
 
 def is_narrow(spec: object) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
@@ -85,3 +86,15 @@ def test_reductions_keep_exactly_the_dtype_of_the_rule(op: Op) -> None:
                 with np.errstate(all="ignore"):
                     result = op.compute(array, None, keepdims)
                 assert (result.dtype, np.shape(result)) == (spec.dtype.numpy, spec.shape)
+
+
+def test_numbers_that_are_too_large_for_a_float_are_infinite():
+    """As in TensorFlow, and without a warning of NumPy's."""
+    for dtype, large in ((tf.float16, 1e6), (tf.float16, 70000), (tf.float32, 1e300), (tf.float32, 10**39)):
+        one = tf.constant([1.0], dtype)
+        assert (one * large).numpy().tolist() == (large * one).numpy().tolist() == [float("inf")]
+        assert (one - large).numpy().tolist() == [-float("inf")]
+        assert float(tf.constant(float(large), dtype)) == float("inf")
+    assert tf.constant(np.array([1e300]), tf.float32).numpy().tolist() == [float("inf")]
+    with pytest.raises(ValueError):
+        tf.constant([1.0]) * 10**400

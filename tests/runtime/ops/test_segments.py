@@ -87,3 +87,17 @@ def test_gradients_are_slopes(kind: str, name: str) -> None:
         np.testing.assert_allclose(
             given[place], (total(data + step) - total(data - step)) / 2e-6, rtol=1e-6, atol=1e-8
         )
+
+
+def test_empty_groups_of_bfloat16():
+    """TensorFlow 2.21's: the limits of the dtype, which are finite."""
+    pytest.importorskip("ml_dtypes")
+    rows = tf.constant([2, 3], tf.bfloat16)
+    for function, limit in (
+        (tf.math.unsorted_segment_max, tf.bfloat16.min),
+        (tf.math.unsorted_segment_min, tf.bfloat16.max),
+    ):
+        found = function(rows, [0, 0], 2)
+        assert found.dtype == tf.bfloat16
+        assert found.numpy()[1] == limit
+        assert np.isfinite(float(limit))

@@ -400,3 +400,13 @@ def test_refusals() -> None:
         tf.math.betainc([1.0, 2.0], [1.0, 2.0, 3.0], 0.5)
     with pytest.raises(tf.errors.InvalidArgumentError, match="digamma does not take int32"):
         tf.math.digamma(1)
+
+
+def test_the_ends_of_the_incomplete_beta_function():
+    """TensorFlow 2.21's: 0 and 1 at the ends even beside NaN, NaN outside."""
+    nan, inf = np.nan, np.inf
+    a = np.array([nan, nan, 2.0, nan, -1.0, 0.0, inf, inf, 2.0])
+    b = np.array([2.0, nan, nan, 1.0, 2.0, nan, 2.0, 2.0, 2.0])
+    x = np.array([0.0, 1.0, 0.0, 0.5, 0.0, 1.0, 0.0, 0.5, nan])
+    expected = [0.0, 1.0, 0.0, nan, nan, nan, 0.0, nan, nan]
+    np.testing.assert_array_equal(tf.math.betainc(a, b, x).numpy(), expected)
