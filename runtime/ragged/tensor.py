@@ -8,7 +8,7 @@ The values may be a dense tensor, whose inner axes are uniform, or a ragged one:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -335,33 +335,17 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         raise TypeError("RaggedTensor is unhashable.")
 
     def __repr__(self) -> str:
-        try:
-            text = nested_text(self.to_list() if self.flat_values.shape.rank == 1 else self._rows_of_arrays())
-        except ValueError:
+        if not isinstance(self.flat_values, EagerTensor):
             return f"tf.RaggedTensor(values={self._values}, row_splits={self.row_splits})"
-        return f"<tf.RaggedTensor {text}>"
-
-    def _rows_of_arrays(self) -> list[Any]:
-        """Nested lists whose items are arrays: the values with their uniform axes."""
-        flat = self.flat_values
-        if not isinstance(flat, EagerTensor):
-            raise ValueError("the values are known when the graph runs")
-        rows: list[Any] = list(flat._array)
-        for splits in reversed(self.nested_row_splits):
-            ends = splits._array.tolist()  # type: ignore[attr-defined]
-            rows = [rows[start:end] for start, end in itertools.pairwise(ends)]
-        return rows
+        with np.printoptions(formatter={"all": _shown}):
+            return f"<tf.RaggedTensor {_shown(self.numpy())}>"
 
 
-def nested_text(rows: Sequence[Any]) -> str:
-    """Nested lists as text."""
-    if isinstance(rows, list):
-        return f"[{', '.join(map(nested_text, rows))}]"
-    return (
-        np.array2string(rows, separator=", ").replace("\n", "\n ")
-        if isinstance(rows, np.ndarray)
-        else repr(rows)
-    )
+def _shown(item: Any) -> str:
+    """An element, or rows with commas between their items."""
+    if not isinstance(item, np.ndarray):
+        return str(item)
+    return np.array2string(item, separator=", ") if item.size else repr(item.tolist())
 
 
 def _check_count(old: TensorShape, new: TensorShape) -> None:
