@@ -55,7 +55,7 @@ def _binary(name: str, operation: Function, kinds: tuple[DType, ...], manual: st
 
 def _by_kind(
     floats: Function, *, integers: Function | None = None, unsigned: Function | None = None,
-    complexes: Function | None = None, real: Function | None = None,
+    complexes: Function | None = None,
 ) -> Function:  # fmt: skip
     """One function of what is done to floats, and of what is done to other kinds; all others are as floats."""
 
@@ -64,8 +64,6 @@ def _by_kind(
         chosen = floats
         if dtype.is_complex:
             chosen = complexes or floats
-        elif real is not None:
-            chosen = real
         elif dtype.is_unsigned and unsigned is not None:
             chosen = unsigned
         elif dtype.is_integer and integers is not None:
@@ -116,6 +114,23 @@ def _log_of_sum(x: Tensor, y: Tensor) -> Tensor:
     """max + log(1 + exp(-|x - y|)); equal arguments, of which infinities have no difference, add log 2."""
     gap = where(x == y, zeros_like(x - y), x - y)
     return arithmetic.maximum(x, y) + elementwise.log1p(elementwise.exp(-elementwise.abs(gap)))
+
+
+def _logarithm(base: float) -> Function:
+    """Of complex numbers, both parts are divided: a product of complex numbers would make NaN of infinity."""
+
+    def of_real(x: Tensor) -> Tensor:
+        return x / math.log(base)
+
+    return _by_kind(
+        lambda x: of_real(elementwise.log(x)), complexes=lambda z: _both_parts(of_real)(elementwise.log(z))
+    )
+
+
+def _whole_quotient(x: Tensor, y: Tensor) -> Tensor:
+    """The integer below a quotient that is too small to be seen is -1, where it is negative."""
+    unseen = elementwise.is_finite(x) & elementwise.is_inf(y) & (x != 0) & ((x < 0) != (y < 0))
+    return where(unseen, cast(-1, x.dtype), arithmetic.floordiv(x, y))
 
 
 def _power_of_unsigned(x: Tensor, y: Tensor) -> Tensor:
@@ -178,9 +193,9 @@ isnan = _unary(
     "Whether the elements are NaN.",
 )
 log = _unary("log", elementwise.log, FLOATING, "The natural logarithm.")
-log10 = _unary("log10", lambda x: elementwise.log(x) / math.log(10.0), FLOATING, "The logarithm to base 10.")
+log10 = _unary("log10", _logarithm(10.0), FLOATING, "The logarithm to base 10.")
 log1p = _unary("log1p", elementwise.log1p, FLOATING, "log(1 + x), exact near 0.")
-log2 = _unary("log2", lambda x: elementwise.log(x) / math.log(2.0), FLOATING, "The logarithm to base 2.")
+log2 = _unary("log2", _logarithm(2.0), FLOATING, "The logarithm to base 2.")
 logical_not = _unary("logical_not", comparison.logical_not, BOOL, "True where the elements are false.")
 negative = _unary("negative", _by_kind(elementwise.negative, unsigned=_negated_unsigned), NUMERIC, "-x.")
 positive = _unary("positive", identity, NUMERIC, "The same numbers.")
@@ -219,7 +234,12 @@ bitwise_xor = _binary(
 copysign = _binary("copysign", _with_sign_of, REAL_FLOATING, "|x1| with the sign of x2.")
 divide = _binary("divide", arithmetic.divide, FLOATING, "x1 / x2.")
 equal = _binary("equal", comparison.equal, ANY, "Whether the elements are equal.")
-floor_divide = _binary("floor_divide", arithmetic.floordiv, REAL, "The next integer below x1 / x2.")
+floor_divide = _binary(
+    "floor_divide",
+    _by_kind(_whole_quotient, integers=arithmetic.floordiv),
+    REAL,
+    "The next integer below x1 / x2.",
+)
 greater = _binary("greater", comparison.greater, REAL, "Whether x1 > x2.")
 greater_equal = _binary("greater_equal", comparison.greater_equal, REAL, "Whether x1 >= x2.")
 hypot = _binary("hypot", _hypotenuse, REAL_FLOATING, "The square root of x1 * x1 + x2 * x2.")

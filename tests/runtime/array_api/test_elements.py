@@ -1,6 +1,8 @@
 """The array API's functions of elements, and the promotion of dtypes: NumPy's results, in eager code and in graphs."""
 
+import numpy as np
 import pytest
+from agc.runtime import array_api as xp
 from agc.runtime.execute import EXECUTORS
 from array_calls import (
     ANY,
@@ -90,3 +92,14 @@ def test_results_are_numpys(call, x):
 @pytest.mark.parametrize(("call", "x"), rows(CALLS, TRACED))
 def test_traced_results_are_eager_results(call, x, executor):
     assert_traced(call, x, executor)
+
+
+def test_a_quotient_too_small_to_be_seen_is_rounded_down():
+    x, y = xp.asarray([-1.0, 1.0, 1.0, 0.0, -np.inf]), xp.asarray([np.inf, -np.inf, np.inf, -np.inf, 2.0])
+    assert xp.floor_divide(x, y).numpy().tolist() == [-1.0, -1.0, 0.0, 0.0, -np.inf]
+
+
+def test_logarithms_of_infinite_complex_numbers():
+    found = xp.log10(xp.asarray([complex(1.0, np.inf), complex(-np.inf, 0.0)], dtype=xp.complex128)).numpy()
+    assert found.real.tolist() == [np.inf, np.inf]
+    np.testing.assert_allclose(found.imag, np.array([np.pi / 2, np.pi]) / np.log(10))
