@@ -18,6 +18,7 @@ from ..ops import arithmetic, bits, casting, comparison, elementwise
 from ..ops.casting import cast, identity
 from ..ops.creation import ones_like, zeros_like
 from ..ops.formulas import nextafter as next_number
+from ..ops.pairs import hypotenuse, log_of_sum
 from ..ops.selecting import where
 from ..tensor import Tensor
 from .kinds import (
@@ -98,22 +99,6 @@ def _sign_bit(x: Tensor) -> Tensor:
 def _with_sign_of(x: Tensor, y: Tensor) -> Tensor:
     size = elementwise.abs(x)
     return where(_sign_bit(y), -size, size)
-
-
-def _hypotenuse(x: Tensor, y: Tensor) -> Tensor:
-    """Scaled by the longer side, so that no square overflows; infinite when a side is, even beside a NaN."""
-    x, y = elementwise.abs(x), elementwise.abs(y)
-    longer, shorter = arithmetic.maximum(x, y), arithmetic.minimum(x, y)
-    divisor = where((longer == 0) | elementwise.is_inf(longer), ones_like(longer), longer)
-    length = longer * elementwise.sqrt(1 + elementwise.square(shorter / divisor))
-    infinite = elementwise.is_inf(x) | elementwise.is_inf(y)
-    return where(infinite, cast(math.inf, x.dtype), length)
-
-
-def _log_of_sum(x: Tensor, y: Tensor) -> Tensor:
-    """max + log(1 + exp(-|x - y|)); equal arguments, of which infinities have no difference, add log 2."""
-    gap = where(x == y, zeros_like(x - y), x - y)
-    return arithmetic.maximum(x, y) + elementwise.log1p(elementwise.exp(-elementwise.abs(gap)))
 
 
 def _logarithm(base: float) -> Function:
@@ -242,10 +227,10 @@ floor_divide = _binary(
 )
 greater = _binary("greater", comparison.greater, REAL, "Whether x1 > x2.")
 greater_equal = _binary("greater_equal", comparison.greater_equal, REAL, "Whether x1 >= x2.")
-hypot = _binary("hypot", _hypotenuse, REAL_FLOATING, "The square root of x1 * x1 + x2 * x2.")
+hypot = _binary("hypot", hypotenuse, REAL_FLOATING, "The square root of x1 * x1 + x2 * x2.")
 less = _binary("less", comparison.less, REAL, "Whether x1 < x2.")
 less_equal = _binary("less_equal", comparison.less_equal, REAL, "Whether x1 <= x2.")
-logaddexp = _binary("logaddexp", _log_of_sum, REAL_FLOATING, "log(exp(x1) + exp(x2)).")
+logaddexp = _binary("logaddexp", log_of_sum, REAL_FLOATING, "log(exp(x1) + exp(x2)).")
 logical_and = _binary("logical_and", comparison.logical_and, BOOL, "Whether both are true.")
 logical_or = _binary("logical_or", comparison.logical_or, BOOL, "Whether one is true.")
 logical_xor = _binary("logical_xor", _xor, BOOL, "Whether just one is true.")

@@ -18,6 +18,7 @@ from ..convert import convert_to_tensor, is_tensor_like
 from ..ops import arithmetic, bits, comparison, elementwise
 from ..ops.casting import cast, identity
 from ..ops.creation import ones_like, zeros_like
+from ..ops.pairs import hypotenuse, log_of_sum
 from ..ops.products import matmul
 from ..ops.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_prod, reduce_sum
 from ..ops.selecting import where
@@ -36,8 +37,8 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.maximum: arithmetic.maximum,
     np.minimum: arithmetic.minimum,
     np.arctan2: arithmetic.atan2,
-    np.hypot: lambda x, y: elementwise.sqrt(x * x + y * y),
-    np.logaddexp: lambda x, y: arithmetic.maximum(x, y) + elementwise.softplus(-elementwise.abs(x - y)),
+    np.hypot: hypotenuse,
+    np.logaddexp: log_of_sum,
     np.negative: elementwise.negative,
     np.positive: identity,
     np.absolute: elementwise.abs,

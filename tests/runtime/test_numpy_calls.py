@@ -213,3 +213,12 @@ def test_unknown_shapes():
     agree(f(MATRIX), expected)
     with pytest.raises(ValueError, match=r"np\.shape needs a tensor of known shape"):
         tf.function(lambda x: np.shape(x), input_signature=[tf.TensorSpec([None])])(tf.constant([1.0]))
+
+
+def test_pairs_whose_squares_or_differences_are_not_finite():
+    x = np.array([1e30, -np.inf, np.inf, 3.0], np.float32)
+    traced = tf.function(lambda x: (np.hypot(x, x[::-1]), np.logaddexp(x, x)))
+    for found, expected in zip(
+        traced(tf.constant(x)), (np.hypot(x, x[::-1]), np.logaddexp(x, x)), strict=True
+    ):
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
