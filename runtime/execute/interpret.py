@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ops import narrow
 from .failures import located
+from .kernels import kernel_of
 from .results import returns_many
 
 Results = Sequence[Any]
@@ -41,7 +41,7 @@ def _read(operand: Operand, values: dict[Value, Any]) -> Any:
 def _compute(operation: Operation, inputs: list[Any]) -> Results:
     op = operation.op
     try:
-        result = narrow.kernel_of(operation)(*op.grouped(inputs), **operation.attrs)
+        result = kernel_of(operation)(*op.grouped(inputs), **operation.attrs)
     except Exception as error:
         found = located(error, operation, inputs)
         if found is error:

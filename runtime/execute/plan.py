@@ -25,9 +25,9 @@ from typing import Any
 
 from ..errors import OpError
 from ..ir.graph import Graph, Operation
-from ..ops import narrow
 from ..quiet import quietly
 from .failures import located
+from .kernels import kernel_of
 from .source import Module
 
 
@@ -84,7 +84,7 @@ def _kernels_own(error: Exception, operation: Operation, inputs: list[Any]) -> E
     """What the operation's kernel says to inputs that an expression in its place failed on."""
     if not isinstance(error, OpError) and not operation.stateful and not operation.regions:
         try:
-            narrow.kernel_of(operation)(*operation.op.grouped(inputs), **operation.attrs)
+            kernel_of(operation)(*operation.op.grouped(inputs), **operation.attrs)
         except Exception as own:
             return own
     return error

@@ -26,6 +26,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from . import names
+from .kernels import kernel_of
 from .liveness import in_place, last_uses, may_be_big
 from .results import returns_many
 from .shortcuts import is_scalar, shortcut
@@ -70,7 +71,7 @@ class Module:
         return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
 
     def kernel(self, operation: Operation) -> str:
-        compute = narrow.kernel_of(operation)
+        compute = kernel_of(operation)
         return self._global(("op", compute), f"op_{operation.type}", compute)
 
     def scalar_type(self, dtype: dtypes.DType) -> str:

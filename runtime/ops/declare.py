@@ -448,7 +448,7 @@ class Op:
         operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
         try:
             specs = self.infer(operands, attrs)
-        except OF_COMPUTING as error:
+        except (errors.OpError, *OF_COMPUTING) as error:
             throw(ruled_out(error, self, operands, attrs), error)
         many = isinstance(specs, tuple)
         values = builder.add(self, operands, attrs, specs if many else (specs,), names=_names(wish, specs))

@@ -18,6 +18,7 @@ from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import DType
 from .declare import Input, Ints, Name, Same, op
+from .families import REAL, demand
 from .static import checked_dims, checked_size, dims, size
 
 Array = Any
@@ -234,6 +235,7 @@ def random_categorical(
     >>> random_categorical([[0.0, 9.0]], 3, int, 7, 1, 0)
     <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[1, 1, 1]], dtype=int32)>
     """
+    demand(logits, REAL, "categorical, argument `logits`,")
     if logits.shape is not None and len(logits.shape) != 2:
         raise ValueError(f"logits should be a matrix, got shape {logits.shape}")
     return Spec(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples")))

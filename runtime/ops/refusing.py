@@ -85,6 +85,8 @@ def speaks_for_itself(error: errors.OpError, op: Op) -> bool:
 
 def ruled_out(error: Exception, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any]) -> Exception:
     """What to raise when the rule of `op` failed with `error` while a graph is made: a ValueError or TypeError."""
+    if isinstance(error, errors.OpError):
+        return refused(error, op, inputs, attrs)
     if type(error).__module__.startswith(_HERE) and not isinstance(error, PythonTypeError):
         return error
     kind = TypeError if isinstance(error, TypeError) and is_raised_here(error) else ValueError

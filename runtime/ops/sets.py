@@ -45,6 +45,8 @@ def combined_sets(
     >>> [part.numpy().tolist() for part in found]
     [[[0, 0], [0, 1], [0, 2]], [5, 6, 7], [1, 3]]
     """
+    if operation not in _COMBINED:
+        raise ValueError(f"operation must be one of {', '.join(_COMBINED)}, not {operation!r}")
     ranks = _rank(a_indices, a_values, a_shape), _rank(b_indices, b_values, b_shape)
     rank = _check_shapes(integers(a_shape), integers(b_shape)) or ranks[0] or ranks[1]
     return Spec(dtypes.int64, (None, rank)), Spec(a_values.dtype, (None,)), Spec(dtypes.int64, (rank,))

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from agc.runtime.ops.declare import REGISTRY, Op
 
-_PATH = Path(__file__).parent.parent / "ops" / "test_table.py"
+_PATH = Path(__file__).parents[2] / "operation_examples.py"
 _TABLE = runpy.run_path(str(_PATH))
 _TABLE["MODULES"][:] = [
     module for module in _TABLE["MODULES"] if ".keras" not in module

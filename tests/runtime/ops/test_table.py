@@ -1,39 +1,20 @@
 """What holds for every operation: the examples of the manuals are its test inputs.
 
-The doctests of the runtime are run, and each call of an operation in them is recorded: operands,
-attributes, kernel. The laws below are then checked on these calls, so an operation that is declared with an
+The laws below are checked on the calls that operation_examples.py records, so an operation that is declared with an
 example is tested without another line here.
 """
 
 from __future__ import annotations
 
-import doctest
-import functools
-import importlib
-import pkgutil
-from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import Any
 
-import agc.runtime
 import numpy as np
 import pytest
-from agc.runtime import dtypes, errors
+from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Value
 from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.declare import REGISTRY, Op
-from agc.runtime.tensor import EagerTensor
-
-MODULES = sorted(module.name for module in pkgutil.walk_packages(agc.runtime.__path__, "agc.runtime."))
-for module in MODULES:
-    importlib.import_module(module)
-
-NAMES = sorted(
-    name
-    for name, op in REGISTRY.items()
-    if op.rule.__module__.startswith("agc.runtime.ops.") and not op.rule.__module__.endswith(".structure")
-)
-REFUSALS = (ValueError, TypeError, errors.OpError)
-
+from agc.runtime.ops.declare import REGISTRY
+from operation_examples import MODULES, NAMES, REFUSALS, calls, examples
 
 TAKES_ANYTHING = {
     "const", "numpy_function", "py_function", "string_format", "serialize_tensor", "stateless_numpy_function",
@@ -42,63 +23,6 @@ TAKES_ANYTHING = {
     "shape", "size", "squeeze", "stop_gradient", "true_indices", "zeros_like",
 }  # fmt: skip
 """Operations whose rule refuses no tensor; what must be integers has been checked before the rule."""
-
-
-class Call(NamedTuple):
-    """A call of an operation in an example, and what it gave."""
-
-    op: Op
-    arrays: list[Any]
-    attrs: dict[str, Any]
-
-    def outcome(self, *arrays: Any) -> Any:
-        """What the kernel makes of other arrays: a tuple of results, or the class of its refusal."""
-        try:
-            with np.errstate(all="ignore"):
-                results = self.op.compute(*self.op.grouped(list(arrays)), **self.attrs)
-        except REFUSALS as error:
-            return type(error)
-        return tuple(results) if isinstance(results, (tuple, list)) else (results,)
-
-    def specs(self, operands: list[Any]) -> tuple[Spec, ...]:
-        """What the rule says about the results."""
-        specs = self.op.infer(operands, self.attrs)
-        return specs if isinstance(specs, tuple) else (specs,)
-
-
-class Examples(NamedTuple):
-    failures: dict[str, list[str]]
-    calls: dict[str, list[Call]]
-    seen: set[str]
-
-
-@functools.cache
-def examples() -> Examples:
-    """The doctests of all modules, run once: their failures by module, and the calls by operation."""
-    found = Examples({}, defaultdict(list), set())
-    original = Op.run
-
-    def run(self: Op, tensors: Any, attrs: Any) -> Any:
-        found.seen.add(self.name)
-        result = original(self, tensors, attrs)
-        results = result if isinstance(result, list) else [result]
-        if all(isinstance(tensor, EagerTensor) for tensor in [*tensors, *results]):
-            found.calls[self.name].append(Call(self, [tensor._array for tensor in tensors], dict(attrs)))
-        return result
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Op, "run", run)
-        for name in MODULES:
-            lines: list[str] = []
-            runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
-            for test in doctest.DocTestFinder().find(importlib.import_module(name)):
-                runner.run(test, out=lines.append)
-            found.failures[name] = lines
-    return found
-
-
-def calls(name: str) -> list[Call]:
-    return examples().calls[name]
 
 
 @pytest.mark.parametrize("name", MODULES)
