@@ -13,6 +13,7 @@ from .. import dtypes
 from ..execute.results import returns_many
 from ..ir.builder import Builder
 from ..ir.graph import Constant, Operand, Operation
+from ..ir.origin import Origin, Site, origin_at
 from ..ir.specs import AnySpec, ArraySpec, RefSpec
 from ..ops.declare import Op, wrap
 from ..tensor import EagerTensor, Reference, SymbolicArray, SymbolicTensor, Tensor
@@ -46,7 +47,7 @@ def is_continuous(dtype: dtypes.DType) -> bool:
 class Record:
     """An operation that ran at once, or something else with a way back."""
 
-    __slots__ = ("attrs", "inputs", "op", "outputs")
+    __slots__ = ("attrs", "inputs", "op", "outputs", "site")
 
     def __init__(
         self, op: Op | None, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
@@ -55,6 +56,12 @@ class Record:
         self.inputs = list(inputs)
         self.attrs = attrs
         self.outputs = list(outputs)
+        self.site: Site | None = None
+
+    @property
+    def origin(self) -> Origin | None:
+        """The line of the user's program."""
+        return None if self.site is None else origin_at(self.site)
 
     @property
     def name(self) -> str:
@@ -107,6 +114,10 @@ class GraphRecord(Record):
     @property
     def outputs(self) -> list[Any]:  # type: ignore[override]
         return [wrap(value, self.builder) for value in self.operation.outputs]
+
+    @property
+    def origin(self) -> Origin | None:
+        return self.operation.origin
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         if self.operation.regions:

@@ -19,8 +19,9 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..ir.builder import Builder, current, start_recording, stop_recording
+from ..ir.builder import Builder, current, recording_by, start_recording, stop_recording
 from ..ir.graph import Operation, Value
+from ..ir.origin import site
 from ..ops.casting import identity
 from ..ops.creation import ones_like, zeros
 from ..ops.declare import Op
@@ -141,6 +142,8 @@ class GradientTape:
         if any(key_of(x) in self._tracked and carries_gradient(x) for x in record.inputs):
             assert self._records is not None
             self._records.append(record)
+            if self._builder is None:
+                record.site = site()
             self._tracked.update(key_of(y) for y in record.outputs if carries_gradient(y))
 
     def grown(self, operation: Operation, added: Sequence[Value]) -> None:
@@ -225,6 +228,27 @@ class GradientTape:
         self._used()
         grads = [filled(grad, x, unconnected) for grad, x in zip(found, flat, strict=True)]
         return nest.pack_sequence_as(sources, list(map(_like_source, given, grads)))
+
+    def explain(self, target: Any, source: Any) -> str:
+        """Why the gradient of a target is None or zero: the operations on the way, and where it is cut.
+
+        It leaves the tape as it is: call it before `gradient`, or on a persistent tape.
+
+        >>> from agc.runtime import constant, stop_gradient
+        >>> x = constant(3.0)
+        >>> with GradientTape() as tape:
+        ...     y = x * x
+        >>> print(tape.explain(y, x).partition(": ")[2])
+        the tape does not watch the tensor. Call tape.watch(tensor) before computing with it
+        """
+        from .explaining import explained
+
+        if self._records is None:
+            raise RuntimeError("explain() comes before gradient(), unless the tape is persistent")
+        with recording_by([]):
+            y, x = known(_tensor_in(target)), known(_tensor_in(source))
+            seed = y, ones_like(y)
+            return explained(self._records, seed, x, key_of(x) in self._tracked, self._watched)
 
     def jacobian(
         self,
