@@ -1,4 +1,4 @@
-"""The module `tf.train`: checkpoints.
+"""The module `tf.train`: checkpoints and averages of variables.
 
 >>> import agc.runtime as tf, tempfile
 >>> v = tf.Variable(1.0)
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from .checkpoint import Checkpoint
 from .manager import CheckpointManager
+from .moving_average import ExponentialMovingAverage
 from .options import CheckpointOptions
 from .reader import CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable
 from .state_file import latest_checkpoint
 
 __all__ = [
-    "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "checkpoints_iterator",
+    "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ExponentialMovingAverage",
+    "checkpoints_iterator",
     "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
 ]  # fmt: skip
