@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -147,16 +148,22 @@ def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None
         return Spec(logits.dtype, labels.shape)
     if not logits.shape:
         raise ValueError("sparse_softmax_cross_entropy_with_logits: `logits` cannot be a scalar")
+    if not shapes.compatible(labels.shape, logits.shape[:-1]):
+        raise ValueError(_unlike(labels.shape, logits.shape))  # type: ignore[arg-type]
     return Spec(logits.dtype, shapes.merge(labels.shape, logits.shape[:-1]))
+
+
+def _unlike(labels: Sequence[int | None], logits: Sequence[int | None]) -> str:
+    return (
+        "labels and logits must have the same dimensions except for the last one: "
+        f"{list(labels)} beside {list(logits)}"
+    )
 
 
 @sparse_softmax_cross_entropy.kernel
 def _(labels: Array, logits: Array) -> Array:
     if logits.ndim == 0 or labels.shape != logits.shape[:-1]:
-        raise errors.InvalidArgumentError(
-            f"labels and logits must have the same dimensions except for the last one: "
-            f"{list(labels.shape)} beside {list(logits.shape)}"
-        )
+        raise errors.InvalidArgumentError(_unlike(labels.shape, logits.shape))
     wrong = labels[(labels < 0) | (labels >= logits.shape[-1])]
     if wrong.size:
         raise errors.InvalidArgumentError(
