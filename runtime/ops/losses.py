@@ -149,7 +149,7 @@ def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None
     if not logits.shape:
         raise ValueError("sparse_softmax_cross_entropy_with_logits: `logits` cannot be a scalar")
     if not shapes.compatible(labels.shape, logits.shape[:-1]):
-        raise ValueError(_unlike(labels.shape, logits.shape))  # type: ignore[arg-type]
+        raise ValueError(_unlike(labels.shape, logits.shape))
     return Spec(logits.dtype, shapes.merge(labels.shape, logits.shape[:-1]))
 
 
