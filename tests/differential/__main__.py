@@ -1,4 +1,4 @@
-"""`python -m differential [--record] [names|expressions|examples|sweep]... [-k PART]`."""
+"""`python -m differential [--record] [--classes] [names|expressions|examples|sweep]... [-k PART]`."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="differential", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help="one of " + ", ".join(PARTS))
     parser.add_argument("--record", action="store_true", help="write TensorFlow's names and answers anew")
+    parser.add_argument(
+        "--classes", action="store_true", help="also show where the classes of exceptions differ"
+    )
     parser.add_argument("-k", metavar="PART", default="", help="only what has this in its name")
     chosen = parser.parse_args(arguments)
     try:
@@ -42,10 +45,11 @@ def main(arguments: list[str]) -> int:
         signatures.write(tf)
         answers.write([expression for expression, _ in answers.read()], tf)
     parts = chosen.parts or list(PARTS)
-    return sum(report(part, PARTS[part](tf, chosen.k)) for part in parts) and 1
+    shown_results = {"differ", "other class"} if chosen.classes else {"differ"}
+    return min(1, sum(report(part, PARTS[part](tf, chosen.k), shown_results) for part in parts))
 
 
-def report(title: str, comparisons: Iterable[Comparison]) -> int:
+def report(title: str, comparisons: Iterable[Comparison], results: set[str]) -> int:
     """Print what differs, and how much agrees; the number of the differences that are not meant."""
     counts: Counter[str] = Counter()
     for found in comparisons:
@@ -53,7 +57,7 @@ def report(title: str, comparisons: Iterable[Comparison]) -> int:
         if result == "differ" and meant.reason(found.what):
             result = "differ as meant"
         counts[result] += 1
-        if result == "differ":
+        if result in results:
             print(f"{found.what}\n    agc         {shown(found.mine)}\n    tensorflow  {shown(found.theirs)}")
     print(
         f"{title}: " + ", ".join(f"{count} {result}" for result, count in sorted(counts.items())), flush=True
