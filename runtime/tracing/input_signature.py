@@ -26,12 +26,15 @@ class InputSignature:
         for leaf in nest.flatten(list(self.specs)):
             if not isinstance(leaf, TypeSpec):
                 raise TypeError(f"input_signature must be a nest of TensorSpecs, but holds {leaf!r}")
+        self._positional, self._rest = parameters.positional, parameters.rest
         extra = len(self.specs) - parameters.most
         if extra > 0:
             raise TypeError(f"input_signature contains {extra} extra type constraints.")
 
     def described(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters that the signature is about, with their specs."""
+        if self._rest is not None:
+            return self._with_rest(self._rest)
         names = list(arguments)
         if len(names) < len(self.specs):
             raise TypeError(
@@ -39,6 +42,12 @@ class InputSignature:
             )
         start = 1 if len(names) > len(self.specs) and names[0] in ("self", "cls") else 0
         return dict(zip(names[start:], self.specs, strict=False))
+
+    def _with_rest(self, rest: str) -> dict[str, Any]:
+        """The same for a function that takes any number of arguments: `*rest` gets the specs that are left."""
+        names = [name for place, name in enumerate(self._positional) if place or name not in ("self", "cls")]
+        found = dict(zip(names, self.specs, strict=False))
+        return {**found, rest: self.specs[len(names) :]}
 
     def fitted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as tensors that fit their specs.

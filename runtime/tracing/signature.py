@@ -50,14 +50,16 @@ class Parameters:
             self.signature = inspect.signature(python_function)
         except ValueError as error:
             raise TypeError(f"function() takes a Python function: {error}") from None
-        self._positional = [
+        self.positional = [
             p.name
             for p in self.signature.parameters.values()
             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
+        collecting = [p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
+        self.rest: str | None = collecting[0] if collecting else None
         kinds = {p.kind for p in self.signature.parameters.values()}
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        self._count = len(self._positional)
+        self._count = len(self.positional)
         self.most: float = len(self.signature.parameters)
         if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
             self.most = float("inf")
@@ -65,7 +67,7 @@ class Parameters:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Parameter name → argument, defaults filled in. Raises TypeError as Python does."""
         if self._simple and not kwargs and len(args) == self._count:
-            return dict(zip(self._positional, args, strict=True))
+            return dict(zip(self.positional, args, strict=True))
         bound = self.signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
@@ -77,9 +79,8 @@ class Parameters:
 
     def places(self, count: int) -> list[str]:
         """What the first `count` positional arguments are called: `x`, `y`, and `rest[0]` … of `*rest`."""
-        rest = next((p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL), "")
         more = range(count - self._count)
-        return [*self._positional[:count], *[f"{rest}[{number}]" for number in more]]
+        return [*self.positional[:count], *[f"{self.rest}[{number}]" for number in more]]
 
 
 class Identity:

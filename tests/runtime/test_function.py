@@ -138,6 +138,23 @@ class TestConcreteFunctions:
         with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
             square(tf.constant(3.0), c=3)
 
+    def test_an_input_signature_of_any_number_of_arguments(self):
+        @tf.function(input_signature=[tf.TensorSpec([None]), tf.TensorSpec([]), tf.TensorSpec([], tf.int32)])
+        def f(x, *rest):
+            return x * rest[0] + tf.cast(rest[1], tf.float32)
+
+        assert f([1.0, 2.0], 3.0, 4).numpy().tolist() == [7.0, 10.0]
+        assert f.get_concrete_function().structured_input_signature[0][2].name == "rest_1"
+        with pytest.raises(TypeError, match="the structure of argument `rest`"):
+            f([1.0], 3.0)
+
+        class Holder:
+            @tf.function(input_signature=[tf.TensorSpec([])])
+            def only(self, *xs):
+                return xs[0] + 1.0
+
+        assert float(Holder().only(2.0)) == 3.0
+
     def test_signatures_in_and_out(self):
         @tf.function
         def f(x, factor, y=None):
