@@ -271,6 +271,24 @@ def _as_real(x: TensorLike) -> Tensor:
     return convert_to_tensor(x, None if is_tensor_like(x) else dtypes.float32)
 
 
+def _of_dtype(x: Tensor, what: str, *allowed: dtypes.DType) -> Tensor:
+    """The tensor; ValueError for another dtype, which is checked before there is an operation."""
+    if x.dtype not in allowed:
+        names = " or ".join(dtype.name for dtype in allowed)
+        raise ValueError(f"{what} requires {names} inputs, got {x.dtype.name}")
+    return x
+
+
+def _halved(x: TensorLike) -> Tensor:
+    """The numbers that the transforms of real numbers take."""
+    return _of_dtype(_as_real(x), "RFFT", dtypes.float32, dtypes.float64)
+
+
+def _half(x: TensorLike) -> Tensor:
+    """The numbers that go back to real ones."""
+    return _of_dtype(_as_complex(x), "IRFFT", dtypes.complex64, dtypes.complex128)
+
+
 def fft(input: TensorLike, name: Name = None) -> Tensor:
     """The Fourier transform along the last axis, of complex numbers.
 
@@ -342,7 +360,7 @@ def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) ->
     >>> rfft([1.0, 2.0], [4]).numpy().tolist()
     [(3+0j), (1-2j), (-1+0j)]
     """
-    return real_transform(_as_real(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
+    return real_transform(_halved(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
 
 
 def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
@@ -351,7 +369,7 @@ def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -
     >>> irfft([3.0, -1.0]).numpy().tolist()
     [1.0, 2.0]
     """
-    return real_inverse(_as_complex(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
+    return real_inverse(_half(input_tensor), _length(fft_length), (-1,), name)  # type: ignore[no-any-return]
 
 
 def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
@@ -360,7 +378,7 @@ def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) 
     >>> rfft2d([[1.0, 2.0]]).numpy().tolist()
     [[(3+0j), (-1+0j)]]
     """
-    return real_transform(_as_real(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
+    return real_transform(_halved(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
@@ -369,7 +387,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None)
     >>> irfft2d([[3.0, -1.0]]).numpy().tolist()
     [[1.0, 2.0]]
     """
-    return real_inverse(_as_complex(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
+    return real_inverse(_half(input_tensor), _length(fft_length), (-2, -1), name)  # type: ignore[no-any-return]
 
 
 def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
@@ -378,7 +396,7 @@ def rfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) 
     >>> rfft3d([[[1.0, 2.0]]]).numpy().tolist()
     [[[(3+0j), (-1+0j)]]]
     """
-    return real_transform(_as_real(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
+    return real_transform(_halved(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
 
 
 def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None) -> Tensor:
@@ -387,7 +405,7 @@ def irfft3d(input_tensor: TensorLike, fft_length: Any = None, name: Name = None)
     >>> irfft3d([[[3.0, -1.0]]]).numpy().tolist()
     [[[1.0, 2.0]]]
     """
-    return real_inverse(_as_complex(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
+    return real_inverse(_half(input_tensor), _length(fft_length), (-3, -2, -1), name)  # type: ignore[no-any-return]
 
 
 def _named_axes(x: Tensor, fft_length: Any, axes: Any) -> tuple[int, ...]:
