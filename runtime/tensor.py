@@ -196,6 +196,13 @@ class EagerTensor(Tensor):
 
         raise missing("EagerTensor", name)
 
+    def set_shape(self, shape: Any) -> None:
+        """Nothing is left to learn of the shape; ValueError when `shape` contradicts it."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}."
+            )
+
     def numpy(self) -> Any:
         """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
         return self._array.copy() if self._array.ndim else self._array[()]

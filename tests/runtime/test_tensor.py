@@ -119,3 +119,10 @@ def test_numpy_functions_take_tensors() -> None:
     assert np.add(tf.constant([1.0]), 1).tolist() == [2.0]
     assert np.asarray(tf.constant(3)).dtype == np.int32
     assert np.array(tf.constant([1, 2]), dtype=np.float64).tolist() == [1.0, 2.0]
+
+
+def test_the_shape_of_a_value_is_known() -> None:
+    x = tf.zeros([2, 3])
+    x.set_shape([None, 3])
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) is not compatible with supplied shape \(2, 2\)"):
+        x.set_shape([2, 2])
