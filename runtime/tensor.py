@@ -67,6 +67,13 @@ class Tensor:
         """The same as `shape`."""
         return self.shape
 
+    def set_shape(self, shape: Any) -> None:
+        """Hold the shape against `shape`: ValueError when it contradicts that. A traced tensor learns from it."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}."
+            )
+
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise TypeError(
             "'Tensor' object does not support item assignment: a tensor never changes. In converted code, "
@@ -195,13 +202,6 @@ class EagerTensor(Tensor):
         from .array_attributes import missing
 
         raise missing("EagerTensor", name)
-
-    def set_shape(self, shape: Any) -> None:
-        """Nothing is left to learn of the shape; ValueError when `shape` contradicts it."""
-        if not self.shape.is_compatible_with(shape):
-            raise ValueError(
-                f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}."
-            )
 
     def numpy(self) -> Any:
         """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
