@@ -77,7 +77,7 @@ class RowNest:
         """What was computed for each row, as a tensor with as many rows."""
         tensor = array.stack()
         if tensor.shape.rank is not None:
-            tensor.set_shape([self.known, *tensor.shape[1:]])  # type: ignore[attr-defined]
+            tensor.set_shape([self.known, *tensor.shape[1:]])
         return tensor
 
 

@@ -53,7 +53,7 @@ class DenseResult:
         """The results for all rows, whose number may be known."""
         tensor = arrays[0].stack()
         if tensor.shape.rank is not None:
-            tensor.set_shape([known, *tensor.shape[1:]])  # type: ignore[attr-defined]
+            tensor.set_shape([known, *tensor.shape[1:]])
         return tensor
 
 
@@ -98,7 +98,7 @@ class RaggedResult:
 
     def of_arrays(self, arrays: Sequence[TensorArray], known: int | None) -> Any:
         counts = arrays[0].stack()
-        counts.set_shape([known])  # type: ignore[attr-defined]
+        counts.set_shape([known])
         *lengths, values = (array.concat() for array in arrays[1:])
         return self._made([counts, *lengths], values)
 
