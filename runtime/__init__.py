@@ -18,9 +18,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import autograph, config, dtypes, errors, ir, nest
-from .asserting import Assert
-from .cases import case, switch_case
-from .control_flow import cond, while_loop
+from .asserts.running import Assert
+from .control.cases import case, switch_case
+from .control.control_flow import cond, while_loop
+from .control.ordering import control_dependencies, executing_eagerly, group, no_op
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .devices import device
 from .dtypes import (
@@ -72,7 +73,6 @@ from .ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape, squee
 from .ops.slicing import slice, strided_slice
 from .ops.strings import as_string
 from .ops.tiling import meshgrid, pad, repeat, reverse, roll, tile
-from .ordering import control_dependencies, executing_eagerly, group, no_op
 from .printing import print
 from .shapes import TensorShape
 from .staging import BACKEND
@@ -119,28 +119,26 @@ if TYPE_CHECKING:
     from .autodiff import gradients as gradients
     from .autodiff import hessians as hessians
     from .autodiff import recompute_grad as recompute_grad
-    from .contexts import get_logger as get_logger
-    from .contexts import get_static_value as get_static_value
-    from .contexts import init_scope as init_scope
-    from .contexts import inside_function as inside_function
-    from .contexts import is_symbolic_tensor as is_symbolic_tensor
+    from .chance.initial_values import constant_initializer as constant_initializer
+    from .chance.initial_values import ones_initializer as ones_initializer
+    from .chance.initial_values import random_normal_initializer as random_normal_initializer
+    from .chance.initial_values import random_uniform_initializer as random_uniform_initializer
+    from .chance.initial_values import zeros_initializer as zeros_initializer
+    from .composite.indexed_slices import IndexedSlices as IndexedSlices
+    from .composite.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+    from .control.contexts import get_logger as get_logger
+    from .control.contexts import get_static_value as get_static_value
+    from .control.contexts import init_scope as init_scope
+    from .control.contexts import inside_function as inside_function
+    from .control.contexts import is_symbolic_tensor as is_symbolic_tensor
+    from .control.ordering import identity_n as identity_n
+    from .control.ordering import tuple as tuple
     from .debugging import assert_equal as assert_equal
     from .debugging import assert_greater as assert_greater
     from .debugging import assert_less as assert_less
     from .debugging import assert_rank as assert_rank
-    from .folding import foldl as foldl
-    from .folding import foldr as foldr
-    from .folding import scan as scan
-    from .functional import map_fn as map_fn
     from .host import numpy_function as numpy_function
     from .host import py_function as py_function
-    from .indexed_slices import IndexedSlices as IndexedSlices
-    from .indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
-    from .initial_values import constant_initializer as constant_initializer
-    from .initial_values import ones_initializer as ones_initializer
-    from .initial_values import random_normal_initializer as random_normal_initializer
-    from .initial_values import random_uniform_initializer as random_uniform_initializer
-    from .initial_values import zeros_initializer as zeros_initializer
     from .keras import initializers as initializers
     from .keras import losses as losses
     from .keras import metrics as metrics
@@ -178,16 +176,18 @@ if TYPE_CHECKING:
     from .ops.permuting import unravel_index as unravel_index
     from .ops.variates import random_index_shuffle as random_index_shuffle
     from .ops.volumes import extract_volume_patches as extract_volume_patches
-    from .ordering import identity_n as identity_n
-    from .ordering import tuple as tuple
     from .ragged.spec import RaggedTensorSpec as RaggedTensorSpec
     from .ragged.tensor import RaggedTensor as RaggedTensor
+    from .rowwise.folding import foldl as foldl
+    from .rowwise.folding import foldr as foldr
+    from .rowwise.folding import scan as scan
+    from .rowwise.functional import map_fn as map_fn
+    from .rowwise.vectorized import vectorized_map as vectorized_map
     from .sparse.distances import edit_distance as edit_distance
     from .sparse.tensor import SparseTensor as SparseTensor
     from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
     from .variable_options import VariableAggregation as VariableAggregation
     from .variable_options import VariableSynchronization as VariableSynchronization
-    from .vectorized import vectorized_map as vectorized_map
 
 newaxis = None
 __version__ = "2.21.0"
@@ -222,42 +222,50 @@ NAMESPACES = (
 )
 """Modules that are imported when they are first asked for: `import agc.runtime` has to be quick."""
 
-MEMBERS: dict[str, str] = {
-    "constant_initializer": ".initial_values", "ones_initializer": ".initial_values",
-    "random_normal_initializer": ".initial_values",
-    "random_uniform_initializer": ".initial_values", "zeros_initializer": ".initial_values", "get_logger": ".contexts",
-    "get_static_value": ".contexts", "init_scope": ".contexts", "inside_function": ".contexts",
-    "is_symbolic_tensor": ".contexts", "get_current_name_scope": ".name_scopes", "name_scope": ".name_scopes",
-    "VariableAggregation": ".variable_options", "VariableSynchronization": ".variable_options",
-    "map_fn": ".functional", "vectorized_map": ".vectorized",
-    "foldl": ".folding", "foldr": ".folding", "scan": ".folding",
-    "numpy_function": ".host", "py_function": ".host",
-    "assert_equal": ".debugging", "assert_greater": ".debugging", "assert_less": ".debugging",
-    "assert_rank": ".debugging",
-    "identity_n": ".ordering", "timestamp": ".ops.clock", "tuple": ".ordering",
-    "IndexedSlices": ".indexed_slices", "IndexedSlicesSpec": ".indexed_slices",
-    "custom_gradient": ".autodiff", "hessians": ".autodiff", "grad_pass_through": ".autodiff",
-    "recompute_grad": ".autodiff", "GradientTape": ".autodiff", "UnconnectedGradients": ".autodiff",
-    "gradients": ".autodiff",
-    "stop_gradient": ".ops.casting",
-    "initializers": ".keras", "losses": ".keras", "metrics": ".keras", "optimizers": ".keras",
-    "edit_distance": ".sparse.distances",
-    "SparseTensor": ".sparse.tensor", "SparseTensorSpec": ".sparse.tensor",
-    "approx_top_k": ".ops.labels", "broadcast_dynamic_shape": ".ops.outlines",
-    "broadcast_static_shape": ".ops.outlines", "clip_by_global_norm": ".ops.clipping",
-    "clip_by_norm": ".ops.clipping", "dynamic_partition": ".ops.partitioning",
-    "dynamic_stitch": ".ops.partitioning", "extract_volume_patches": ".ops.volumes",
-    "fingerprint": ".ops.fingerprints", "guarantee_const": ".ops.outlines",
-    "histogram_fixed_width": ".ops.histograms", "histogram_fixed_width_bins": ".ops.histograms",
-    "parallel_stack": ".ops.outlines", "required_space_to_batch_paddings": ".ops.outlines",
-    "random_index_shuffle": ".ops.variates", "eig": ".ops.matrix_functions", "eigvals": ".ops.matrix_functions",
-    "matrix_square_root": ".ops.matrix_functions", "fftnd": ".ops.many_axes", "ifftnd": ".ops.many_axes",
-    "irfftnd": ".ops.many_axes", "rfftnd": ".ops.many_axes", "space_to_batch": ".ops.blocks",
-    "space_to_batch_nd": ".ops.blocks", "batch_to_space": ".ops.blocks",
-    "scalar_mul": ".ops.formulas", "shape_n": ".ops.outlines", "unique_with_counts": ".ops.permuting",
-    "unravel_index": ".ops.permuting",
-    "RaggedTensor": ".ragged.tensor", "RaggedTensorSpec": ".ragged.spec",
-}  # fmt: skip
+_BY_MODULE = {
+    ".autodiff": (
+        "GradientTape UnconnectedGradients custom_gradient grad_pass_through gradients hessians "
+        "recompute_grad"
+    ),
+    ".chance.initial_values": (
+        "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
+        "zeros_initializer"
+    ),
+    ".composite.indexed_slices": "IndexedSlices IndexedSlicesSpec",
+    ".control.contexts": "get_logger get_static_value init_scope inside_function is_symbolic_tensor",
+    ".control.ordering": "identity_n tuple",
+    ".debugging": "assert_equal assert_greater assert_less assert_rank",
+    ".host": "numpy_function py_function",
+    ".keras": "initializers losses metrics optimizers",
+    ".name_scopes": "get_current_name_scope name_scope",
+    ".ops.blocks": "batch_to_space space_to_batch space_to_batch_nd",
+    ".ops.casting": "stop_gradient",
+    ".ops.clipping": "clip_by_global_norm clip_by_norm",
+    ".ops.clock": "timestamp",
+    ".ops.fingerprints": "fingerprint",
+    ".ops.formulas": "scalar_mul",
+    ".ops.histograms": "histogram_fixed_width histogram_fixed_width_bins",
+    ".ops.labels": "approx_top_k",
+    ".ops.many_axes": "fftnd ifftnd irfftnd rfftnd",
+    ".ops.matrix_functions": "eig eigvals matrix_square_root",
+    ".ops.outlines": (
+        "broadcast_dynamic_shape broadcast_static_shape guarantee_const parallel_stack "
+        "required_space_to_batch_paddings shape_n"
+    ),
+    ".ops.partitioning": "dynamic_partition dynamic_stitch",
+    ".ops.permuting": "unique_with_counts unravel_index",
+    ".ops.variates": "random_index_shuffle",
+    ".ops.volumes": "extract_volume_patches",
+    ".ragged.spec": "RaggedTensorSpec",
+    ".ragged.tensor": "RaggedTensor",
+    ".rowwise.folding": "foldl foldr scan",
+    ".rowwise.functional": "map_fn",
+    ".rowwise.vectorized": "vectorized_map",
+    ".sparse.distances": "edit_distance",
+    ".sparse.tensor": "SparseTensor SparseTensorSpec",
+    ".variable_options": "VariableAggregation VariableSynchronization",
+}
+MEMBERS = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 """Names of this module that are imported when they are first asked for, and the modules that define them."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .assert_kinds import (
+from .asserts.kinds import (
     assert_integer,
     assert_proper_iterable,
     assert_rank,
@@ -20,8 +20,9 @@ from .assert_kinds import (
     assert_type,
     is_numeric_tensor,
 )
-from .assert_shapes import assert_shapes
-from .assert_values import (
+from .asserts.running import Assert
+from .asserts.shapes import assert_shapes
+from .asserts.values import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -34,7 +35,6 @@ from .assert_values import (
     assert_none_equal,
     assert_positive,
 )
-from .asserting import Assert
 from .devices import get_log_device_placement, set_log_device_placement
 from .ops.numerics import check_numerics
 from .tensor import Tensor

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from agc.autograph.staging import Maybe, Undefined
 
-from . import components, dtypes, literals, nest
+from . import dtypes, nest
+from .composite import components
 from .convert import convert_to_tensor, is_tensor_like
 from .ir.builder import Builder, eagerly
 from .ir.graph import Operand, Value
 from .ir.specs import AnySpec, ArraySpec, Spec
+from .language import literals
 from .ops.declare import wrap
 from .tensor import EagerArray, EagerTensor, Tensor
 from .tensor_array import TensorArray

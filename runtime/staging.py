@@ -13,15 +13,17 @@ from typing import Any
 
 from agc.autograph import staging
 
-from . import branches, items, leaves, loop_options, loops, matching, printing, raising, regions
-from .builtins import BUILTINS
+from . import leaves, printing
+from .control import branches, loop_options, loops, raising, regions
 from .ir.builder import current
+from .language import items, matching
+from .language.builtins import BUILTINS
+from .language.rows import Rows, passing, rows_of
+from .language.tensor_list import TensorList
 from .ops import comparison
 from .ops.structure import COND
-from .rows import Rows, passing, rows_of
 from .tensor import SymbolicTensor, Tensor
 from .tensor_array import TensorArray
-from .tensor_list import TensorList
 from .variable import Variable
 
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .characters import (
-    unicode_decode,
-    unicode_decode_with_offsets,
-    unicode_encode,
-    unicode_split,
-    unicode_split_with_offsets,
-)
 from .ops.hash_buckets import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
 from .ops.regex import regex_full_match, regex_replace
 from .ops.string_joins import reduce_join, string_format, unsorted_segment_join
 from .ops.strings import as_string, join, length, lower, strip, substr, upper
 from .ops.to_number import to_number
 from .ops.unicode import unicode_transcode
-from .string_splits import bytes_split, ngrams, split
 from .tensor import Tensor
+from .texts.characters import (
+    unicode_decode,
+    unicode_decode_with_offsets,
+    unicode_encode,
+    unicode_split,
+    unicode_split_with_offsets,
+)
+from .texts.splits import bytes_split, ngrams, split
 
 
 def format(

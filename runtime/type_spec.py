@@ -56,7 +56,8 @@ class TypeSpec:
 
     def flatten(self) -> list[Any]:
         """The TensorSpecs of all components."""
-        from . import components, nest
+        from . import nest
+        from .composite import components
 
         return [
             flat
@@ -66,7 +67,7 @@ class TypeSpec:
 
     def to_tensors(self, value: Any) -> list[Any]:
         """The tensors that a value that fits is made of; TypeError for one that does not."""
-        from . import components
+        from .composite import components
 
         if not self.is_compatible_with(value):
             raise TypeError(f"{value!r} is not compatible with {self!r}")
@@ -74,7 +75,7 @@ class TypeSpec:
 
     def from_tensors(self, tensors: Any) -> Any:
         """The value that is made of these tensors."""
-        from . import components
+        from .composite import components
 
         return components.made(self, iter(tensors))
 

@@ -30,6 +30,6 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def random_numbers_of_its_own() -> Iterator[None]:
     """A seed that one test sets is not that of the next."""
     yield
-    seeds = sys.modules.get("agc.runtime.seeds")
+    seeds = sys.modules.get("agc.runtime.chance.seeds")
     if seeds is not None:
         seeds.set_seed(None)

@@ -21,13 +21,13 @@ from typing import Any
 from agc.autograph import api
 
 from .. import nest
+from ..control.regions import closed
 from ..convert import convert_to_tensor
 from ..ir.builder import Builder, current, recorders, recording_by
 from ..ir.graph import Operation, Value
 from ..ir.specs import RefSpec
 from ..ops.declare import Op, wrap
 from ..ops.structure import CUSTOM
-from ..regions import closed
 from ..tensor import EagerTensor, Reference, Tensor
 from ..variable import Variable
 from .records import Grads, Pullback

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..functional import map_fn
 from ..ops.creation import zeros
 from ..ops.extents import shape, size
 from ..ops.joining import join
 from ..ops.ranges import one_hot
 from ..ops.ranges import range as numbers
 from ..ops.shaping import reshape, transpose
+from ..rowwise.functional import map_fn
 from ..tensor_spec import TensorSpec
 from .slices import dense
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..indexed_slices import IndexedSlices
+from ..composite.indexed_slices import IndexedSlices
 from ..ops.arithmetic import add
 from ..ops.casting import cast
 from ..ops.element_gradients import array_item, array_of_rows, array_sum

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..control.regions import common_spec
 from ..ir.builder import current, recorders
 from ..ir.graph import Constant, Graph, Operand, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.declare import wrap
 from ..ops.structure import CALL, COND, SWITCH
-from ..regions import common_spec
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
 from .reversal import Reversal, blank, making_list, zeros_for

@@ -15,11 +15,11 @@ from typing import Any
 import agc.runtime as runtime
 
 from .. import dtypes, errors, shapes
+from ..control.ordering import executing_eagerly, group, no_op
 from ..convert import convert_to_tensor
 from ..ir.builder import current
 from ..ir.graph import Graph, Operation
 from ..ops import placeholders
-from ..ordering import executing_eagerly, group, no_op
 from ..sessions.building import (
     GLOBAL_VARIABLES,
     LOCAL_VARIABLES,

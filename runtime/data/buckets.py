@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import nest, shapes
+from ..control.demands import demand
 from ..convert import convert_to_tensor
-from ..demands import demand
 from ..errors import InvalidArgumentError
 from ..ops.casting import cast
 from ..ops.reductions import reduce_sum

@@ -15,9 +15,11 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from .. import control_flow, dtypes, errors, nest, seeds
+from .. import dtypes, errors, nest
+from ..chance import seeds
+from ..control import control_flow
+from ..control.demands import demand
 from ..convert import convert_to_tensor
-from ..demands import demand
 from ..ir.builder import current
 from ..ops.comparison import logical_not
 from ..tensor import EagerTensor, Tensor

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import components, dtypes, errors, nest, shapes
+from .. import dtypes, errors, nest, shapes
+from ..composite import components
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import EagerTensor, Tensor

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from agc.autograph import api, staging
 
-from .. import errors, seeds
+from .. import errors
+from ..chance import seeds
 from ..execute import EXECUTORS
 from ..ir.graph import Graph
 from ..ops.declare import wrap

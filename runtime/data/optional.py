@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import errors, leaves
-from ..control_flow import cond
+from ..control.control_flow import cond
+from ..control.demands import demand
 from ..convert import convert_to_tensor
-from ..demands import demand
 from ..ir.builder import current
 from ..tensor import EagerTensor, Tensor
 from . import ops

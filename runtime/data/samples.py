@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from ..philox import Stream
+from ..chance.philox import Stream
 
 _BLOCKS = 32
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, seeds
+from .. import dtypes
+from ..chance import seeds
 from ..convert import convert_to_tensor
 from ..ops.stateless import stateless_random_uniform
 from ..tensor_spec import TensorSpec

@@ -18,10 +18,10 @@ from typing import Any
 from agc.autograph import staging
 from agc.autograph.api import converted
 
-from .. import loop_options, loops
-from ..builtins import BUILTINS
-from ..control_flow import cond
+from ..control import loop_options, loops
+from ..control.control_flow import cond
 from ..ir.builder import current
+from ..language.builtins import BUILTINS
 from ..ops import comparison
 from ..staging import GraphBackend
 from . import ops

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import seeds
+from ..chance import seeds
 from ..convert import convert_to_tensor
 from . import batching, caching, combining, mapping, ordering, shuffling, windows
 from .elements import normalised

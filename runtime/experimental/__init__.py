@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..extension_dispatch import (
+from ..composite.extension_dispatch import (
     dispatch_for_api,
     dispatch_for_binary_elementwise_apis,
     dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for,
 )
-from ..extension_type import ExtensionType, ExtensionTypeSpec
+from ..composite.extension_type import ExtensionType, ExtensionTypeSpec
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.partition import RowPartition
 from . import dlpack

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from ..cases import switch_case
-from ..control_flow import cond
+from ..control.cases import switch_case
+from ..control.control_flow import cond
 from ..convert import TensorLike, convert_to_tensor
 from ..ops.casting import cast
 from ..ops.declare import Name

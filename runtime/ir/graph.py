@@ -265,7 +265,7 @@ class Graph:
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
         """A block whose operations run behind others."""
-        from ..ordering import control_dependencies
+        from ..control.ordering import control_dependencies
 
         return control_dependencies(control_inputs)
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes, seeds
+from .. import dtypes
+from ..chance import seeds
 from ..convert import TensorLike, convert_to_tensor
 from ..ops.arithmetic import divide
 from ..ops.candidates import log_uniform_candidate_sampler

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors, shapes
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.graph import Operand
 from ..ir.specs import Spec

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import composites, dtypes, errors, shapes
-from ..composites import accepted
+from .. import dtypes, errors, shapes
+from ..composite import composites
+from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..ir.specs import Spec
 from ..tensor import Tensor

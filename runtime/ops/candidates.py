@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes, errors, seeds, shapes
+from .. import dtypes, errors, shapes
+from ..chance import seeds
+from ..chance.philox import Stream
 from ..convert import TensorLike
 from ..ir.specs import Spec
-from ..philox import Stream
 from ..tensor import Tensor
 from .casting import cast
 from .declare import Input, Ints, Name, op

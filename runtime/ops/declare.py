@@ -40,7 +40,8 @@ from typing import Any, NoReturn, TypeAlias, overload
 
 import numpy as np
 
-from .. import composites, dtypes, errors
+from .. import dtypes, errors
+from ..composite import composites
 from ..convert import convert_to_tensor, holds_tensor, is_tensor_like
 from ..devices import log_placement, placement
 from ..ir.builder import Builder, current, recorders
@@ -365,7 +366,7 @@ class Op:
 
     def _chosen(self, values: list[Any]) -> bool:
         """Whether a choice between Python numbers among the values has taken the dtype that it met here."""
-        from ..literals import adapted, adapts
+        from ..language.literals import adapted, adapts
 
         own = [_own_dtype(values[i]) for i in self._same]
         for i, dtype in zip(self._same, own, strict=True):

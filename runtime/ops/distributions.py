@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, seeds
+from .. import dtypes
+from ..chance import seeds
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
 from .arithmetic import maximum

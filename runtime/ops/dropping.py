@@ -10,8 +10,8 @@ import numbers
 from collections.abc import Callable
 from typing import Any
 
-from .. import seeds
-from ..composites import accepted
+from ..chance import seeds
+from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor, is_tensor_like
 from ..tensor import Tensor
 from .casting import cast

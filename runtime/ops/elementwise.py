@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
 from .casting import cast, of_parts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..tensor import Tensor
 from .arithmetic import maximum

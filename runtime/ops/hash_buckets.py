@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..hashes import fingerprint64, hash64, siphash
 from ..ir.specs import Spec
+from ..texts.hashes import fingerprint64, hash64, siphash
 from .attributes import Axes
 from .declare import Input, Name, op
 from .each import each

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, nest, shapes
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import (
     convert_to_tensor,
     holds_tensor,

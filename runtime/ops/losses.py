@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor

@@ -1,8 +1,8 @@
 """Random numbers: the same as TensorFlow's for the same seeds.
 
-    uniform([2], seed=1)      picks a stream by its seeds        (agc.runtime.seeds)
-                              takes words of 32 bits from it     (agc.runtime.philox)
-                              makes numbers from the words       (agc.runtime.sampling)
+    uniform([2], seed=1)      picks a stream by its seeds        (agc.runtime.chance.seeds)
+                              takes words of 32 bits from it     (agc.runtime.chance.philox)
+                              makes numbers from the words       (agc.runtime.chance.sampling)
 
 An operation in a graph holds its seeds and the number of its stream, which goes on with
 every run of the graph.
@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import dtypes, errors, sampling, seeds, variates
+from .. import dtypes, errors
+from ..chance import sampling, seeds, variates
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import DType

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, shapes
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import convert_to_tensor, is_tensor_like, to_array
 from ..ir.specs import Spec
 from ..tensor import EagerTensor

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes
 from ..ir.specs import Spec
-from ..re2 import compiled
+from ..texts.re2 import compiled
 from .declare import Input, Name, op
 from .each import each
 from .families import STRINGS, demand

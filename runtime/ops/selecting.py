@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors, shapes
-from ..composites import accepted
+from ..composite.composites import accepted
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import Axis

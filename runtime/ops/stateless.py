@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import dtypes, errors, sampling
+from .. import dtypes, errors
+from ..chance import sampling
+from ..chance.philox import Stream, words
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
-from ..philox import Stream, words
 from .attributes import DType
 from .declare import Input, Ints, Name, Same, op
 from .families import wrong

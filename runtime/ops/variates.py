@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, sampling, seeds, shapes, variates
+from .. import dtypes, errors, shapes
+from ..chance import sampling, seeds, variates
 from ..ir.builder import current
 from ..ir.specs import Spec
 from ..tensor import EagerTensor, Tensor

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, gfile
+from .. import dtypes
+from ..io import gfile
 from ..ir.specs import Spec
 from .declare import Input, Name, op
 from .each import filled

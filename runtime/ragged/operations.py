@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..composites import name_of
+from ..composite.composites import name_of
 from ..ops.families import Elementwise
 from . import tables
 from .broadcasting import with_common_rows

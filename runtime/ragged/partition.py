@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from ..asserting import require
+from ..asserts.running import require
 from ..convert import convert_to_tensor
 from ..ir.builder import current
 from ..ops.arithmetic import maximum, multiply

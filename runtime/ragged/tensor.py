@@ -317,7 +317,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def __rows__(self) -> Any:
         """What a loop over it walks over."""
-        from ..rows import Rows
+        from ..language.rows import Rows
 
         known = self._row_partition.static_nrows
         return Rows(known if known is not None else self.nrows(dtypes.int32), self.__getitem__)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from ..generators import Algorithm, Generator, create_rng_state, get_global_generator, set_global_generator
+from ..chance.generators import (
+    Algorithm,
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
+from ..chance.seeds import set_seed
 from ..ops.candidates import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
@@ -22,7 +29,6 @@ from ..ops.distributions import stateless_fold_in as fold_in
 from ..ops.distributions import stateless_split as split
 from ..ops.random import categorical, normal, shuffle, truncated_normal, uniform
 from ..ops.stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
-from ..seeds import set_seed
 from . import experimental
 
 __all__ = [

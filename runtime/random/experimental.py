@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ..generators import Algorithm, Generator, create_rng_state, get_global_generator, set_global_generator
+from ..chance.generators import (
+    Algorithm,
+    Generator,
+    create_rng_state,
+    get_global_generator,
+    set_global_generator,
+)
 from ..ops.distributions import index_shuffle, stateless_fold_in, stateless_shuffle, stateless_split
 
 __all__ = [

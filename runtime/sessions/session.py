@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import components, errors, nest, shapes
+from .. import errors, nest, shapes
+from ..composite import components
 from ..convert import to_array
 from ..execute import EXECUTORS, Runner
 from ..ir.builder import eagerly

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import shapes
+from ..control.ordering import group
 from ..convert import convert_to_tensor
 from ..ir.builder import current
 from ..ir.specs import RefSpec, Spec
 from ..name_scopes import name_scope
 from ..ops import state
-from ..ordering import group
 from .building import GLOBAL_VARIABLES, LOCAL_VARIABLES, TRAINABLE_VARIABLES, GraphBuilder, get_default_graph
 
 if TYPE_CHECKING:

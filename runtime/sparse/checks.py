@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..asserting import require
+from ..asserts.running import require
 from ..ir.builder import current
 from ..tensor import EagerTensor
 from .tensor import SparseTensor

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import dtypes
 from .. import nest as nests
-from ..composites import name_of
+from ..composite.composites import name_of
 from ..convert import convert_to_tensor
 from ..ops import arithmetic, casting, elementwise, extents
 from ..ops.comparison import equal, greater_equal, not_equal
@@ -191,7 +191,7 @@ def mask(a: Any, mask_indices: Any, name: str | None = None) -> Any:
     >>> mask(rows, [7]).values.numpy().tolist()
     [1.0]
     """
-    from ..indexed_slices import IndexedSlices
+    from ..composite.indexed_slices import IndexedSlices
 
     indices = convert_to_tensor(a.indices)
     gone = convert_to_tensor(mask_indices, None if isinstance(mask_indices, Tensor) else indices.dtype)

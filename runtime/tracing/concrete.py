@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from .. import components, leaves, nest, shapes
+from .. import leaves, nest, shapes
+from ..composite import components
+from ..control.raising import Ended
 from ..convert import convert_to_tensor
 from ..devices import log_placement, placement
 from ..execute import EXECUTORS, Runner
 from ..ir.builder import Builder, current, recorders
 from ..ir.graph import Constant, Graph, Operand
 from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..language.tensor_list import as_python
 from ..ops.declare import wrap
 from ..ops.structure import CALL
-from ..raising import Ended
 from ..tensor import EagerArray, EagerTensor, Reference, SymbolicTensor, Tensor
-from ..tensor_list import as_python
 from ..tensor_spec import TensorSpec
 from ..trace_types import TraceType
 from ..type_spec import TypeSpec

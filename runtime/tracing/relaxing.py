@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
-from .. import components, nest, shapes
+from .. import nest, shapes
+from ..composite import components
 from ..tensor_spec import TensorSpec
 from .signature import Identity, is_tensor_argument, key_of
 

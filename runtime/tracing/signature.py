@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import components, dtypes, nest, shapes
+from .. import dtypes, nest, shapes
+from ..composite import components
 from ..convert import convert_to_tensor
 from ..tensor import EagerTensor, SymbolicTensor, Tensor
 from ..tensor_array import TensorArray

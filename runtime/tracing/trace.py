@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 from agc.autograph import staging
 from agc.autograph.staging import Maybe, Undefined
 
-from .. import components, leaves, nest
+from .. import leaves, nest
+from ..composite import components
+from ..control.raising import Ended, end, has_effects
 from ..ir.builder import Builder, current
 from ..ir.graph import Graph, Operand
 from ..ir.specs import AnySpec
-from ..raising import Ended, end, has_effects
 from ..tensor import SymbolicArray, SymbolicTensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec

@@ -10,7 +10,7 @@ import agc.runtime as tf
 import pytest
 from agc import autograph
 from agc.autograph import staging
-from agc.runtime.rows import Rows
+from agc.runtime.language.rows import Rows
 from agc.runtime.staging import BACKEND
 
 EXECUTORS: tuple[dict[str, Any], ...] = ({}, {"experimental_executor": "interpret"})

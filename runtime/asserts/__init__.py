@@ -1,0 +1,1 @@
+"""What `tf.debugging` asserts: of kinds, of shapes, of values."""

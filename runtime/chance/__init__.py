@@ -1,0 +1,1 @@
+"""Random numbers: bits, seeds, samples, generators, initial values."""

@@ -1,0 +1,87 @@
+"""From random bits to numbers: uniform, normal, truncated normal.
+
+uniform    the low bits of a word become the mantissa of a number in [1, 2); 1 is taken away
+normal     two uniform numbers make two normal ones (Box and Muller)
+truncated  normal numbers beyond 2 are left out; the next ones of the same run of blocks take their place
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .philox import Stream
+
+Array = Any
+
+BLOCKS_PER_ELEMENT = 256
+"""What an operation reserves of its stream for each element, used up or not: TensorFlow's number."""
+
+
+def words(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
+    """The words for `count` numbers of `dtype`; those of 64 bits take two each."""
+    first = stream.reserve(count * BLOCKS_PER_ELEMENT)
+    return stream.bits(first, -(-count * (2 if dtype.size == 8 else 1) // 4)).reshape(-1)
+
+
+def uniform(bits: Array, dtype: dtypes.DType) -> Array:
+    """Numbers in [0, 1): one from each word, or from each two words for float64.
+
+    >>> uniform(np.array([0, 1 << 22], np.uint32), dtypes.float32).tolist()
+    [0.0, 0.5]
+    """
+    if dtype is dtypes.float16:
+        return (bits & 0x3FF | 0x3C00).astype(np.uint16).view(np.float16) - np.float16(1)
+    if dtype is dtypes.float32:
+        return (bits & 0x7FFFFF | 0x3F800000).astype(np.uint32).view(np.float32) - np.float32(1)
+    high, low = bits[0::2].astype(np.uint64), bits[1::2].astype(np.uint64)
+    pattern = (high & np.uint64(0xFFFFF) | np.uint64(0x3FF00000)) << np.uint64(32) | low
+    return pattern.view(np.float64) - 1.0
+
+
+def integers(stream: Stream, sizes: tuple[int, ...], low: int, high: int, dtype: dtypes.DType) -> Array:
+    """Integers from `low` up to `high`, which is not among them, in an array of these sizes."""
+    count = math.prod(sizes)
+    drawn = words(stream, count, dtype).astype(np.uint64)
+    if dtype.size == 8:
+        drawn = drawn[0::2] | drawn[1::2] << np.uint64(32)
+    moved = drawn[:count] % np.uint64(high - low) + np.uint64(low & (1 << 64) - 1)
+    return moved.astype(dtype.numpy).reshape(sizes)
+
+
+def normal(bits: Array, dtype: dtypes.DType) -> Array:
+    """As many normal numbers as `uniform` makes uniform ones.
+
+    Functions are evaluated in float64 and rounded after every step, as correctly rounded ones of float32 are.
+    """
+    wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
+    kind = wide.as_numpy_dtype
+    units = uniform(bits, wide).astype(np.float64)
+    radius = np.sqrt(kind(-2) * np.log(np.maximum(units[0::2], kind(1.0e-7))).astype(kind))
+    angle = (2 * math.pi * units[1::2]).astype(kind).astype(np.float64)
+    pairs = np.stack([np.sin(angle).astype(kind) * radius, np.cos(angle).astype(kind) * radius], axis=-1)
+    return pairs.reshape(-1).astype(dtype.numpy)
+
+
+def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
+    """`count` normal numbers between -2 and 2.
+
+    They come in groups of four (two for float64). Each group has a run of blocks to draw from, so that
+    a group that needs more blocks than another does not move the other's numbers.
+    """
+    wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
+    size = 2 if wide is dtypes.float64 else 4
+    run = size * BLOCKS_PER_ELEMENT // 4
+    first = stream.reserve(count * BLOCKS_PER_ELEMENT)
+    kept: list[list[Any]] = [[] for _ in range(-(-count // size))]
+    pending, used = list(range(len(kept))), 0
+    while pending:
+        blocks = stream.bits(first + used, pending[-1] + 1, run)[pending]
+        candidates = normal(blocks.reshape(-1), wide).reshape(len(pending), -1)
+        for group, drawn in zip(pending, candidates, strict=True):
+            kept[group].extend(drawn[np.abs(drawn) < 2].tolist())
+        pending, used = [group for group in pending if len(kept[group]) < size], used + 1
+    return np.array([group[:size] for group in kept], dtype.numpy).reshape(-1)[:count]

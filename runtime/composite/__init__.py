@@ -1,0 +1,1 @@
+"""Values that are made of several tensors, and how operations and graphs treat them."""

@@ -1,0 +1,156 @@
+"""What TensorFlow's operations are for types of one's own: functions that are registered for them.
+
+    @dispatch_for_unary_elementwise_apis(Masked)
+    def _(api, x):                                  # tf.abs(x), tf.exp(x), tf.cast(x, dtype) …
+        return Masked(api(x.values), x.mask)
+
+They are asked when an operation is called with a value that is made of several tensors, such as an `ExtensionType`.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..ops.families import Elementwise
+from ..ragged.tables import ON_ELEMENTS
+from .composites import DISPATCHERS, name_of
+
+Handler = Callable[..., Any]
+_registered: dict[Any, list[Any]] = {}
+
+
+def dispatch_for_unary_elementwise_apis(x_type: Any) -> Callable[[Handler], Handler]:
+    """Decorator: `function(api, x)` is what every operation on single elements is for an `x` of this type."""
+
+    def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
+        if _elements(operation) != 1 or not _fits(values[0], x_type):
+            return None
+        return lambda x, *others: handler(functools.partial(_with, operation, others), x)
+
+    return _registering(found)
+
+
+def dispatch_for_binary_elementwise_apis(x_type: Any, y_type: Any) -> Callable[[Handler], Handler]:
+    """Decorator: `function(api, x, y)` is what every operation on pairs of elements is for these types."""
+
+    def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
+        if _elements(operation) != 2 or not _fits(values[0], x_type) or not _fits(values[1], y_type):
+            return None
+        return lambda x, y, *others: handler(functools.partial(_with, operation, others), x, y)
+
+    return _registering(found)
+
+
+def _with(operation: Any, others: Sequence[Any], *elements: Any) -> Any:
+    """The operation with the arguments that are no elements."""
+    given = [one for one in others if one is not None]
+    return operation(*elements, *others) if given else operation(*elements)
+
+
+def _elements(operation: Any) -> int:
+    """On how many elements an operation computes one; 0 for one that does something else."""
+    if isinstance(operation, Elementwise):
+        return len(operation._inputs)
+    return ON_ELEMENTS.get(name_of(operation), 0)
+
+
+def dispatch_for_api(api: Any, *signatures: Mapping[Any, Any]) -> Callable[[Handler], Handler]:
+    """Decorator: the function is what `api` is for arguments of certain types.
+
+    Args:
+        api: an operation or function of this package, such as `tf.stack`.
+        signatures: dicts from a parameter's name or position to a type; one of them has to fit. Without them, the
+            annotations of the decorated function say it.
+
+    >>> from agc.runtime import RaggedTensor, ragged, sort
+    >>> handler = dispatch_for_api(sort, {"values": RaggedTensor})(lambda values: "sorted by me")
+    >>> sort(ragged.constant([[2, 1], [3]]))
+    'sorted by me'
+    >>> unregister_dispatch_for(handler)
+    """
+    wanted = name_of(api)
+
+    def found(operation: Any, values: Sequence[Any], handler: Handler) -> Handler | None:
+        if name_of(operation) != wanted:
+            return None
+        names = _parameters(operation)
+        given = dict(zip(names, values, strict=False))
+        allowed = signatures or (_annotated(handler),)
+        if not any(_matches(signature, names, given) for signature in allowed):
+            return None
+        return lambda *values: handler(**_taken(handler, dict(zip(names, values, strict=False))))
+
+    return _registering(found)
+
+
+def _parameters(operation: Any) -> list[str]:
+    own = getattr(operation, "parameters", None)
+    return list(inspect.signature(operation).parameters if own is None else own)
+
+
+def _annotated(handler: Handler) -> Mapping[str, Any]:
+    hints = typing.get_type_hints(handler)
+    hints.pop("return", None)
+    return hints
+
+
+def _matches(signature: Mapping[Any, Any], names: Sequence[str], given: Mapping[str, Any]) -> bool:
+    for key, annotation in signature.items():
+        name = names[key] if isinstance(key, int) else key
+        if name not in given or not _fits(given[name], annotation):
+            return False
+    return bool(signature)
+
+
+def _taken(handler: Handler, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that the function has parameters for."""
+    parameters = inspect.signature(handler).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return arguments
+    names = {parameter.name for parameter in parameters}
+    return {name: value for name, value in arguments.items() if name in names}
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    """Whether a value is of a type, as annotations write it."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(value, kind) for kind in arguments)
+    if origin in (list, tuple):
+        return isinstance(value, (list, tuple)) and all(_fits(item, arguments[0]) for item in value)
+    return isinstance(value, annotation) if isinstance(annotation, type) else False
+
+
+def _registering(
+    found: Callable[[Any, Sequence[Any], Handler], Handler | None],
+) -> Callable[[Handler], Handler]:
+    def decorated(handler: Handler) -> Handler:
+        def dispatcher(operation: Any, values: Sequence[Any]) -> Handler | None:
+            return found(operation, values, handler)
+
+        DISPATCHERS.append(dispatcher)
+        _registered.setdefault(handler, []).append(dispatcher)
+        return handler
+
+    return decorated
+
+
+def unregister_dispatch_for(dispatch_target: Handler) -> None:
+    """Forget a function that one of the decorators has registered; ValueError when none has."""
+    if dispatch_target not in _registered:
+        raise ValueError(
+            f"Function {dispatch_target} was not registered using a `@dispatch_for_*` decorator."
+        )
+    for dispatcher in _registered.pop(dispatch_target):
+        DISPATCHERS.remove(dispatcher)
+
+
+__all__ = [
+    "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_unary_elementwise_apis",
+    "unregister_dispatch_for",
+]  # fmt: skip

@@ -1,0 +1,186 @@
+"""The fields of extension types: what their annotations allow, and how values are brought into that form.
+
+values: tf.Tensor                   what converts into a tensor
+count: int                          an int
+parts: Tuple[tf.Tensor, ...]        a tuple, or a list that becomes one
+named: Mapping[str, tf.Tensor]      a dict, which becomes one that does not change
+mask: Optional[tf.Tensor]           None, or what converts into a tensor
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .. import dtypes
+from ..convert import convert_to_tensor
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from ..type_spec import CompositeTensor, TypeSpec, type_spec_from_value
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+class ImmutableDict(Mapping[Any, Any]):
+    """A dict that never changes."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._items = dict(*args, **kwargs)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"ImmutableDict({self._items!r})"
+
+
+def check_annotation(name: str, annotation: Any) -> None:
+    """TypeError for an annotation that no field may have."""
+    if not _is_allowed(annotation):
+        shown = repr(annotation.__name__) if isinstance(annotation, type) else annotation
+        raise TypeError(f"In field {name!r}: Unsupported type annotation {shown}")
+
+
+def _is_allowed(annotation: Any) -> bool:
+    annotation = type(None) if annotation is None else annotation
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is tuple:
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return _is_allowed(arguments[0])
+        return annotation is not typing.Tuple and all(map(_is_allowed, arguments))  # noqa: UP006
+    if origin is collections.abc.Mapping:
+        return len(arguments) == 2 and arguments[0] in _PLAIN and _is_allowed(arguments[1])
+    if origin in (typing.Union, types.UnionType):
+        return all(map(_is_allowed, arguments))
+    if origin is not None or not isinstance(annotation, type):
+        return False
+    return annotation in (*_PLAIN, Tensor, dtypes.DType, TensorShape) or issubclass(
+        annotation, CompositeTensor
+    )
+
+
+def converted(name: str, value: Any, annotation: Any) -> Any:
+    """A value as its field holds it; TypeError when it does not fit."""
+    annotation = type(None) if annotation is None else annotation
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is tuple:
+        return _as_tuple(name, value, arguments)
+    if origin is collections.abc.Mapping:
+        if not isinstance(value, Mapping):
+            raise _unexpected(name, value, "mapping")
+        key_type, value_type = arguments
+        return ImmutableDict(
+            {
+                converted(f"{name}.keys()", key, key_type): converted(f"{name}[{key!r}]", item, value_type)
+                for key, item in value.items()
+            }
+        )
+    if origin in (typing.Union, types.UnionType):
+        return _as_one_of(name, value, annotation, arguments)
+    return _as_single(name, value, annotation)
+
+
+def _as_tuple(name: str, value: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise _unexpected(name, value, "tuple")
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        arguments = (arguments[0],) * len(value)
+    if len(arguments) != len(value):
+        raise TypeError(f"{name}: expected tuple with length {len(arguments)}, got {value!r}")
+    pairs = zip(value, arguments, strict=True)
+    return tuple(converted(f"{name}[{i}]", item, kind) for i, (item, kind) in enumerate(pairs))
+
+
+def _as_one_of(name: str, value: Any, annotation: Any, arguments: tuple[Any, ...]) -> Any:
+    for kind in arguments:
+        if isinstance(kind, type) and isinstance(value, kind):
+            return value
+    for kind in arguments:
+        try:
+            return converted(name, value, kind)
+        except TypeError:
+            continue  # the next kind may take it
+    raise TypeError(f"{name}: expected {annotation}, got {type(value).__name__!r}")
+
+
+def _as_single(name: str, value: Any, annotation: type) -> Any:
+    if annotation is Tensor:
+        if isinstance(value, (Tensor, TypeSpec)):
+            return value
+        try:
+            return convert_to_tensor(value)
+        except (TypeError, ValueError):
+            raise _unexpected(name, value, "Tensor") from None
+    if annotation is dtypes.DType:
+        return _read(name, value, dtypes.as_dtype, "DType")
+    if annotation is TensorShape:
+        return _read(name, value, TensorShape, "TensorShape")
+    if not isinstance(value, annotation):
+        raise _unexpected(name, value, annotation.__name__)
+    return value
+
+
+def _read(name: str, value: Any, read: Callable[[Any], Any], expected: str) -> Any:
+    try:
+        return read(value)
+    except TypeError:
+        raise _unexpected(name, value, expected) from None
+
+
+def _unexpected(name: str, value: Any, expected: str) -> TypeError:
+    return TypeError(f"{name}: expected {expected!r}, got {type(value).__name__!r}")
+
+
+def spec_of(value: Any) -> Any:
+    """What a field of a spec holds for the value of a field: specs for tensors, other values as they are."""
+    if isinstance(value, (Tensor, CompositeTensor)):
+        return type_spec_from_value(value)
+    if isinstance(value, tuple):
+        return tuple(map(spec_of, value))
+    if isinstance(value, Mapping):
+        return ImmutableDict({key: spec_of(item) for key, item in value.items()})
+    return value
+
+
+def specs_in(field: Any, path: str) -> Iterator[tuple[str, TypeSpec]]:
+    """The specs of the tensors that the value of a field has, and where they stand."""
+    if isinstance(field, TypeSpec):
+        yield path, field
+    elif isinstance(field, tuple):
+        for place, item in enumerate(field):
+            yield from specs_in(item, f"{path}_{place}")
+    elif isinstance(field, Mapping):
+        for key, item in field.items():
+            yield from specs_in(item, f"{path}_{key}")
+
+
+def parts_of(field: Any, value: Any) -> Iterator[Any]:
+    """The tensors and composites in the value of a field, in the order of `specs_in`."""
+    if isinstance(field, TypeSpec):
+        yield value
+    elif isinstance(field, tuple):
+        for spec, item in zip(field, value, strict=True):
+            yield from parts_of(spec, item)
+    elif isinstance(field, Mapping):
+        for key, spec in field.items():
+            yield from parts_of(spec, value[key])
+
+
+def filled(field: Any, parts: Iterator[Any]) -> Any:
+    """The value of a field, made of the next tensors and composites."""
+    if isinstance(field, TypeSpec):
+        return next(parts)
+    if isinstance(field, tuple):
+        return tuple(filled(item, parts) for item in field)
+    if isinstance(field, Mapping):
+        return ImmutableDict({key: filled(item, parts) for key, item in field.items()})
+    return field

@@ -1,0 +1,238 @@
+"""`ExtensionType`: classes of values that are made of tensors, which `function`, `cond` and `while_loop` carry.
+
+class Masked(ExtensionType):
+    values: Tensor
+    mask: Tensor
+
+Masked([1, 2], [True, False])       its fields are converted, checked, and never change
+Masked.Spec                         the class of its type specs
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from ..ops.comparison import equal, logical_and
+from ..ops.reductions import reduce_all
+from ..tensor import Tensor
+from ..type_spec import CompositeTensor, TypeSpec
+from . import components
+from .extension_fields import check_annotation, converted, filled, parts_of, spec_of, specs_in
+
+_RESERVED = frozenset({"self", "Spec"})
+
+
+class _Construction(type):
+    """A value is open while its `__init__` runs; then its fields are converted and checked."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        made: Any = cls.__new__(cls)  # type: ignore[call-overload]
+        object.__setattr__(made, "_open", True)
+        made.__init__(*args, **kwargs)
+        fields = cls._annotations()  # type: ignore[attr-defined]
+        for name, annotation in fields.items():
+            if name not in made.__dict__:
+                raise AttributeError(
+                    f"attribute {name!r} was not initialized by the constructor of {cls.__name__}"
+                )
+            made.__dict__[name] = converted(name, made.__dict__[name], annotation)
+        del made.__dict__["_open"]
+        made.__validate__()
+        return made
+
+
+class ExtensionType(CompositeTensor, metaclass=_Construction):
+    """Base class for values with fields, some of which are tensors; subclasses declare fields by annotations.
+
+    Annotations: `tf.Tensor`, other extension types, `tf.RaggedTensor`, `tf.SparseTensor`, int, float, bool, str, bytes,
+    None, `tf.DType`, `tf.TensorShape`, `Tuple[...]`, `Mapping[str, ...]`, `Union[...]` and `Optional[...]` of these.
+    A field may have a default value. `__validate__` is called for every value that is constructed.
+
+    Raises TypeError for annotations and values of other types, AttributeError when a field is set later.
+
+    >>> from agc.runtime import Tensor
+    >>> class Weighted(ExtensionType):
+    ...     values: Tensor
+    ...     weight: float = 1.0
+    >>> Weighted([1, 2])
+    Weighted(values=<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>, weight=1.0)
+    """
+
+    Spec: typing.ClassVar[type[ExtensionTypeSpec]]
+    _scope: typing.ClassVar[Mapping[str, Any]] = {}
+    _fields: typing.ClassVar[Mapping[str, Any] | None] = {}
+    _is_native = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        bound = self._signature().bind(*args, **kwargs)
+        bound.apply_defaults()
+        self.__dict__.update(bound.arguments)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in inspect.get_annotations(cls):
+            if name in _RESERVED:
+                raise ValueError(
+                    f"The field annotations for {cls.__name__} are invalid. Field {name!r} is reserved."
+                )
+        cls._scope = {**sys._getframe(1).f_locals, cls.__name__: cls}
+        cls._fields = None
+        try:
+            cls._annotations()
+        except NameError:
+            cls._fields = None  # a name that is defined later: looked for when the first value is made
+        cls.Spec = type("Spec", (ExtensionTypeSpec,), {"_type": cls, "__slots__": ()})
+        cls.Spec.__name__, cls.Spec.__qualname__ = f"{cls.__name__}.Spec", f"{cls.__qualname__}.Spec"
+        cls.Spec.__module__ = cls.__module__
+
+    @classmethod
+    def _annotations(cls) -> Mapping[str, Any]:
+        """The fields, those of base classes first, and their annotations."""
+        if cls._fields is None:
+            found: dict[str, Any] = {}
+            for base in reversed(cls.__mro__):
+                if base is not ExtensionType and issubclass(base, ExtensionType):
+                    module = vars(sys.modules.get(base.__module__, sys))
+                    hints = typing.get_type_hints(_Only(base), module, dict(base._scope))
+                    found.update({name: hints[name] for name in inspect.get_annotations(base)})
+            for name, annotation in found.items():
+                check_annotation(name, annotation)
+            cls._fields = found
+            cls._scope = {}
+        return cls._fields
+
+    @classmethod
+    def _signature(cls) -> inspect.Signature:
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                    default=getattr(cls, name, inspect.Parameter.empty),
+                )
+                for name in cls._annotations()
+            ]
+        )
+
+    @classmethod
+    def _made(cls, fields: Mapping[str, Any]) -> Any:
+        """A value with fields that fit already."""
+        made = cls.__new__(cls)
+        made.__dict__.update(fields)
+        return made
+
+    def __validate__(self) -> None:
+        """Raise an error for fields that do not fit each other; for subclasses."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_open" not in self.__dict__ or name not in self._annotations():
+            raise AttributeError(
+                f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
+            )
+        self.__dict__[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(
+            f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
+        )
+
+    def __eq__(self, other: object) -> Any:
+        """Whether all fields are equal: a scalar bool tensor; False where types or Python values differ."""
+        if type(other) is not type(self):
+            return False
+        mine, theirs = self._type_spec, other._type_spec
+        if not mine.is_compatible_with(theirs):
+            return False
+        result: Any = None
+        for a, b in zip(components.flatten(self), components.flatten(other), strict=True):
+            same = reduce_all(equal(a, b))
+            result = same if result is None else logical_and(result, same)
+        return True if result is None else result
+
+    def __ne__(self, other: object) -> Any:
+        same = self == other
+        return ~same if isinstance(same, Tensor) else not same
+
+    def __hash__(self) -> int:
+        raise TypeError(f"unhashable type: {type(self).__name__!r}")
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._annotations())
+        return f"{type(self).__name__}({fields})"
+
+    @property
+    def _type_spec(self) -> ExtensionTypeSpec:
+        return self.Spec(**{name: spec_of(self.__dict__[name]) for name in self._annotations()})
+
+    @staticmethod
+    def _operation(operation: Any) -> Any:
+        from .composites import name_of
+
+        return _identity if name_of(operation) == "identity" else None
+
+
+class _Only:
+    """The annotations of one class, without those of its bases."""
+
+    def __init__(self, owner: type) -> None:
+        self.__annotations__ = inspect.get_annotations(owner)
+        self.__module__ = owner.__module__
+
+
+def _identity(input: Any, name: str | None = None) -> Any:
+    return input
+
+
+class ExtensionTypeSpec(TypeSpec):
+    """The specs of the tensors of an extension type, and its other fields; each type has a class `Spec` of its own."""
+
+    __slots__ = ("__dict__",)
+    _type: typing.ClassVar[type[ExtensionType]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        parameters = [
+            inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            for name in self._type._annotations()
+        ]
+        bound = inspect.Signature(parameters).bind(*args, **kwargs)
+        self.__dict__.update({name: spec_of(value) for name, value in bound.arguments.items()})
+
+    @property
+    def value_type(self) -> type:
+        return self._type
+
+    def _items(self) -> list[tuple[str, Any]]:
+        return [(name, self.__dict__[name]) for name in self._type._annotations()]
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return tuple(self._items())
+
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
+        return cls(**dict(serialization))
+
+    @property
+    def _component_specs(self) -> list[Any]:
+        return [spec for name, field in self._items() for _, spec in specs_in(field, name)]
+
+    @property
+    def _component_names(self) -> tuple[str, ...]:
+        return tuple(path for name, field in self._items() for path, _ in specs_in(field, name))
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [part for name, field in self._items() for part in parts_of(field, value.__dict__[name])]
+
+    def _from_components(self, components: Any) -> Any:
+        parts = iter(components)
+        return self._type._made({name: filled(field, parts) for name, field in self._items()})
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={field!r}" for name, field in self._items())
+        return f"{type(self).__name__}({fields})"
+
+
+__all__ = ["ExtensionType", "ExtensionTypeSpec"]

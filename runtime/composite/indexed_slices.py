@@ -1,0 +1,173 @@
+"""`IndexedSlices`: some rows of a tensor that is zero elsewhere, as the gradient of `gather` is.
+
+    dense = zeros(dense_shape); dense[indices[i]] += values[i]
+
+>>> from agc.runtime import IndexedSlices, constant, convert_to_tensor
+>>> rows = IndexedSlices(constant([[1.0, 2.0]]), constant([1]), constant([3, 2]))
+>>> convert_to_tensor(rows).numpy().tolist()
+[[0.0, 0.0], [1.0, 2.0], [0.0, 0.0]]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..convert import convert_to_tensor, register_conversion
+from ..ops.casting import cast
+from ..ops.elementwise import negative
+from ..ops.scattering import scatter_nd
+from ..ops.shaping import expand_dims
+from ..ops.static import of_tensor
+from ..shapes import TensorShape
+from ..tensor import Tensor
+from ..tensor_spec import TensorSpec
+from ..type_spec import CompositeTensor, TypeSpec
+
+
+class IndexedSlices(CompositeTensor):
+    """Rows `values[i]`, of any rank, that stand at `indices[i]` along the first axis of a larger tensor.
+
+    Args:
+        values: a tensor, rows along its first axis.
+        indices: a vector of integers, one for each row; equal ones add up.
+        dense_shape: the shape of the whole tensor, a vector of integers; without it there is no conversion.
+
+    Operations take the dense tensor that it stands for; `-slices` and `tf.math.scalar_mul` keep it as it is.
+    """
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    @property
+    def values(self) -> Any:
+        """The rows."""
+        return self._values
+
+    @property
+    def indices(self) -> Any:
+        """Where the rows stand."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the whole tensor, None if it is unknown."""
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the shape of the whole tensor."""
+        return TensorShape(
+            None if self._dense_shape is None else of_tensor(convert_to_tensor(self._dense_shape))
+        )
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._values.dtype  # type: ignore[no-any-return]
+
+    @property
+    def name(self) -> Any:
+        return self._values.name
+
+    @property
+    def graph(self) -> Any:
+        return self._values.graph
+
+    @property
+    def _type_spec(self) -> IndexedSlicesSpec:
+        values, indices = convert_to_tensor(self._values), convert_to_tensor(self._indices)
+        shape = values.shape
+        shape_dtype = None
+        if self._dense_shape is not None:
+            given = convert_to_tensor(self._dense_shape)
+            shape, shape_dtype = TensorShape(of_tensor(given)), given.dtype
+        elif shape.rank is not None:
+            shape = TensorShape([None, *shape[1:]])
+        return IndexedSlicesSpec(shape, values.dtype, indices.dtype, shape_dtype, indices.shape)
+
+    @property
+    def _differentiated(self) -> Any:
+        return self._values
+
+    def _with_differentiated(self, derivatives: Any) -> IndexedSlices:
+        return IndexedSlices(derivatives, self._indices, self._dense_shape)
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(negative(self._values), self._indices, self._dense_shape)
+
+    def __str__(self) -> str:
+        dense = "" if self._dense_shape is None else f", dense_shape={self._dense_shape!s}"
+        return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{dense})"
+
+
+class IndexedSlicesSpec(TypeSpec):
+    """The spec of `IndexedSlices`; `dense_shape_dtype` is None where they have no dense shape."""
+
+    __slots__ = ("_dense_shape_dtype", "_indices_dtype", "_indices_shape", "_shape", "_values_dtype")
+    _component_names = ("values", "indices", "dense_shape")
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        indices_dtype: Any = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: Any = None,
+    ) -> None:
+        self._shape = TensorShape(shape)
+        self._values_dtype = dtypes.as_dtype(dtype)
+        self._indices_dtype = dtypes.as_dtype(indices_dtype)
+        self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
+        self._indices_shape = TensorShape([None] if indices_shape is None else indices_shape)
+
+    @property
+    def value_type(self) -> type:
+        return IndexedSlices
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (
+            self._shape,
+            self._values_dtype,
+            self._indices_dtype,
+            self._dense_shape_dtype,
+            self._indices_shape,
+        )
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        count = self._indices_shape[0] if self._indices_shape.rank else None
+        rows = TensorShape(None if self._shape.rank is None else [count, *self._shape[1:]])
+        specs = [TensorSpec(rows, self._values_dtype), TensorSpec(self._indices_shape, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            specs.append(TensorSpec([self._shape.rank], self._dense_shape_dtype))
+        return specs
+
+    def _to_components(self, value: IndexedSlices) -> list[Any]:
+        parts = [value.values, value.indices]
+        return parts if value.dense_shape is None else [*parts, value.dense_shape]
+
+    def _from_components(self, components: Any) -> IndexedSlices:
+        return IndexedSlices(*components)
+
+
+def as_dense(slices: IndexedSlices, dtype: dtypes.DType | None = None) -> Tensor:
+    """The whole tensor. Raises ValueError without a dense shape, and for another dtype."""
+    if dtype is not None and dtype is not slices.dtype:
+        raise ValueError(
+            f"Incompatible tensor conversion requested to `dtype` {dtype.name} for IndexedSlices ({slices}) with "
+            f"dtype {slices.dtype.name}"
+        )
+    if slices.dense_shape is None:
+        raise ValueError(
+            "Tensor conversion requested for IndexedSlices for argument `value` without dense_shape: "
+            f"{slices}"
+        )
+    indices = convert_to_tensor(slices.indices)
+    shape = cast(slices.dense_shape, indices.dtype)
+    dense: Tensor = scatter_nd(expand_dims(indices, -1), slices.values, shape)
+    return dense
+
+
+register_conversion(IndexedSlices, as_dense)
+
+__all__ = ["IndexedSlices", "IndexedSlicesSpec", "as_dense"]

@@ -1,0 +1,1 @@
+"""Control flow of graphs: branches, loops, exceptions, order."""

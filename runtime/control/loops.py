@@ -1,0 +1,323 @@
+"""Tracing a loop into one `while` operation.
+
+The body is called on new inputs, again and again until what comes out fits what goes in: Python numbers adapt their
+dtype, shapes that grow become unknown, and a variable that has its first value in the loop is carried with a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agc.autograph.api import Note
+from agc.autograph.staging import Maybe, Pending, Undefined, deciding, rotated
+
+from .. import leaves, shapes
+from ..ir.builder import Builder
+from ..ir.graph import Operand, Value
+from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..language import literals
+from ..language.list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
+from ..language.tensor_list import from_elements
+from ..ops.structure import WHILE
+from ..tensor import SymbolicTensor, WeakDtypeError
+from . import raising
+from .diagnostics import assigned, assigned_outside, staging_error
+from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
+
+MAX_ATTEMPTS = 12
+
+
+class _Slot:
+    """One leaf of a loop's state: its path, its initial value, and what is carried."""
+
+    __slots__ = ("fixed", "initial", "path", "spec")
+
+    def __init__(self, path: str, initial: Any, spec: AnySpec | None, fixed: bool = False) -> None:
+        self.path = path
+        self.initial = initial
+        self.spec = spec  # None: static
+        self.fixed = fixed  # the user said what the shape may be
+
+    def is_weak(self) -> bool:
+        """Whether the variable still has the dtype that its Python number has by itself."""
+        if isinstance(self.initial, SymbolicTensor):
+            return self.initial._weak_from is not None or bool(self.initial._numbers)
+        return leaves.is_weak(self.initial) and leaves.spec_of(leaves.carried(self.initial)) == self.spec
+
+    def starting(self, builder: Builder) -> Operand:
+        dtype = self.spec.dtype if isinstance(self.spec, Spec) else None
+        return leaves.operand_in(builder, leaves.carried(self.initial, dtype))
+
+
+class Loop:
+    """A `while` being traced: the state's slots, refined until the body maps them into themselves."""
+
+    def __init__(
+        self,
+        test: Callable[..., Any],
+        body: Callable[..., Any],
+        state: Sequence[Any],
+        names: Sequence[str],
+        invariants: Sequence[Any] | None = None,
+        first: Any = None,
+    ) -> None:
+        self.test, self.body, self.names = test, body, tuple(names)
+        self.state = list(state)
+        self.invariants = invariants
+        self.first = first  # what the test gave for the initial state, if it was called already
+        self._known: dict[str, _Slot] = {}
+        self.slots = self._slots()
+
+    def _slots(self) -> list[_Slot]:
+        slots = []
+        for name, value in zip(self.names, self.state, strict=True):
+            for path, leaf in leaves.flatten_named(name, value):
+                spec = leaves.spec_of(leaves.carried(leaf)) if leaves.is_carried(leaf) else None
+                slots.append(_Slot(path, leaf, spec))
+        for slot in slots:
+            if (known := self._known.get(slot.path)) is not None and known.initial is slot.initial:
+                slot.spec = known.spec  # what was found out already
+        self._known = {slot.path: slot for slot in slots}
+        if self.invariants is not None:
+            for slot, shape in zip(slots, self.invariants, strict=True):
+                if shape is not None and isinstance(slot.spec, Spec):
+                    slot.spec, slot.fixed = slot.spec.with_shape(shapes.as_dims(shape)), True
+        return slots
+
+    def record(self) -> tuple[Any, ...]:
+        """Trace until the types settle, record the operation, and return the state after the loop."""
+        attempts = 0
+        while attempts < MAX_ATTEMPTS:
+            attempts += 1
+            body = Builder("body", active())
+            try:
+                results = self._traced(body)
+                if not self._refined(results):
+                    break
+            except WeakDtypeError as error:
+                self._start_with(error, body)
+                attempts -= 1  # that happens once for each variable
+            except NeedsTensorList as error:
+                self._hold_in_graph(error)
+        else:
+            raise staging_error(
+                "AGC206",
+                f"the types of {', '.join(self.names)} do not settle, however often the loop's body is traced",
+                why="each iteration gives the state another type",
+                fix="give the state its final dtypes and shapes before the loop",
+            )
+        test = Builder("test", active())
+        try:
+            with test:
+                going = truth(self.test(*self._arguments(test)), "while")
+        except WeakDtypeError as error:
+            self._start_with(error, test)
+            return self.record()
+        except NeedsTensorList as error:
+            self._hold_in_graph(error)
+            return self.record()
+        if self.first is not None:
+            if any(operation.stateful for operation in test.operations):
+                return self._rotated()
+            active().discard(self.first)
+        return self._finish(test, body, test.operand(going), self._yielded(results, body))
+
+    def _traced(self, body: Builder) -> list[Any]:
+        """What an iteration gives. One that raises, or reads a variable without a value, fails if it is run."""
+        with deciding(), body:
+            arguments = self._arguments(body)
+            try:
+                return fitted(self.names, self.state, self.body(*arguments))
+            except BaseException as error:
+                raising.end(error)
+                return [*arguments]
+
+    def _rotated(self) -> tuple[Any, ...]:
+        """The same loop for a test with effects, which must not happen once more for the initial state."""
+
+        def going(*state: Any) -> Any:
+            return truth(self.test(*state), "while")
+
+        test, body, state = rotated(going, self.body, tuple(self.state), truth(self.first, "while"))
+        return Loop(test, body, state, ("going", *self.names)).record()[1:]
+
+    def _arguments(self, builder: Builder) -> tuple[Any, ...]:
+        flat = [slot.initial if slot.spec is None else self._argument(slot, builder) for slot in self.slots]
+        return indexable(repacked(self.state, flat), self)
+
+    def _hold_in_graph(self, error: NeedsTensorList) -> None:
+        """A Python list of the state is indexed by a tensor: the graph has to hold its elements."""
+        if error.loop is not self:
+            raise error
+        at = error.position
+        self.state[at] = from_elements(self.names[at], self.state[at])
+        self.slots = self._slots()
+
+    def _argument(self, slot: _Slot, builder: Builder) -> Any:
+        assert slot.spec is not None
+        value = builder.input(hint(slot.path), slot.spec)
+        argument = leaves.rewrapped(slot.initial, value, builder)
+        if isinstance(argument, SymbolicTensor):
+            argument._weak_from = argument._value if slot.is_weak() else None
+        return argument
+
+    def _start_with(self, error: WeakDtypeError, traced: Builder) -> None:
+        """A Python number in the initial state takes the dtype that it met in the body, or the test."""
+        at = next((i for i, value in enumerate(traced.inputs) if value is error.origin), None)
+        carried = [slot for slot in self.slots if slot.spec is not None]
+        if at is None or at >= len(carried):
+            raise error
+        slot = carried[at]
+        is_choice = isinstance(slot.spec, Spec) and literals.adapts(slot.initial, error.dtype)
+        if isinstance(slot.initial, SymbolicTensor) and not is_choice:  # weak in the surrounding loop as well
+            raise WeakDtypeError(str(error), slot.initial._weak_from, error.dtype) from None
+        wider = self._other_dtype(slot, Spec(error.dtype, ()))
+        if wider is None:
+            raise TypeError(str(error)) from None
+        slot.spec = wider
+
+    def _refined(self, results: list[Any]) -> bool:
+        """Whether the slots had to change after this trace of the body."""
+        changed = False
+        for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
+            if isinstance(before, Maybe) and not isinstance(after, Maybe):
+                results[i] = Maybe(name, after, True)
+            elif isinstance(before, Pending) and not isinstance(after, Pending):
+                self.state[i] = blank_like(after)
+                changed = True
+            elif type(before) is Undefined and type(after) is not Undefined:
+                self.state[i] = as_maybe(name, before, after)
+                changed = True
+            elif lengths_differ(before, after):
+                self.state[i] = held(name, before, after)
+                changed = True
+        if changed:
+            self.slots = self._slots()
+            return True
+        for name, before, after in zip(self.names, self.state, results, strict=True):
+            if not leaves.same_structure(before, after):
+                raise staging_error(
+                    "AGC205",
+                    f"the loop changes the structure of `{name}`",
+                    notes=self._notes(name, (before, shown(before)), (after, shown(after))),
+                    why="a loop in a graph carries the same structure round and round",
+                    fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
+                )
+        if self._widened(results):
+            return True
+        after = [leaf for value in results for leaf in leaves.flatten(value)]
+        changes = [self._adapted(slot, leaf) for slot, leaf in zip(self.slots, after, strict=True)]
+        return any(changes)  # all slots must have been looked at
+
+    def _widened(self, results: list[Any]) -> bool:
+        """Whether a composite of the state takes a spec that covers what an iteration gives as well."""
+        wider = [leaves.widened(*pair) for pair in zip(self.state, results, strict=True)]
+        if all(one is other for one, other in zip(wider, self.state, strict=True)):
+            return False
+        changed = any(map(leaves.composites_differ, wider, self.state))
+        self.state = wider
+        return changed
+
+    def _adapted(self, slot: _Slot, leaf: Any) -> bool:
+        """Make the slot fit what an iteration gives it; whether that changed it."""
+        if slot.spec is None:
+            if leaves.same_static(slot.initial, leaf):
+                return False
+            if leaves.can_be_carried(slot.initial) and leaves.can_be_carried(leaf):
+                slot.initial = leaves.carried(slot.initial)
+                slot.spec = leaves.spec_of(slot.initial)
+                return True
+            raise staging_error(
+                "AGC204",
+                f"the loop changes `{slot.path}` from {leaves.describe(slot.initial)} to {leaves.describe(leaf)}",
+                notes=self._changes(slot, leaf),
+                why="only tensors change while a loop of the graph runs",
+                fix=f"make `{slot.path}` a tensor before the loop",
+            )
+        if not leaves.can_be_carried(leaf):
+            raise self._changes_type(slot, leaf)
+        try:
+            spec = leaves.spec_in(leaf, getattr(slot.spec, "dtype", None))
+        except TypeError:
+            spec = leaves.spec_of(leaves.carried(leaf))
+        if slot.spec.covers(spec):
+            return self._sharpened(slot, spec)
+        wider = common_spec(slot.spec, spec)
+        if wider is None:
+            wider = self._other_dtype(slot, spec)
+        if wider is None or slot.fixed:
+            raise self._changes_type(slot, leaf)
+        slot.spec = wider
+        return True
+
+    def _sharpened(self, slot: _Slot, spec: AnySpec) -> bool:
+        """A TensorArray learns its elements' shape from what the body writes."""
+        if isinstance(spec, ArraySpec) and spec != slot.spec and slot.initial._infer_shape:
+            slot.spec = spec
+            return True
+        return False
+
+    def _other_dtype(self, slot: _Slot, spec: AnySpec) -> AnySpec | None:
+        """Python numbers start the loop with the dtype that the body gives them, if they fit it."""
+        if isinstance(spec, Spec) and literals.adapts(slot.initial, spec.dtype):
+            slot.initial = literals.adapted(slot.initial, spec.dtype)
+            return Spec(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
+        if not leaves.is_weak(slot.initial) or not isinstance(spec, Spec) or not isinstance(slot.spec, Spec):
+            return None
+        try:
+            leaves.carried(slot.initial, spec.dtype)
+            fits = leaves.carried(slot.initial, spec.dtype).dtype is spec.dtype
+        except TypeError:
+            return None
+        return Spec(spec.dtype, shapes.generalise(slot.spec.shape, spec.shape)) if fits else None
+
+    def _changes_type(self, slot: _Slot, leaf: Any) -> Exception:
+        return staging_error(
+            "AGC204",
+            f"the loop changes the type of `{slot.path}` from {slot.spec} to {leaves.describe(leaf)}",
+            notes=self._changes(slot, leaf),
+            why="a loop in a graph carries values of one dtype and of a shape that fits every iteration",
+            fix=f"give `{slot.path}` that type before the loop, or cast it back in the body",
+        )
+
+    def _changes(self, slot: _Slot, leaf: Any) -> list[Note | None]:
+        before = str(slot.spec) if slot.spec is not None else leaves.describe(slot.initial)
+        return self._notes(slot.path, (slot.initial, before), (leaf, leaves.describe(leaf)))
+
+    def _notes(self, path: str, before: tuple[Any, str], after: tuple[Any, str]) -> list[Note | None]:
+        """The line that gives a variable its value before the loop, and the one in the body."""
+        return [assigned_outside(path, *before), assigned(self.body, path, *after)]
+
+    def _yielded(self, results: list[Any], body: Builder) -> list[Operand]:
+        flat = [leaf for value in results for leaf in leaves.flatten(value)]
+        outputs = []
+        for slot, leaf in zip(self.slots, flat, strict=True):
+            if slot.spec is not None:
+                with body:
+                    argument = leaves.carried(leaf, getattr(slot.spec, "dtype", None))
+                outputs.append(leaves.operand_in(body, argument))
+        return outputs
+
+    def _finish(
+        self, test: Builder, body: Builder, going: Operand, yielded: list[Operand]
+    ) -> tuple[Any, ...]:
+        outer = active()
+        carried = [slot for slot in self.slots if slot.spec is not None]
+        start = [slot.starting(outer) for slot in carried]
+        regions, captured = closed((test, body), ([going], yielded))
+        specs = [slot.spec for slot in carried if slot.spec is not None]
+        names = [hint(slot.path) for slot in carried]
+        values = iter(outer.add(WHILE, [*start, *captured], {}, specs, regions, names))
+        flat = [
+            slot.initial if slot.spec is None else _result(slot, next(values), outer) for slot in self.slots
+        ]
+        return repacked(self.state, flat)
+
+
+def _result(slot: _Slot, value: Value, builder: Builder) -> Any:
+    """A variable after the loop; one of the surrounding loop's that is weak still is."""
+    result = leaves.rewrapped(slot.initial, value, builder)
+    if isinstance(slot.initial, SymbolicTensor) and slot.initial.dtype is result.dtype:
+        result._weak_from = slot.initial._weak_from
+    return result

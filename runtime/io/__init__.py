@@ -1,0 +1,25 @@
+"""The namespace `tf.io`: files, records, and values as bytes."""
+
+from __future__ import annotations
+
+from ..data.records import TFRecordOptions, TFRecordWriter
+from ..ops.raw_bytes import decode_base64, decode_raw, encode_base64
+from ..ops.serialising import parse_tensor, serialize_tensor
+from ..ops.whole_files import matching_files, read_file
+from . import gfile
+from .files import decode_csv, write_file
+
+__all__ = [
+    "decode_base64",
+    "decode_csv",
+    "decode_raw",
+    "encode_base64",
+    "gfile",
+    "matching_files",
+    "parse_tensor",
+    "read_file",
+    "serialize_tensor",
+    "write_file",
+    "TFRecordOptions",
+    "TFRecordWriter",
+]

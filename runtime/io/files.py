@@ -1,0 +1,51 @@
+"""Functions of `tf.io` that are made of operations: `decode_csv`, `write_file`.
+
+>>> [column.numpy().tolist() for column in decode_csv(["1,a", "2,b"], [0, ""])]
+[[1, 2], [b'a', b'b']]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops import whole_files
+from ..ops.csv_records import csv_columns
+from ..tensor import Tensor
+
+
+def decode_csv(
+    records: Any,
+    record_defaults: Sequence[Any],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Sequence[int] | None = None,
+    name: str | None = None,
+) -> list[Tensor]:
+    """The columns of records of comma-separated values, a tensor each, of the shape of `records`.
+
+    Args:
+        records: strings, one for each record.
+        record_defaults: for each column what stands for an empty field, float32, float64, int32, int64 or string; a
+            list of it, or an empty tensor of that dtype when fields must not be empty.
+        field_delim: the character between fields.
+        use_quote_delim: whether fields may stand in quotes.
+        na_value: a text that counts as empty, too.
+        select_cols: the numbers of the columns, when not all are wanted.
+
+    Raises InvalidArgumentError for records with another number of fields, and for fields of other dtypes.
+    """
+    return list(
+        csv_columns(
+            records, list(record_defaults), field_delim, use_quote_delim, na_value, select_cols, name=name
+        )
+    )
+
+
+def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
+    """Make a file with these contents, in place of one that exists; its directory is made, too."""
+    whole_files.write_file(filename, contents, name=name)
+
+
+__all__ = ["decode_csv", "write_file"]

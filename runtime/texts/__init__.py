@@ -1,0 +1,1 @@
+"""What operations on strings are made of: characters, patterns, hashes, parts."""
