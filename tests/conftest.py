@@ -27,9 +27,12 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def random_numbers_of_its_own() -> Iterator[None]:
-    """A seed that one test sets is not that of the next."""
+def a_fresh_start() -> Iterator[None]:
+    """The seed that one test sets, and the names that it gives, are not those of the next."""
     yield
-    seeds = sys.modules.get("agc.runtime.chance.seeds")
-    if seeds is not None:
-        seeds.set_seed(None)
+    for module, function, arguments in (
+        ("agc.runtime.chance.seeds", "set_seed", (None,)),
+        ("agc.runtime.keras.naming", "forget", ()),
+    ):
+        if module in sys.modules:
+            getattr(sys.modules[module], function)(*arguments)

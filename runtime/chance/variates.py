@@ -322,14 +322,33 @@ def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
     A block cipher of the size of the range (after Simon, Beaulieu and others, 2013), again for what falls outside.
     """
     size = np.ceil(np.log2(np.maximum(top, 1).astype(np.float64))).astype(np.uint64)
-    half = np.maximum(size + size % np.uint64(2), np.uint64(16)) // np.uint64(2)
+    half = np.maximum(size + size % np.uint64(2), 2 * _SMALLEST) // np.uint64(2)
     drawn = _round_keys(keys.astype(np.int64).view(np.uint64).T, half, rounds)
     result, last = index.astype(np.uint64), top.astype(np.uint64)
     active = np.arange(len(result))
+    rounds_left = _PATIENCE
     while len(active):
         result[active] = _enciphered(result[active], drawn[:, active], half[active])
         active = active[result[active] > last[active]]
+        rounds_left -= 1
+        if not rounds_left:  # the range is much smaller than the smallest cipher
+            small = half[active] == _SMALLEST
+            for place in active[small]:
+                result[place] = _walked(int(result[place]), drawn[:, place], int(last[place]))
+            active = active[~small]
     return result.astype(np.int64)
+
+
+_SMALLEST = np.uint64(8)
+_PATIENCE = 40
+
+
+def _walked(number: int, keys: Array, last: int) -> int:
+    """The first number up to `last` that the smallest cipher leads to, by a table of all that it does."""
+    table = _enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
+    while number > last:
+        number = table[number]
+    return number
 
 
 def _enciphered(index: Array, keys: Array, half: Array) -> Array:

@@ -223,7 +223,7 @@ def test_refusals() -> None:
         R.stateless_gamma([3], SEED, alpha=[1.0, 2.0])
     with pytest.raises(refused, match="Invalid parameters"):
         R.stateless_parameterized_truncated_normal([3], SEED, minvals=2.0, maxvals=1.0)
-    with pytest.raises(ValueError, match=r"seed must have shape \[2\]"):
+    with pytest.raises(refused, match=r"seed must have shape \[2\]"):
         R.stateless_normal([3], [1, 2, 3])
     with pytest.raises(ValueError, match="both `None` or both non-`None`"):
         R.Generator.from_seed(1).uniform([2], dtype=tf.int32)
