@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,9 @@ def steps(tf: Any, optimizer: Any, in_graph: bool = False) -> list[Any]:
     if optimizer.use_ema:
         optimizer.finalize_variable_values([a, b])
     own = [np.sum(v.numpy()) for v in optimizer.variables]
-    names = [v.path.split("/")[1].split("_", 1)[-1] for v in optimizer.variables]
+    # A variable without a name has a number, which depends on how many there were before.
+    names = [re.sub(r"^variable_\d+$", "variable", v.path.split("/")[1]) for v in optimizer.variables]
+    names = [name.split("_", 1)[-1] for name in names]
     return [a.numpy().ravel(), b.numpy(), own, int(optimizer.iterations), str(names)]
 
 
