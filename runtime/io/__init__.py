@@ -6,7 +6,7 @@ from ..data.records import TFRecordOptions, TFRecordWriter
 from ..ops.raw_bytes import decode_base64, decode_raw, encode_base64
 from ..ops.serialising import parse_tensor, serialize_tensor
 from ..ops.whole_files import matching_files, read_file
-from . import gfile
+from ..storage import gfile
 from .files import decode_csv, write_file
 
 __all__ = [

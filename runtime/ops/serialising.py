@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
-from ..io.tensor_protos import NUMBERS, parsed, serialized
 from ..ir.specs import Spec
+from ..storage.tensor_protos import NUMBERS, parsed, serialized
 from .attributes import DType
 from .declare import Input, Name, op
 from .families import STRINGS, demand

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..io import gfile
 from ..ir.specs import Spec
+from ..storage import gfile
 from .declare import Input, Name, op
 from .each import filled
 from .families import STRINGS, demand
