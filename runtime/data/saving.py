@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 from .. import errors, nest
+from ..storage import sealed
 from ..tensor_spec import TensorSpec
 from .caching import Stored, written
 from .dataset import Dataset
@@ -20,28 +21,19 @@ _SPEC, _ROWS = "spec.json", "elements.rows"
 
 
 def saved(dataset: Any, path: Any) -> None:
-    folder = os.fspath(path)
-    described = json.dumps({"format": 1, "spec": _described(dataset.element_spec)})
-    os.makedirs(folder, exist_ok=True)
-    deque(written(dataset._known().elements(), os.path.join(folder, _ROWS)), maxlen=0)
-    part = os.path.join(folder, f"{_SPEC}.{os.getpid()}.part")
-    with open(part, "w", encoding="utf-8") as file:
-        file.write(described)
-    os.replace(part, os.path.join(folder, _SPEC))
+    folder = Path(path)
+    described = _described(dataset.element_spec)
+    folder.mkdir(parents=True, exist_ok=True)
+    deque(written(dataset._known().elements(), os.fspath(folder / _ROWS)), maxlen=0)
+    sealed.write(folder / _SPEC, "dataset", 1, described)
 
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
-    place = os.path.join(os.fspath(path), _SPEC)
+    place = Path(path, _SPEC)
     try:
-        with open(place, encoding="utf-8") as file:
-            found = json.load(file)
-        spec = _read(found["spec"]) if found["format"] == 1 else None
-    except FileNotFoundError:
-        raise errors.NotFoundError(f"{place}; No such file or directory") from None
-    except (ValueError, KeyError, TypeError) as error:
+        spec = _read(sealed.read(place, "dataset", 1))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise errors.DataLossError(f"{place} is damaged: {error}") from None
-    if spec is None:
-        raise errors.DataLossError(f"{place} was written by another version")
     if element_spec is not None:
         if leaf_specs(element_spec) != leaf_specs(spec):
             raise ValueError(f"load: the elements are {spec!r}, not {element_spec!r}")

@@ -34,7 +34,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias, overload
 
@@ -70,6 +69,8 @@ REGISTRY: dict[str, Op] = {}
 def find(name: str) -> Op | None:
     """The operation with this name in graphs, wherever in this package it is declared; None if there is none."""
     if name not in REGISTRY:
+        import pkgutil
+
         for module in pkgutil.iter_modules(importlib.import_module(__package__).__path__):
             importlib.import_module(f"{__package__}.{module.name}")
     return REGISTRY.get(name)
@@ -224,7 +225,7 @@ class Op:
         values = self._bind(args, kwargs)
         try:
             tensors = self._tensors(values)
-            attrs = {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
+            attrs = self._read_attributes(values)
         except errors.OpError as error:
             error.op_type = error.op_type or self.name
             raise
@@ -300,6 +301,12 @@ class Op:
             raise
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}") from None
+
+    def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
+        try:
+            return {name: reader(values[i]) for i, name, reader in self._attributes}
+        except (TypeError, ValueError, OverflowError):  # once more, to name the attribute
+            return {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
 
     def _attribute(self, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
         try:
@@ -495,6 +502,8 @@ def _eager(result: Any, spec: AnySpec) -> Any:
 
 
 def _hint_of_integers(value: Any) -> dtypes.DType | None:
+    if type(value) in (list, tuple) and {*map(type, value)} == {int}:  # most shapes and axes are
+        return dtypes.int32
     has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
     return None if has_own else dtypes.int32
 

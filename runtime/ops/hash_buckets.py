@@ -9,11 +9,12 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.specs import Spec
-from ..texts.hashes import fingerprint64, hash64, siphash
+from ..texts.hashes import hash64, siphash
 from .attributes import Axes
 from .declare import Input, Name, op
 from .each import each
 from .families import STRINGS, demand
+from .fingerprints import of_strings
 
 Array = Any
 
@@ -55,7 +56,8 @@ def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> Sp
 
 @to_hash_bucket_fast.kernel
 def _(input: Array, num_buckets: int) -> Array:
-    return each(lambda item: fingerprint64(item) % num_buckets, input, dtype=np.int64)
+    buckets = of_strings(np.asarray(input).reshape(-1)) % np.uint64(num_buckets)
+    return buckets.astype(np.int64).reshape(np.shape(input))
 
 
 @op

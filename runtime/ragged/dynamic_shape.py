@@ -12,7 +12,6 @@ from .. import dtypes
 from ..convert import convert_to_tensor
 from ..ops.extents import shape as shape_of
 from ..ops.static import of_tensor
-from ..shapes import TensorShape
 from ..tensor import EagerTensor, Tensor
 from .known import in_dtype
 from .partition import RowPartition
@@ -99,10 +98,6 @@ class DynamicRaggedShape:
             else:
                 sizes.append(_lengths(rows) if ragged_lengths else None)
         return [*sizes, *known[1:]]
-
-    def _to_tensor_shape(self) -> TensorShape:
-        """What is known of it, with None for the sizes of ragged axes."""
-        return TensorShape(self.static_lengths(ragged_lengths=False))
 
     def _place(self, axis: int) -> int:
         rank = self.rank

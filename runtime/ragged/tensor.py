@@ -357,11 +357,6 @@ def _in(tensor: Tensor, out_type: Any) -> Tensor:
     return tensor if out_type is None else in_dtype(tensor, out_type)
 
 
-def partitioned(values: Any, rows: RowPartition) -> RaggedTensor:
-    """Values in rows."""
-    return RaggedTensor(values, rows, internal=True)
-
-
 def _compared(operation: Any, otherwise: bool) -> Any:
     """`==` and `!=`: None, and what has other rows, is not equal."""
 

@@ -117,12 +117,6 @@ def builder_of(graph: Graph) -> GraphBuilder:
     return found
 
 
-def open_builder() -> GraphBuilder | None:
-    """What adds to the graph that is the default now; None where operations run at once, or in a function."""
-    builder = current()
-    return builder if isinstance(builder, GraphBuilder) else None
-
-
 @contextlib.contextmanager
 def as_default(graph: Graph) -> Iterator[Graph]:
     """Let operations of this block become parts of the graph."""

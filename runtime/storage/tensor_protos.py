@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from .protobuf import field
 
 Array = Any
 
@@ -36,29 +37,12 @@ _VARINTS = frozenset({7, 10, 11, 13, 16, 17})
 def serialized(array: Array) -> bytes:
     """The message for an array."""
     dtype = dtypes.of_array(array)
-    sizes = b"".join(_field(2, _varint_field(1, size) if size else b"") for size in array.shape)
-    message = _varint_field(1, NUMBERS[dtype.name]) + _field(2, sizes)
+    sizes = b"".join(field(2, field(1, size) if size else b"") for size in array.shape)
+    message = field(1, NUMBERS[dtype.name]) + field(2, sizes)
     if dtype is dtypes.string:
-        return message + b"".join(_field(8, item) for item in array.ravel().tolist())
+        return message + b"".join(field(8, item) for item in array.ravel().tolist())
     content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-    return message + (_field(4, content) if content else b"")
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def _varint_field(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value)
-
-
-def _field(number: int, content: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
+    return message + (field(4, content) if content else b"")
 
 
 def parsed(message: bytes) -> Array:

@@ -3,17 +3,12 @@
     Event     1 wall time   2 step   3 file version   4 graph   5 summary
     Summary   1 values: 1 tag, 8 tensor, 9 metadata: 1 plug-in, 3 description
 
-The numbers are those of TensorFlow's event.proto, summary.proto and tensor.proto.
+The numbers are those of TensorFlow's event.proto and summary.proto.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from .. import dtypes
-from .protobuf import field, fixed64
+from ..storage.protobuf import field, fixed64
 
 VERSION = "brain.Event:2"
 WRITER = "agc.runtime.summary"
@@ -38,13 +33,3 @@ def metadata(plugin: str, content: bytes = b"", description: str | None = None) 
     """What a value is: the name of the plug-in that shows it, and a description in Markdown."""
     data = field(1, plugin) + (field(2, content) if content else b"")
     return field(1, data) + (field(3, description) if description else b"")
-
-
-def tensor(array: np.ndarray[Any, Any]) -> bytes:
-    """A tensor: its dtype, its shape and its elements."""
-    dtype = dtypes.of_array(array)
-    shape = b"".join(field(2, field(1, size)) for size in array.shape)
-    head = field(1, dtype.as_datatype_enum) + field(2, shape)
-    if dtype is dtypes.string:
-        return head + b"".join(field(8, item) for item in array.flat)
-    return head + field(4, np.ascontiguousarray(array).tobytes())

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..convert import convert_to_tensor
 from ..ir.graph import Constant, Graph, Operand
+from ..storage.protobuf import field
 from ..tensor import Tensor
 from . import events, state
-from .protobuf import field
 
 PRODUCER = 1882
 """The version of the graph format that TensorBoard is told of."""

@@ -14,6 +14,7 @@ from ..ir.specs import Spec
 from ..ops.attributes import Object
 from ..ops.casting import cast
 from ..ops.declare import Input, Name, op
+from ..storage.tensor_protos import serialized
 from ..tensor import Tensor
 from . import events, state
 
@@ -32,7 +33,7 @@ class Destination:
         self.__name__ = tag
 
     def write(self, step: int, data: Array) -> None:
-        content = events.tensor(self.encode(data))
+        content = serialized(self.encode(data))
         self.writer.write(events.summary_event(time.time(), step, self.tag, content, self.metadata))
 
 

@@ -63,6 +63,7 @@ class Bidirectional(Wrapper):
     """A recurrent layer from the first step to the last, and one from the last to the first.
 
     Args:
+        weights: the arrays that its weights begin with: those of the forward layer, then those of the backward one.
         merge_mode: how outputs come together: "concat", "sum", "mul", "ave", or None for both.
         backward_layer: the second one; by default a copy of the first that goes backwards.
     """
@@ -90,13 +91,15 @@ class Bidirectional(Wrapper):
         self.merge_mode = merge_mode
         self.supports_masking = True
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
-        if weights is not None:
-            self._initial_weights = weights
+        self._initial_weights = weights
 
     def build(self, input_shape: Any) -> None:
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
                 layer._build(input_shape)
+        if self._initial_weights is not None:
+            weights, self._initial_weights = self._initial_weights, None
+            self.set_weights(weights)
 
     def call(self, sequences: Any, initial_state: Any = None, mask: Any = None, training: Any = None) -> Any:
         options: dict[str, Any] = {} if training is None else {"training": training}

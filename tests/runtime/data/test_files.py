@@ -157,6 +157,10 @@ def test_damaged_files_of_elements_are_refused(tmp_path):
     with pytest.raises(ValueError, match="the elements are"):
         rows.write_bytes(whole)
         D.load(str(path), tf.TensorSpec((), tf.float32))
+    spec = path / "spec.json"
+    spec.write_text(spec.read_text().replace("int64", "int32"))
+    with pytest.raises(tf.errors.DataLossError, match="its checksum does not fit"):
+        D.load(str(path))
 
 
 @pytest.fixture

@@ -113,3 +113,14 @@ def test_seeds_give_the_same_numbers_again() -> None:
 def test_orthogonal_matrices_are_orthogonal() -> None:
     matrix = keras.initializers.Orthogonal(seed=1)((5, 3)).numpy()
     assert np.allclose(matrix.T @ matrix, np.eye(3), atol=1e-6)
+
+
+def test_bidirectional_layers_begin_with_given_weights():
+    shapes = [(3, 8), (2, 8), (8,)] * 2
+    weights = [np.full(shape, number / 10, np.float32) for number, shape in enumerate(shapes)]
+    layer = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(2), weights=weights)
+    layer(tf.ones([1, 4, 3]))
+    for got, given in zip(layer.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(got, given)
+    with pytest.raises(ValueError, match="a weight list of length 3"):
+        tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(2), weights=weights[:3])(tf.ones([1, 4, 3]))

@@ -1,4 +1,4 @@
-"""The wire format of protocol buffers, as far as event files need it (https://protobuf.dev/programming-guides/encoding).
+"""The wire format of protocol buffers, as far as event files and tensors need it (https://protobuf.dev/programming-guides/encoding).
 
 field(1, "loss")        →  tag of field 1, length, the text
 field(2, 42)            →  tag of field 2, a varint
