@@ -19,6 +19,7 @@ DOORS = {
     "cli": {"agc.cli", "agc.autograph", "agc.autograph.errors", "agc.autograph.debugger", "agc.runtime"},
 }
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
+ROOMS = {("runtime", "native"): {"llvmlite"}}  # what only the files of one room may import
 
 # What a module of autograph may need of the others. Facts stand below questions, questions below changes.
 INSIDE = {
@@ -63,7 +64,8 @@ def is_module(name):
 
 
 def wrong_imports(path):
-    package = path.relative_to(ROOT).parts[0]
+    package, *_ = parts = path.relative_to(ROOT).parts
+    libraries = LIBRARIES[package] | ROOMS.get(parts[:2], set())
     for line, name in imports(path):
         top = name.partition(".")[0]
         if top == "agc":
@@ -71,7 +73,7 @@ def wrong_imports(path):
             inside = name == f"agc.{package}" or name.startswith(f"agc.{package}.")
             fine = inside or name in allowed
         else:
-            fine = top in sys.stdlib_module_names or top in LIBRARIES[package]
+            fine = top in sys.stdlib_module_names or top in libraries
         if not fine:
             yield f"{path.relative_to(ROOT)}:{line} imports {name}"
 

@@ -1,0 +1,1 @@
+"""Graphs become machine code, by way of LLVM."""

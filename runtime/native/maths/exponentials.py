@@ -1,0 +1,125 @@
+"""Exponentials: e^x, 2^x, e^x - 1, and what is made of them.
+
+    e^x = 2^n e^r    where n = round(x / ln 2) and r = x - n ln 2, so that |r| <= ln 2 / 2
+
+(W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980: ln 2 is a sum of two constants, the
+first so short that its products with n are exact.) A polynomial gives e^r - 1. Its steps keep what they round off, so
+that results are nearly as good as rounding alone allows. The factor 2^n is multiplied in as two factors, since one
+alone does not reach the ends of the range: overflow, subnormal results, infinities and NaN come of themselves.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import polynomials
+from .numbers import Number, polynomial
+from .pairs import Pair, collapsed, exact_product, exact_sum, ordered_sum, quotient
+
+LOG_2 = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903, 5.497923018708371e-14)}
+"""ln 2 in two parts. The first one is short."""
+LOG_2_NEAREST = {32: 0.6931471824645996, 64: 0.6931471805599453}
+"""ln 2 rounded to the format."""
+INVERSE_LOG_2 = 1.4426950408889634
+RANGE = {32: (-104.5, 89.5), 64: (-746.5, 710.5)}
+"""Beyond these e^x is zero, and infinite."""
+
+
+class Scaled(NamedTuple):
+    """The number 2^n (1 + fraction), with n kept in the last bits of an integer that has twice the bias added."""
+
+    power: Number
+    fraction: Pair
+
+    def factors(self) -> tuple[Number, Number]:
+        """2^n as a product of two numbers that cannot overflow."""
+        code = self.power.code
+        part = self.power >> 1
+        rest = self.power - part
+        return (part << code.fraction).as_real(), (rest << code.fraction).as_real()
+
+
+def rounded(x: Number) -> tuple[Number, Number]:
+    """The nearest integer as a float, and as an integer whose last bits hold it plus twice the bias.
+
+    Adding 1.5 · 2^52 pushes the bits behind the point out of a number.
+    """
+    code = x.code
+    magic = 1.5 * 2.0**code.fraction + 2 * code.bias
+    shifted = x + magic
+    return shifted - magic, shifted.bits()
+
+
+def scaled_exp(x: Number) -> Scaled:
+    """e^x, ready to be put together."""
+    code = x.code
+    x = x.clamped(*RANGE[code.size])
+    n, power = rounded(x * INVERSE_LOG_2)
+    first, second = LOG_2[code.size]
+    near = x - n * first
+    r, lost = near - n * second, n * second
+    error = (near - r) - lost
+    tail = polynomial(r, polynomials.TABLES[code.size]["EXP"])
+    return Scaled(power, Pair(r, error.plus_product(r, error.plus_product(r, tail))))
+
+
+def exp(x: Number) -> Number:
+    """e to the power `x`."""
+    scaled = scaled_exp(x)
+    high, low = scaled.factors()
+    return (1.0 + collapsed(scaled.fraction)) * high * low
+
+
+def exp2(x: Number) -> Number:
+    """2 to the power `x`."""
+    code = x.code
+    x = x.clamped(-code.bias - code.fraction - 2.0, code.bias + 2.0)
+    n, power = rounded(x)
+    r = x - n
+    table = polynomials.TABLES[code.size]["EXP2"]
+    linear = exact_product(r, code.real(LOG_2_NEAREST[code.size]))
+    tail = linear.low.plus_product(r * r, polynomial(r, table))
+    one = ordered_sum(code.real(1.0), linear.high)
+    high, low = Scaled(power, linear).factors()
+    return (one.high + (one.low + tail)) * high * low
+
+
+def expm1_pair(x: Number) -> Pair:
+    """e^x - 1 to more than the precision of a number, for `x` that does not overflow."""
+    scaled = scaled_exp(x)
+    r, rest = scaled.fraction
+    high, low = scaled.factors()
+    whole = high * low
+    less = exact_sum(whole, x.code.real(-1.0))
+    total = exact_sum(less.high, whole * r)
+    return ordered_sum(total.high, (less.low + total.low).plus_product(whole, rest))
+
+
+def expm1(x: Number) -> Number:
+    """e to the power `x`, less one, exact near zero too."""
+    result = collapsed(expm1_pair(x))
+    result = (x > 3.0 * x.code.fraction).where(exp(x), result)
+    return (x.magnitude() < 2.0 ** -(x.code.fraction + 2)).where(x, result)
+
+
+def tanh(x: Number) -> Number:
+    """Hyperbolic tangent."""
+    limit = 10.0 if x.code.size == 32 else 20.0
+    doubled = x.magnitude().clamped(0.0, limit) * 2.0
+    above = expm1_pair(doubled)
+    below = exact_sum(x.code.real(2.0), above.high)
+    result = quotient(above, Pair(below.high, below.low + above.low))
+    return result.with_sign_of(x)
+
+
+def sigmoid(x: Number) -> Number:
+    """1 / (1 + e^-x)."""
+    scaled = scaled_exp(-x.magnitude())
+    high, low = scaled.factors()
+    one = ordered_sum(x.code.real(1.0), collapsed(scaled.fraction))
+    above = Pair(one.high * high * low, one.low * high * low)
+    below = ordered_sum(x.code.real(1.0), above.high)
+    whole = Pair(below.high, below.low + above.low)
+    negative = x < 0.0
+    unit = x.code.real(1.0)
+    return quotient(Pair(negative.where(above.high, unit), negative.where(above.low, 0.0)), whole)

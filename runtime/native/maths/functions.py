@@ -1,0 +1,66 @@
+"""What a mathematical function is here: a formula, its bounds, and how it gets into a module.
+
+    FUNCTIONS["exp"].declare(module, double)    ==>    define internal double @agc.exp.f64(double %x) alwaysinline …
+
+The definition is added when a module first asks for it, so that only what is used is compiled. It has no branches
+and reads no memory, so that a loop around it stays a loop that LLVM can vectorise.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from .numbers import Code, Number
+
+NAMES = {"float": "f32", "double": "f64"}
+
+Formula = Callable[..., Number]
+
+
+@functools.cache
+def fuses() -> bool:
+    """Whether this machine rounds `a * b + c` once."""
+    features = llvm.get_host_cpu_features()
+    return bool(features.get("fma") or features.get("fp-armv8") or features.get("neon"))
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of floats that can be written into a module.
+
+    `ulp` bounds the error of float32 and float64 results, in units of the last place of the exact result.
+    """
+
+    name: str
+    formula: Formula
+    ulp: tuple[float, float]
+    arity: int = field(default=1)
+
+    @property
+    def manual(self) -> str:
+        return inspect.getdoc(self.formula) or ""
+
+    def bound(self, dtype: str) -> float:
+        """The bound of errors for "float32" or "float64"."""
+        return self.ulp[("float32", "float64").index(dtype)]
+
+    def declare(self, module: ir.Module, real: ir.Type) -> ir.Function:
+        """The function on floats of a type, defined in the module if it was not yet."""
+        name = f"agc.{self.name}.{NAMES[str(real)]}"
+        known = module.globals.get(name)
+        if isinstance(known, ir.Function):
+            return known
+        function = ir.Function(module, ir.FunctionType(real, [real] * self.arity), name)
+        function.linkage = "internal"
+        function.attributes.add("alwaysinline")
+        function.attributes.add("nounwind")
+        builder = ir.IRBuilder(function.append_basic_block())
+        code = Code(builder, real, fused=fuses())
+        builder.ret(self.formula(*map(code.number, function.args)).value)
+        return function
