@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 from agc.runtime import errors
-from agc.runtime.execute import EXECUTORS
+from agc.runtime.execute import EXECUTORS, Plan, Runner
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verify import verify
 from hypothesis import given, settings
 from random_graphs import Cell, arguments, graphs
 
 
-def outcome(executor: str, graph: Graph, values: list[Any]) -> Any:
+def outcome(run: Runner, values: list[Any]) -> Any:
     """What a run gives: results or the failure's message, and the variable afterwards."""
     cell = Cell(float(values[0]._array))
-    run = EXECUTORS[executor](graph)
     try:
         results = [(np.asarray(x).dtype, np.asarray(x).tolist()) for x in run([cell, *values[1:]])]
     except errors.OpError as error:
@@ -28,4 +27,4 @@ def outcome(executor: str, graph: Graph, values: list[Any]) -> Any:
 @given(graphs(), arguments())
 def test_plan_and_interpreter_agree(graph: Graph, values: list[Any]) -> None:
     verify(graph)
-    assert outcome("plan", graph, values) == outcome("interpret", graph, values)
+    assert outcome(Plan(graph).run, values) == outcome(EXECUTORS["interpret"](graph), values)

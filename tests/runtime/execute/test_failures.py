@@ -72,7 +72,7 @@ def test_numpy_does_not_speak_to_users(executor: str) -> None:
 def test_a_failure_inside_regions(executor: str) -> None:
     graph = parse(
         """\
-graph g(x: float32[?]) -> int32[]
+graph g(x: float32[?]) -> float32[?]
   k, x.1 = while 0, x                           : int32[], float32[?]
     test k, x
       go = less k, 9                            : bool[]
@@ -82,7 +82,7 @@ graph g(x: float32[?]) -> int32[]
       j = add k, 1                              : int32[]
       x.1 = multiply x, y                       : float32[?]
       yield j, x.1
-  return k
+  return x.1
 
 graph pick(x: float32[?], i: int32[]) -> float32[]
   y = gather x, i                               : float32[]

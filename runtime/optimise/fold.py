@@ -1,0 +1,103 @@
+"""Compute now what is known now.
+
+    n = add 2, 3                                    y = multiply x, 20.0
+    f = cast n [dtype=float32]              ==>
+    g = multiply f, 4.0
+    y = multiply x, g
+
+Known values go into the regions that are given them. What fails is left to fail when the graph runs, on its line;
+what is random or has effects is left alone, and so are results that would make the graph heavy: these may have
+`MOST` bytes, or as many as what they are made from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..execute.kernels import kernel_of
+from ..execute.results import returns_many
+from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.specs import Spec
+from ..shapes import num_elements
+from .options import Options
+from .rewrite import Substitution, Walk, are_same, reading, with_parts
+
+MOST = 1 << 16
+"""Bytes that a result may have in any case."""
+
+_GIVEN = {"cond": 1, "switch": 1, "while": 0}
+"""Where the operands begin that regions are given."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return _folded(graph, {}, {})
+
+
+def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> Graph:
+    walk = Walk(graph, known)
+    kept = walk.operations
+    for operation in graph.operations:
+        current = operation
+        if known and not known.keys().isdisjoint(operation.inputs):
+            current = reading(operation, known)
+            walk.is_changed = True
+        if operation.regions:
+            current = _entered(current, callees)
+            walk.is_changed |= current is not operation
+        elif not current.stateful:
+            for operand in current.inputs:
+                if type(operand) is not Constant:
+                    break
+            else:
+                found = computed(current)
+                if found is not None:
+                    walk.replace(operation.outputs, found)
+                    continue
+        kept.append(current)
+    return walk.finish()
+
+
+def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
+    """The operation, with what is known in its regions. A callee may have other callers: it is told nothing."""
+    changes = len(operation.outputs) if operation.op.name == "while" else 0
+    first = _GIVEN.get(operation.op.name)
+    regions = []
+    for region in operation.regions:
+        if first is None:
+            if region not in callees:
+                callees[region] = _folded(region, {}, callees)
+            regions.append(callees[region])
+            continue
+        pairs = zip(region.inputs[changes:], operation.inputs[first + changes :], strict=True)
+        known: Substitution = {inner: outer for inner, outer in pairs if type(outer) is Constant}
+        regions.append(_folded(region, known, callees))
+    return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+
+
+def computed(operation: Operation) -> list[Operand] | None:
+    """The results of an operation on constants; None where they are too big, or it fails."""
+    specs = [value.spec for value in operation.outputs]
+    arrays: list[Any] = [operand.value for operand in operation.inputs]
+    allowed = max(MOST, sum(array.nbytes for array in arrays))
+    if not specs or sum(map(_bytes, specs)) > allowed:
+        return None
+    op = operation.op
+    try:
+        with np.errstate(all="ignore"):
+            results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
+    except Exception:
+        return None  # the same happens when the graph runs, and is reported there
+    many = results if returns_many(op) else [results]
+    return [_constant(result, spec) for result, spec in zip(many, specs, strict=True)]
+
+
+def _bytes(spec: Any) -> float:
+    count = num_elements(spec.shape) if isinstance(spec, Spec) else None
+    return float("inf") if count is None else count * spec.dtype.numpy.itemsize
+
+
+def _constant(result: Any, spec: Any) -> Constant:
+    array = result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy)
+    return Constant(array)

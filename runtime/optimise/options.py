@@ -1,0 +1,35 @@
+"""What the optimiser may do: the toggles of `tf.config.optimizer`, under TensorFlow's names.
+
+>>> Options.chosen({"constant_folding": False}).constant_folding
+False
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Options(NamedTuple):
+    """Which passes run, and how far they go."""
+
+    disable_meta_optimizer: bool = False
+    disable_model_pruning: bool = False
+    constant_folding: bool = True
+    shape_optimization: bool = True
+    arithmetic_optimization: bool = True
+    dependency_optimization: bool = True
+    loop_optimization: bool = True
+    function_optimization: bool = True
+    layout_optimizer: bool = True
+    remapping: bool = True
+    debug_stripper: bool = False
+    min_graph_nodes: int = 0
+    fast_math: bool = False
+    unroll: int = 0
+
+    @staticmethod
+    def chosen(wishes: Mapping[str, Any]) -> Options:
+        """The options with these wishes; those that are about other devices are passed over."""
+        known = {name: value for name, value in wishes.items() if name in Options._fields}
+        return Options(**known)

@@ -1,0 +1,40 @@
+"""The passes, in the order in which they run.
+
+    traced graph → inline → prune → fold → … → graph to run
+
+A pass takes a graph and the options, and gives a graph that does the same: the same results to the last bit
+(unless `fast_math` allows more), the same effects in the same order, and the same errors, but for those of
+operations that nobody needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..ir.graph import Graph
+from . import fold, inline, prune
+from .options import Options
+
+Run = Callable[[Graph, Options], Graph]
+
+
+class Pass(NamedTuple):
+    """A pass: its name, the option that lets it run, and the operations without which it has nothing to do."""
+
+    name: str
+    run: Run
+    option: str
+    needs: frozenset[str] | None = None
+
+    def may_run(self, options: Options) -> bool:
+        allowed = bool(getattr(options, self.option))
+        return not allowed if self.option.startswith("disable_") else allowed
+
+
+#    name      run         option                   operations it is about (all, if nothing is said)
+PASSES: tuple[Pass, ...] = (
+    Pass("inline", inline.run, "function_optimization", frozenset({"call", "custom_gradient"})),
+    Pass("prune", prune.run, "disable_model_pruning"),
+    Pass("fold", fold.run, "constant_folding"),
+)  # fmt: skip

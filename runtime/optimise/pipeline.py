@@ -1,0 +1,54 @@
+"""The optimiser: all passes over a graph, twice where the first round has changed something."""
+
+from __future__ import annotations
+
+from ..config import optimizer
+from ..ir.graph import Graph
+from .options import Options
+from .passes import PASSES
+
+ROUNDS = 2
+
+
+def optimise(graph: Graph, options: Options | None = None, after: str | None = None) -> Graph:
+    """A graph that does the same in less time.
+
+    `options` are those of `tf.config.optimizer` by default. With `after`, the name of a pass, the graph is
+    given as it is after this pass of the first round.
+    """
+    chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
+    if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
+        return graph
+    for _ in range(ROUNDS):
+        before = graph
+        graph = _round(graph, chosen, after)
+        if graph is before or after is not None:
+            break
+    return graph
+
+
+def _round(graph: Graph, options: Options, after: str | None) -> Graph:
+    types = _types(graph)
+    for each in PASSES:
+        if each.may_run(options) and (each.needs is None or not each.needs.isdisjoint(types)):
+            before = graph
+            graph = each.run(graph, options)
+            if graph is not before:
+                types = _types(graph)
+        if each.name == after:
+            break
+    return graph
+
+
+def _types(graph: Graph) -> set[str]:
+    """The types of all operations, those of regions and callees included."""
+    found: set[str] = set()
+    seen, pending = {graph}, [graph]
+    while pending:
+        for operation in pending.pop().operations:
+            found.add(operation.op.name)
+            for region in operation.regions:
+                if region not in seen:
+                    seen.add(region)
+                    pending.append(region)
+    return found

@@ -1,0 +1,192 @@
+"""Leave out what nobody needs: operations, results and state of loops and branches, what regions are given.
+
+    a, b = while x, 0, y, z                         a = while x, y
+      test n, k, y, z                                 test n, y
+        go = less n, y                                  go = less n, y
+        yield go                                        yield go
+      body n, k, y, z                       ==>       body n, y
+        n.1 = multiply n, 2                             n.1 = multiply n, 2
+        k.1 = add k, 1                                  yield n.1
+        yield n.1, k.1
+    c = add x, 1
+    return a                                        return a
+
+Operations with effects stay, and whatever decides whether they run. What is left out would not have run before
+either, but for what a region computed beside what is needed of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..ir.graph import Graph, Operand, Operation, Value
+from .options import Options
+from .rewrite import are_same, copied, with_parts
+
+_FIRST = {"cond": 1, "switch": 1, "while": 0}
+"""Where the operands begin that the regions are given."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    if not any(operation.regions for operation in graph.operations):
+        return _straight(graph)
+    done: dict[Graph, Graph] = {}
+    return _pruned(graph, done)
+
+
+def _straight(graph: Graph) -> Graph:
+    live = graph.live_operations()
+    if len(live) == len(graph.operations):
+        return graph
+    return Graph(graph.name, graph.inputs, tuple(live), graph.outputs)
+
+
+def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:
+    """A graph that is not a region; `done` has the callees."""
+    if graph not in done:
+        try:
+            needs = _Needs(graph, done)
+        except _SharedError:
+            needs = _Needs(unshared(graph), done)
+        done[graph] = needs.kept(needs.graph)
+    return done[graph]
+
+
+class _SharedError(Exception):
+    """A value belongs to two regions: so it is made by two operations."""
+
+
+def unshared(graph: Graph) -> Graph:
+    """The same graph, whose regions have values of their own."""
+    operations = []
+    for operation in graph.operations:
+        owned = list(map(copied, operation.regions)) if operation.op.name in _FIRST else ()
+        operations.append(with_parts(operation, regions=owned) if owned else operation)
+    return Graph(graph.name, graph.inputs, tuple(operations), graph.outputs)
+
+
+class _Needs:
+    """Which values and operations of a graph and its regions are needed."""
+
+    def __init__(self, graph: Graph, done: dict[Graph, Graph]) -> None:
+        self.graph = graph
+        self.done = done
+        self.values: set[Operand] = set(graph.outputs)
+        self.operations: set[Operation] = set()
+        self._made: dict[Operand, tuple[Operation, int]] = {}
+        self._given: dict[Operand, tuple[Operation, int]] = {}  # inputs of regions
+        self._pending: list[Operand] = list(self.values)
+        self._collect(graph)
+        self._spread()
+
+    def _collect(self, graph: Graph) -> None:
+        for operation in graph.operations:
+            for number, value in enumerate(operation.outputs):
+                if value in self._made:
+                    raise _SharedError
+                self._made[value] = operation, number
+            if operation.op.name in _FIRST:
+                for region in operation.regions:
+                    for number, value in enumerate(region.inputs):
+                        if value in self._given:
+                            raise _SharedError
+                        self._given[value] = operation, number
+                    self._collect(region)
+            if operation.stateful:
+                self._keep(operation)
+
+    def _want(self, operands: Iterable[Operand]) -> None:
+        for operand in operands:
+            if operand not in self.values:
+                self.values.add(operand)
+                self._pending.append(operand)
+
+    def _spread(self) -> None:
+        while self._pending:
+            value = self._pending.pop()
+            made = self._made.get(value)
+            if made is not None:
+                operation, number = made
+                self._keep(operation)
+                if operation.op.name in _FIRST:
+                    self._want_result(operation, number)
+                continue
+            given = self._given.get(value)
+            if given is not None:
+                self._want_given(*given)
+
+    def _keep(self, operation: Operation) -> None:
+        if operation in self.operations:
+            return
+        self.operations.add(operation)
+        if operation.op.name == "while":
+            self._want(operation.regions[0].outputs)
+        elif operation.op.name in _FIRST:
+            self._want(operation.inputs[:1])
+        else:
+            self._want(operation.inputs)
+
+    def _want_result(self, operation: Operation, number: int) -> None:
+        if operation.op.name == "while":
+            self._want_state(operation, number)
+        else:
+            self._want([region.outputs[number] for region in operation.regions])
+
+    def _want_state(self, operation: Operation, number: int) -> None:
+        self._want([operation.inputs[number], operation.regions[1].outputs[number]])
+
+    def _want_given(self, operation: Operation, number: int) -> None:
+        if operation.op.name == "while" and number < len(operation.outputs):
+            self._want_state(operation, number)
+        else:
+            self._want([operation.inputs[number + _FIRST[operation.op.name]]])
+
+    def kept(
+        self, graph: Graph, inputs: Sequence[Value] | None = None, outputs: Sequence[Operand] | None = None
+    ) -> Graph:
+        """What is needed of a graph; of a region with these inputs and outputs left."""
+        operations = [self._part(operation) for operation in graph.operations if operation in self.operations]
+        inputs = graph.inputs if inputs is None else inputs
+        outputs = graph.outputs if outputs is None else outputs
+        same = (
+            len(inputs) == len(graph.inputs)
+            and len(outputs) == len(graph.outputs)
+            and are_same(operations, graph.operations)
+        )
+        return graph if same else Graph(graph.name, tuple(inputs), tuple(operations), tuple(outputs))
+
+    def _part(self, operation: Operation) -> Operation:
+        """What is needed of an operation that is."""
+        if not operation.regions:
+            return operation
+        if operation.op.name not in _FIRST:
+            regions = [_pruned(region, self.done) for region in operation.regions]
+            same = are_same(regions, operation.regions)
+            return operation if same else with_parts(operation, regions=regions)
+        return self._structure(operation)
+
+    def _structure(self, operation: Operation) -> Operation:
+        first = _FIRST[operation.op.name]
+        given = range(len(operation.inputs) - first)
+        columns = zip(*(region.inputs for region in operation.regions), strict=True)
+        read = [not self.values.isdisjoint(column) for column in columns]
+        wanted = [value in self.values for value in operation.outputs]
+        if operation.op.name == "while":
+            state = [w or r for w, r in zip(wanted, read, strict=False)]
+            wanted, read = state, [*state, *read[len(state) :]]
+        results = [k for k, needed in enumerate(wanted) if needed]
+        regions = []
+        for region in operation.regions:
+            is_test = operation.op.name == "while" and region is operation.regions[0]
+            outputs = region.outputs if is_test else [region.outputs[k] for k in results]
+            inputs = [value for value, needed in zip(region.inputs, read, strict=True) if needed]
+            regions.append(self.kept(region, inputs, outputs))
+        if are_same(regions, operation.regions) and len(results) == len(operation.outputs):
+            return operation
+        arguments = [operation.inputs[first + j] for j in given if read[j]]
+        return with_parts(
+            operation,
+            [*operation.inputs[:first], *arguments],
+            regions,
+            [operation.outputs[k] for k in results],
+        )

@@ -1,0 +1,213 @@
+"""Rebuilding graphs: what all passes are written with.
+
+    y = identity x                      rewrite(graph, {"identity": lambda operation, walk: operation.inputs})
+    z = add y, 1            ==>         z = add x, 1
+
+Graphs are not changed: a pass makes new ones, and shares with the old one every operation that stays as it is.
+What an operation is replaced by keeps its origin, so a failure still names the user's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import is_
+from typing import TYPE_CHECKING, Any
+
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.specs import AnySpec, Spec
+
+if TYPE_CHECKING:
+    from ..ops.declare import Op
+
+Substitution = dict[Operand, Operand]
+"""What stands for values of a graph from now on."""
+
+
+def with_parts(
+    operation: Operation,
+    inputs: Sequence[Operand] | None = None,
+    regions: Sequence[Graph] | None = None,
+    outputs: Sequence[Value] | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Operation:
+    """The same operation with other parts."""
+    return Operation(
+        operation.op,
+        operation.inputs if inputs is None else tuple(inputs),
+        operation.attrs if attrs is None else attrs,
+        operation.outputs if outputs is None else tuple(outputs),
+        operation.regions if regions is None else tuple(regions),
+        operation.origin,
+        operation.device,
+    )
+
+
+def reading(operation: Operation, known: Substitution) -> Operation:
+    """The operation, reading what stands for its operands."""
+    if known.keys().isdisjoint(operation.inputs):
+        return operation
+    return with_parts(operation, [known.get(operand, operand) for operand in operation.inputs])
+
+
+def twin(value: Value, spec: AnySpec | None = None) -> Value:
+    """A new value of the same name."""
+    return Value(value.name, value.spec if spec is None else spec, value.elements)
+
+
+def renewed(operation: Operation, known: Substitution) -> Operation:
+    """A copy with new values, which `known` learns."""
+    outputs = tuple(map(twin, operation.outputs))
+    shares = not operation.regions or operation.op.name == "call"
+    regions = operation.regions if shares else tuple(map(copied, operation.regions))
+    made = with_parts(operation, [known.get(x, x) for x in operation.inputs], regions, outputs)
+    known.update(zip(operation.outputs, outputs, strict=True))
+    return made
+
+
+def copied(graph: Graph) -> Graph:
+    """The same graph with values of its own, in its regions too; callees are shared."""
+    inputs = tuple(map(twin, graph.inputs))
+    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
+    operations = [renewed(operation, known) for operation in graph.operations]
+    return Graph(graph.name, inputs, tuple(operations), read_as(graph.outputs, known))
+
+
+def read_as(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:
+    """What stands for the operands."""
+    return tuple([known.get(operand, operand) for operand in operands])
+
+
+def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether these are the same objects, and not only equal ones."""
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def makers(graph: Graph) -> dict[Operand, Operation]:
+    """For each value that an operation of the graph gives, that operation."""
+    return {value: operation for operation in graph.operations for value in operation.outputs}
+
+
+def fits(new: Operand, old: Value) -> bool:
+    """Whether `new` may stand for `old` wherever that is read: as much is known of it."""
+    return old.spec == new.spec or old.spec.covers(new.spec)
+
+
+Found = Sequence[Operand] | None
+Rule = Callable[[Operation, "Walk"], Found]
+"""What stands for the results of an operation, whose operands are up to date; None where it stays."""
+
+
+class Walk:
+    """One way through a graph, in the order of its operations.
+
+    Attributes: `known`, the substitution so far; `operations`, those of the new graph; `made`, for each of
+    their results the operation.
+    """
+
+    def __init__(self, graph: Graph, known: Substitution | None = None) -> None:
+        self.graph = graph
+        self.known: Substitution = {} if known is None else known
+        self.operations: list[Operation] = []
+        self._made: dict[Operand, Operation] = {}
+        self._seen = 0
+        self._origin: Operation | None = None
+        self.is_changed = False
+
+    def maker(self, operand: Operand) -> Operation | None:
+        """The operation of the new graph that gives `operand`; None for inputs and constants."""
+        for operation in self.operations[self._seen :]:
+            for value in operation.outputs:
+                self._made[value] = operation
+        self._seen = len(self.operations)
+        return self._made.get(operand)
+
+    def run(self, rules: Mapping[str, Rule], enter: Enter | None = None) -> Graph:
+        """The graph after the rules, by type of operation. `enter` says how regions are walked."""
+        known, kept = self.known, self.operations
+        for operation in self.graph.operations:
+            current = operation
+            if known and not known.keys().isdisjoint(operation.inputs):
+                current = reading(operation, known)
+            if operation.regions and enter is not None:
+                current = enter(current, self)
+            rule = rules.get(current.op.name)
+            if rule is not None:
+                self._origin = current
+                found = rule(current, self)
+                if found is not None:
+                    self.replace(operation.outputs, found)
+                    continue
+            kept.append(current)
+            if current is not operation:
+                self.is_changed = True
+        return self.finish()
+
+    def replace(self, values: Sequence[Value], found: Sequence[Operand]) -> None:
+        """Let `found` stand for `values` from now on."""
+        self.is_changed = True
+        for value, operand in zip(values, found, strict=True):
+            if operand is not value:
+                self.known[value] = operand
+
+    def finish(self) -> Graph:
+        """The new graph; the old one, if nothing has changed."""
+        graph = self.graph
+        outputs = tuple(graph.outputs)
+        if self.known:
+            outputs = read_as(outputs, self.known)
+        if not self.is_changed and outputs == tuple(graph.outputs):
+            return graph
+        return Graph(graph.name, graph.inputs, tuple(self.operations), outputs)
+
+    def add(
+        self,
+        op: Op,
+        inputs: Sequence[Operand],
+        attrs: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        like: Operation | None = None,
+    ) -> Operand:
+        """A new operation with one result, in the place and of the origin of the one that is being looked at."""
+        origin = like or self._origin
+        assert origin is not None
+        given = op._usual_attributes if attrs is None else attrs
+        spec: Spec = op.infer(list(inputs), given)
+        if name is None:
+            name = origin.outputs[0].name
+        value = Value(name, spec)
+        if op.known is not None:
+            value.elements = op.known(*op.grouped(list(inputs)), **given)
+        self.operations.append(
+            Operation(op, tuple(inputs), given, (value,), (), origin.origin, origin.device)
+        )
+        self.is_changed = True
+        return value
+
+
+Enter = Callable[[Operation, Walk], Operation]
+"""An operation with its regions walked over."""
+
+
+def everywhere(rules: Mapping[str, Rule]) -> Callable[[Graph], Graph]:
+    """A pass that goes by the rules in a graph and all regions, those of callees too."""
+
+    def run(graph: Graph) -> Graph:
+        done: dict[Graph, Graph] = {}
+
+        def visit(graph: Graph) -> Graph:
+            if graph not in done:
+                done[graph] = Walk(graph).run(rules, enter)
+            return done[graph]
+
+        def enter(operation: Operation, walk: Walk) -> Operation:
+            regions = tuple(map(visit, operation.regions))
+            same = are_same(regions, operation.regions)
+            return operation if same else with_parts(operation, regions=regions)
+
+        return visit(graph)
+
+    return run
+
+
+def is_constant(operand: Operand) -> bool:
+    return type(operand) is Constant
