@@ -49,8 +49,13 @@ differential:  ## compare with the real TensorFlow: make differential PEER=path/
 
 .PHONY: bench
 bench: $(VENV)/installed  ## measure, beside whichever peers are installed
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --json benchmarks/results/latest.json $(addprefix --peer ,$(wildcard .peers/bin/python))
+
+.PHONY: peers
+peers:  ## install the libraries that make bench measures agc beside, into .peers
+	$(PYTHON) -m venv .peers
+	.peers/bin/python -m pip install --quiet --disable-pip-version-check --requirement benchmarks/requirements.txt
 
 .PHONY: clean
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

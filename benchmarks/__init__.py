@@ -1,9 +1,10 @@
-"""Benchmarks: agc measured beside whichever peer there is, in one run, with results that must be equal.
+"""Benchmarks: agc measured beside whichever peers there are, in one run, with results that must be equal.
 
-    make bench                                          agc alone
-    python -m benchmarks --peer ~/tf/bin/python         beside TensorFlow, as that interpreter has it
+    make bench                                          agc, and what its own interpreter has
+    python -m benchmarks --peer ~/peers/bin/python      beside what that interpreter has of requirements.txt
+    python -m benchmarks.compiler                       what conversion, tracing and small calls cost
 
-The parent process (`__main__`) starts one worker for each library and asks them in turn, case by case and
-round by round, so that what else the machine does falls on both. `programs` has what is run, `cases` how it
-is called and what its figures should be, `report` prints.
+The parent process (`__main__`, `measuring`) starts one `worker` for each of the `contestants` and asks them in turn,
+`workloads` by `workloads` and round by round, so that what else the machine does falls on all. `figures` are kept as
+JSON in results/, `report` prints them, `targets` says what they should be, `picture` draws them.
 """

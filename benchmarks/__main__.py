@@ -3,127 +3,107 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
+import datetime
 import os
 import pathlib
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from . import overhead
-from .cases import CASES, Case
-from .contestants import Contestant
-from .report import Row, table
+from . import measuring, picture, report
+from .figures import Figures
+from .workloads import GROWTH, LOOPS, TABLE
 
-IMPORT_TARGET = 60.0
-SIZE_TARGET = 3.0
+RESULTS = pathlib.Path(__file__).with_name("results")
+OF_MEMORY = ("chain", "RNN gradient", "MLP", *LOOPS)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = _options(arguments)
-    cases = [case for case in CASES if options.only in case.name]
-    with contextlib.ExitStack() as stack:
-        contestants = [stack.enter_context(Contestant("agc", "agc.runtime", sys.executable))]
-        if options.peer:
-            contestants.append(stack.enter_context(Contestant("TensorFlow", "tensorflow", options.peer)))
-        rows = list(measured(contestants, cases, options.rounds, options.only))
-    print(table(rows))
+    if options.draw:
+        print(report.text(figures := Figures.read(options.draw)))
+        options.draw.with_suffix(".svg").write_text(picture.drawn(figures))
+        return
+    figures = Figures(_machine(options))
+    try:
+        _measured(figures, options)
+    except measuring.UnequalError as error:
+        raise SystemExit(str(error)) from None
+    print(report.text(figures))
     if options.json:
-        machine = {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "machine": platform.machine(),
-        }
-        figures = {"rounds": options.rounds, **machine, "rows": [row.as_json() for row in rows]}
-        options.json.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n")
+        figures.write(options.json)
+        options.json.with_suffix(".svg").write_text(picture.drawn(figures))
+
+
+def _measured(figures: Figures, options: argparse.Namespace) -> None:
+    workloads = [name for name in [*TABLE, *GROWTH] if options.only in name]
+    pythons = [sys.executable, *options.peer]
+    with measuring.processes(pythons, options.contestant) as asked:
+        measurement = measuring.Measurement(figures, asked, options.size)
+        for workload in workloads:
+            _told(workload)
+            measurement.compare(workload)
+        for number in range(options.rounds):
+            _told(f"round {number + 1}")
+            for workload in workloads:
+                measurement.measure(workload)
+            for workload in workloads if number < options.first_calls - 1 else ():
+                measurement.first_calls(workload)
+        if not options.only:
+            measuring.imports(figures, asked, options.rounds)
+    of_memory = [name for name in OF_MEMORY if options.only in name]
+    measuring.memory(figures, pythons, options.contestant, options.size, of_memory)
+
+
+def _told(what: str) -> None:
+    if sys.stderr.isatty():
+        print(what, file=sys.stderr)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        "python -m benchmarks", description="Measure agc, beside TensorFlow if you have it."
+        "python -m benchmarks", description="Measure agc, beside whichever peers there are."
     )
     parser.add_argument(
         "--peer",
         metavar="PYTHON",
-        default=os.environ.get("AGC_BENCHMARK_PEER"),
-        help="an interpreter that has TensorFlow and NumPy (default: $AGC_BENCHMARK_PEER)",
+        action="append",
+        default=[python for python in os.environ.get("AGC_BENCHMARK_PEERS", "").split(os.pathsep) if python],
+        help="an interpreter that has libraries of requirements.txt, besides those of $AGC_BENCHMARK_PEERS",
     )
     parser.add_argument("--rounds", type=int, default=7, help="how many figures of everything (default: 7)")
-    parser.add_argument("--only", default="", metavar="TEXT", help="the cases with this in their names")
-    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write all figures there")
+    parser.add_argument("--first-calls", type=int, default=3, help="… and of first calls (default: 3)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="the workloads with this in their names")
+    parser.add_argument("--contestant", action="append", default=[], metavar="NAME", help="these, and NumPy")
+    parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny is for trying it out")
+    parser.add_argument(
+        "--json", type=pathlib.Path, metavar="FILE", help="keep the figures there, and a picture"
+    )
+    parser.add_argument(
+        "--draw", type=pathlib.Path, metavar="FILE", help="measure nothing, show kept figures"
+    )
     return parser.parse_args(arguments)
 
 
-IMPORT = "import, over NumPy's"
-SIZE = "size of generated code"
-
-
-def measured(
-    contestants: Sequence[Contestant], cases: Sequence[Case], rounds: int, only: str
-) -> Iterator[Row]:
-    """The rows of the table; in every round each contestant has its turn."""
-    if only in IMPORT:
-        yield _imports(contestants, rounds)
-    yield from _timed(contestants, cases, rounds)
-    if only in SIZE:
-        figures = {contestant.name: [contestant.ask("size")["ratio"]] for contestant in contestants}
-        yield Row(SIZE, "line", "lines", figures, SIZE_TARGET)
-    if not only:
-        yield from _overheads(contestants, rounds)
-
-
-def _imports(contestants: Sequence[Contestant], rounds: int) -> Row:
-    figures: dict[str, list[float]] = {contestant.name: [] for contestant in contestants}
-    for round_number in range(rounds + 1):
-        for contestant in contestants:
-            milliseconds = contestant.import_seconds() * 1e3
-            if round_number:  # the first writes the bytecode
-                figures[contestant.name].append(milliseconds)
-    return Row(IMPORT, "process", "ms", figures, IMPORT_TARGET)
-
-
-def _timed(contestants: Sequence[Contestant], cases: Sequence[Case], rounds: int) -> Iterator[Row]:
-    asked = {case.name: contestants[:1] if case.alone else contestants for case in cases}
-    figures: dict[str, dict[str, list[float]]] = {
-        case.name: {contestant.name: [] for contestant in asked[case.name]} for case in cases
+def _machine(options: argparse.Namespace) -> dict[str, object]:
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "rounds": options.rounds,
+        "size": options.size,
     }
-    for _ in range(rounds):
-        for case in cases:
-            results = []
-            for contestant in asked[case.name]:
-                answer = contestant.ask("measure", case.name)
-                figures[case.name][contestant.name].append(answer["seconds"] * 1e6)
-                results.append(answer["result"])
-            _check_equal(case, results)
-    for case in cases:
-        yield Row(case.name, case.part, "µs", figures[case.name], case.target)
 
 
-def _overheads(contestants: Sequence[Contestant], rounds: int) -> Iterator[Row]:
-    for way in overhead.WAYS:
-        for name in overhead.ARGUMENTS:
-            asked = contestants[:1] if way == "imported" else contestants
-            figures = {
-                contestant.name: [contestant.ask("overhead", name, way)["ratio"] for _ in range(rounds)]
-                for contestant in asked
-            }
-            label = f"plain {name.replace('_', ' ')}"
-            yield Row(label, way, "times", figures, overhead.TARGET)
-
-
-def _check_equal(case: Case, results: Sequence[object]) -> None:
-    first, *others = (np.asarray(result) for result in results)
-    for other in others:
-        same = first.shape == other.shape and (
-            np.allclose(first, other, rtol=1e-4, atol=1e-5)
-            if first.dtype.kind == "f"
-            else np.array_equal(first, other)
-        )
-        if not same:
-            raise SystemExit(f"{case.name}: the results differ:\n{first}\n{other}")
+def _processor() -> str:
+    information = pathlib.Path("/proc/cpuinfo")
+    lines = information.read_text().splitlines() if information.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

@@ -1,92 +1,83 @@
-"""The libraries that are measured, each in an interpreter that has it.
+"""Who takes part: a library in one of its modes, wherever an interpreter has it.
 
-agc = Contestant("agc", "agc.runtime", sys.executable)
-agc.import_seconds()               0.031, over NumPy's own
-agc.ask("measure", "power")        {"seconds": 0.00011, "result": [[...]]}
+agc eager     operations one by one             TF graph        tf.function
+agc plan      jit_compile=False                 TF XLA          jit_compile=True
+agc native    jit_compile=True                  JAX, torch, torch compiled, numba
+NumPy         by hand, the reference            limit           C, or the bare calls of BLAS
 """
 
 from __future__ import annotations
 
-import functools
-import json
-import os
-import pathlib
-import subprocess
-import tempfile
-from types import TracebackType
-from typing import Any
+import importlib
+import importlib.util
+import shutil
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
 
-ROOT = pathlib.Path(__file__).parent.parent
-
-_IMPORT = """
-import time
-import numpy
-start = time.perf_counter()
-import {module}
-print(time.perf_counter() - start)
-"""
+Run = Callable[[], Any]
 
 
-class Contestant:
-    """A library and the worker that runs its cases, started by the first question."""
+class Contestant(NamedTuple):
+    name: str
+    library: str
+    builder: str  # of the functions in a workload's file
+    given: Callable[[ModuleType], tuple[Any, ...]]  # the arguments before the sizes
+    is_ours: bool = False
 
-    def __init__(self, name: str, module: str, python: str) -> None:
-        self.name = name
-        self._module = module
-        self._python = python
-        self._folder = tempfile.TemporaryDirectory()
-        self._complaints = pathlib.Path(self._folder.name, "stderr")
-        self._worker: subprocess.Popen[str] | None = None
+    def run_of(self, module: ModuleType, size: dict[str, Any]) -> Run:
+        """A run of a workload, not yet called. Raises AttributeError where the workload has no text for it."""
+        build = getattr(module, self.builder)
+        return build(*self.given(importlib.import_module(self.library)), **size)  # type: ignore[no-any-return]
 
-    def __enter__(self) -> Contestant:
-        return self
+    def takes(self, module: ModuleType) -> bool:
+        """Whether a workload is for it."""
+        if self.name == "agc eager" and not getattr(module, "EAGER", True):
+            return False
+        if self.name == "torch compiled" and getattr(module, "UNROLLED", False):
+            return False
+        return hasattr(module, self.builder)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._worker is not None:
-            assert self._worker.stdin is not None
-            self._worker.stdin.close()
-            self._worker.wait()
-        self._folder.cleanup()
+    def is_here(self) -> bool:
+        """Whether this interpreter has what it needs."""
+        if self.name == "limit":
+            return shutil.which("gcc") is not None
+        if importlib.util.find_spec(self.library.partition(".")[0]) is None:
+            return False
+        if self.name == "agc native":
+            return "native" in importlib.import_module("agc.runtime.execute").EXECUTORS
+        return True
 
-    @functools.cached_property
-    def _environment(self) -> dict[str, str]:
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        # Imports find bytecode, however Python is set up.
-        return inherited | {"PYTHONPYCACHEPREFIX": self._folder.name, "TF_CPP_MIN_LOG_LEVEL": "3"}
 
-    def import_seconds(self) -> float:
-        """What importing the library takes in a fresh process that has imported NumPy."""
-        command = [self._python, "-c", _IMPORT.format(module=self._module)]
-        # From a folder without a `runtime` or `cli` of its own, as users do.
-        done = subprocess.run(
-            command, env=self._environment, cwd=self._folder.name, check=True, text=True, capture_output=True
-        )
-        return float(done.stdout.split()[-1])
+def _eager(tf: ModuleType) -> tuple[Any, ...]:
+    tf.config.run_functions_eagerly(True)
+    return (tf, False)
 
-    def ask(self, *request: str) -> dict[str, Any]:
-        """The worker's answer; RuntimeError with what it complained of when it has none."""
-        if self._worker is None:
-            self._worker = self._started()
-        assert self._worker.stdin is not None and self._worker.stdout is not None
-        self._worker.stdin.write(json.dumps(request) + "\n")
-        self._worker.stdin.flush()
-        line = self._worker.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read_text()}")
-        return json.loads(line)  # type: ignore[no-any-return]
 
-    def _started(self) -> subprocess.Popen[str]:
-        command = [self._python, "-m", "benchmarks.worker", self._module]
-        pipe = subprocess.PIPE
-        with self._complaints.open("w") as complaints:
-            return subprocess.Popen(
-                command,
-                cwd=ROOT,
-                env=self._environment,
-                text=True,
-                stdin=pipe,
-                stdout=pipe,
-                stderr=complaints,
-            )
+def _with_doubles(jax: ModuleType) -> tuple[Any, ...]:
+    jax.config.update("jax_enable_x64", True)
+    return (jax,)
+
+
+def _compiler(numpy: ModuleType) -> tuple[Any, ...]:
+    return (importlib.import_module("benchmarks.c").Program,)
+
+
+REFERENCE, LIMIT = "NumPy", "limit"
+
+CONTESTANTS = (
+    Contestant("agc eager", "agc.runtime", "tensorflow", _eager, True),
+    Contestant("agc plan", "agc.runtime", "tensorflow", lambda tf: (tf, False), True),
+    Contestant("agc native", "agc.runtime", "tensorflow", lambda tf: (tf, True), True),
+    Contestant("TF graph", "tensorflow", "tensorflow", lambda tf: (tf, False)),
+    Contestant("TF XLA", "tensorflow", "tensorflow", lambda tf: (tf, True)),
+    Contestant("JAX", "jax", "jax", _with_doubles),
+    Contestant("torch", "torch", "torch", lambda torch: (torch, False)),
+    Contestant("torch compiled", "torch", "torch", lambda torch: (torch, True)),
+    Contestant("numba", "numba", "numba", lambda numba: (numba,)),
+    Contestant(REFERENCE, "numpy", "by_hand", lambda numpy: ()),
+    Contestant(LIMIT, "numpy", "limit", _compiler),
+)
+"""In the order of the columns."""
+
+BY_NAME = {contestant.name: contestant for contestant in CONTESTANTS}

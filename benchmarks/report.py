@@ -1,82 +1,74 @@
-"""Figures as a table.
-
-    case             for one    unit  agc          TensorFlow  ratio  target
-    while: counting  iteration  µs    0.066 ±0.01  4.4 ±0.4    65.7   ≤ 5 pass
-
-The median of the rounds, ± half of the range in which the middle half of them lies.
-"""
+"""The figures as text: a row for each workload, a column for each contestant; then the targets."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+
+from .contestants import CONTESTANTS
+from .figures import Figures, Table, spread
+from .targets import Verdict, verdicts
+
+NAMES = [contestant.name for contestant in CONTESTANTS]
 
 
-class Row(NamedTuple):
-    """A case: by contestant, its figures in `unit`, one for each round. Not every contestant has every case."""
-
-    case: str
-    part: str
-    unit: str
-    figures: Mapping[str, Sequence[float]]
-    target: float | None = None
-
-    def medians(self) -> dict[str, float]:
-        return {name: statistics.median(values) for name, values in self.figures.items()}
-
-    def verdict(self) -> str:
-        """Whether the first contestant, which is agc, meets the target."""
-        if self.target is None:
-            return ""
-        return "pass" if next(iter(self.medians().values())) <= self.target else "MISS"
-
-    def as_json(self) -> dict[str, Any]:
-        """All of it, as plain data."""
-        return self._asdict() | {"medians": self.medians(), "verdict": self.verdict()}
+def text(figures: Figures) -> str:
+    """All of it."""
+    names = figures.contestants(NAMES)
+    parts = [
+        ("later calls, µs (median ±half the interquartile range)", _rows(figures, figures.calls, names)),
+        ("first calls: conversion, tracing, compilation, one run, ms", _rows(figures, figures.firsts, names)),
+        ("memory that two runs add to the process, MB", _rows(figures, figures.memory, names)),
+    ]
+    shown = [f"{title}\n{aligned([['', *names], *rows])}" for title, rows in parts if rows]
+    imports = [[name, _shown(times)] for name, times in figures.imports.items()]
+    shown += [f"import over NumPy's, ms\n{aligned(imports)}"] if imports else []
+    shown += [f"no figures\n{aligned(missing)}"] if (missing := list(_missing(figures))) else []
+    shown += [f"targets\n{aligned(map(_verdict, found))}"] if (found := list(verdicts(figures))) else []
+    return "\n\n".join(shown)
 
 
-def spread(values: Sequence[float]) -> float:
-    """Half of the range between the quartiles.
+def _rows(figures: Figures, table: Table, names: Sequence[str]) -> list[list[str]]:
+    return [
+        [figures.titles.get(workload, workload), *(_shown(row.get(name, ())) for name in names)]
+        for workload, row in table.items()
+    ]
 
-    >>> spread([1.0, 2.0, 3.0, 4.0, 5.0])
-    1.0
+
+def _missing(figures: Figures) -> Iterable[list[str]]:
+    for workload, reasons in figures.missing.items():
+        for name, reason in reasons.items():
+            yield [workload, name, reason]
+
+
+def _verdict(verdict: Verdict) -> list[str]:
+    shown = f"{number(verdict.value)} ±{number(verdict.spread)}" if verdict.spread else number(verdict.value)
+    return [verdict.word, verdict.what, f"{shown} {verdict.unit}", f"≤ {number(verdict.most)}"]
+
+
+def _shown(times: Sequence[float]) -> str:
+    return f"{number(statistics.median(times))} ±{number(spread(times))}" if times else ""
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> str:
+    """Rows in columns.
+
+    >>> print(aligned([["power", "15"], ["x", "1"]]))
+    power  15
+    x      1
     """
-    if len(values) < 2:
-        return 0.0
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return (high - low) / 2
-
-
-def table(rows: Sequence[Row]) -> str:
-    """All rows, in columns; the ratio is the peer's median over agc's.
-
-    >>> print(table([Row("power", "call", "µs", {"agc": [110.0], "TensorFlow": [990.0]}, 200.0)]))
-    case   for one  unit  agc     TensorFlow  ratio  target
-    power  call     µs    110 ±0  990 ±0      9.0    ≤ 200 pass
-    """
-    names = list(rows[0].figures)
-    header = ["case", "for one", "unit", *names, *(["ratio"] if len(names) > 1 else []), "target"]
-    lines = [header, *(_cells(row, names) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    table = list(rows)
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
     )
 
 
-def _cells(row: Row, names: Sequence[str]) -> list[str]:
-    medians = row.medians()
-    shown = [
-        f"{_number(medians[name])} ±{_number(spread(row.figures[name]))}" if name in medians else ""
-        for name in names
-    ]
-    first, *others = names
-    ratios = [f"{medians[other] / medians[first]:.1f}" if other in medians else "" for other in others]
-    target = "" if row.target is None else f"≤ {row.target:g} {row.verdict()}"
-    return [row.case, row.part, row.unit, *shown, *ratios, target]
+def number(value: float) -> str:
+    """Three digits, with thousands apart.
 
-
-def _number(value: float) -> str:
-    """Three digits."""
-    return f"{value:.0f}" if value >= 100 or value == 0 else f"{value:.3g}"
+    >>> number(12345.6), number(0.01234), number(0.0)
+    ('12,346', '0.0123', '0')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 or value == 0 else f"{value:.3g}"

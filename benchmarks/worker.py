@@ -1,43 +1,83 @@
-"""One library, in a process of its own: it is asked by a line, and answers by a line of JSON.
+"""One contestant, in a process of its own: it is asked by a line, and answers by a line of JSON.
 
-    ["measure", "power"]     →  {"seconds": 0.00011, "result": [[...]]}     for one part of the case
-    ["size"]                 →  {"ratio": 1.4}                              lines of generated code for a line
-    ["overhead", "branch", "converted"]  →  {"ratio": 7.5}                  the time of plain Python, so many times
+    ["first", "power", "full"]    →  {"seconds": 0.021, "result": [[...]]}    the call that traces and compiles
+    ["measure", "power", "full"]  →  {"seconds": 0.00011}                     a later call
+    ["memory", "power", "full"]   →  {"before": 61.2, "after": 63.5}          the most that it took, in MB
+    whatever fails                →  {"error": "…"}
 
-A figure comes from enough runs to last about `LASTING` seconds; the first run of a case is not among them.
+A figure comes from enough runs to last about `LASTING` seconds. `python -m benchmarks.worker` alone says which
+contestants its interpreter can run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import importlib
+import io
 import json
+import resource
 import sys
 import time
 from typing import Any
 
 import numpy as np
 
-from . import overhead
-from .cases import CASES, Run, load, size_ratio
+from .contestants import BY_NAME, CONTESTANTS, Contestant, Run
+from .workloads import WORKLOADS
 
-LASTING = 0.03
-_CASES = {case.name: case for case in CASES}
+LASTING = 0.05
+WARMING = ("power", "Collatz", "MLP")
+MOST = 4_000
+"""So many numbers of a result are sent for the comparison."""
+
+
+def _run(contestant: Contestant, name: str, size: str) -> tuple[Run, int]:
+    """The run of a workload that no one has seen yet, and which of its results is compared."""
+    workload = WORKLOADS[name]
+    module = workload.load()
+    return contestant.run_of(module, workload.size(module, size == "tiny")), getattr(module, "STEPS", 1)
+
+
+def first(contestant: Contestant, name: str, size: str) -> dict[str, Any]:
+    """The time of the first call, and the result. The library is warm: it has made other programs before."""
+    _warm(contestant)
+    run, steps = _run(contestant, name, size)
+    start = time.perf_counter()
+    result = run()
+    seconds = time.perf_counter() - start
+    for _ in range(steps - 1):
+        result = run()
+    return {"seconds": seconds, "result": _numbers(result)}
 
 
 @functools.cache
-def _prepared(library: str, name: str) -> tuple[Run, int, Any]:
-    """The run of a case, warm, how many of them make one figure, and the result."""
-    tf = importlib.import_module(library)
-    run = _CASES[name].prepare(tf, load(tf))
-    result = _plain(run())
+def _warm(contestant: Contestant) -> None:
+    for name in WARMING:
+        if contestant.takes(WORKLOADS[name].load()):
+            run, _ = _run(contestant, name, "tiny")
+            run()
+
+
+def measure(contestant: Contestant, name: str, size: str) -> dict[str, Any]:
+    """One figure."""
+    run, count = _prepared(contestant.name, name, size)
+    return {"seconds": _seconds(run, count) / count}
+
+
+@functools.cache
+def _prepared(contestant: str, name: str, size: str) -> tuple[Run, int]:
+    """The run of a workload, warm, and how many of them make one figure."""
+    run, _ = _run(BY_NAME[contestant], name, size)
+    run()
     count = 1
     while (seconds := _seconds(run, count)) < LASTING / 4:
         count *= 4
-    return run, max(1, round(count * LASTING / seconds)), result
+    return run, max(1, round(count * LASTING / seconds))
 
 
 def _seconds(run: Run, count: int) -> float:
+    if hasattr(run, "seconds"):
+        return run.seconds(count)  # type: ignore[no-any-return]
     repeat = range(count)
     start = time.perf_counter()
     for _ in repeat:
@@ -45,29 +85,49 @@ def _seconds(run: Run, count: int) -> float:
     return time.perf_counter() - start
 
 
-def measure(library: str, name: str) -> dict[str, Any]:
-    """One figure of a case, and the result of a run."""
-    run, count, result = _prepared(library, name)
-    return {"seconds": _seconds(run, count) / count / _CASES[name].parts, "result": result}
+def memory(contestant: Contestant, name: str, size: str) -> dict[str, Any]:
+    """The most memory that the process took, before and after two runs."""
+    _warm(contestant)
+    run, _ = _run(contestant, name, size)
+    before = _peak()
+    run()
+    run()
+    return {"before": before, "after": _peak()}
 
 
-def _plain(result: Any) -> Any:
-    """Tensors as lists, for the comparison with another library's."""
-    return result if isinstance(result, list) else np.asarray(result).tolist()
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def answer(library: str, request: list[str]) -> dict[str, Any]:
-    if request[0] == "size":
-        return {"ratio": size_ratio(importlib.import_module(library))}
-    if request[0] == "overhead":
-        return {"ratio": overhead.ratio(importlib.import_module(library), load, *request[1:])}
-    return measure(library, request[1])
+def _numbers(result: Any) -> list[Any]:
+    """A result, or several: at most so many numbers of each, evenly chosen."""
+    if result is None:
+        return []
+    parts = result if isinstance(result, (tuple, list)) else [result]
+    flat = [np.ravel(np.asarray(part.detach() if hasattr(part, "detach") else part)) for part in parts]
+    return [array[:: max(1, array.size // MOST)].tolist() for array in flat]
 
 
-def main(library: str) -> None:
+ANSWERS = {"first": first, "measure": measure, "memory": memory}
+
+
+def answer(contestant: Contestant, request: list[str]) -> dict[str, Any]:
+    """What a request gives; libraries may print what they like, which goes nowhere."""
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return ANSWERS[request[0]](contestant, *request[1:])
+    except Exception as error:
+        lines = str(error).strip().splitlines()
+        return {"error": f"{type(error).__name__}: {lines[0] if lines else ''}"}
+
+
+def main(name: str) -> None:
     for line in sys.stdin:
-        print(json.dumps(answer(library, json.loads(line))), flush=True)
+        print(json.dumps(answer(BY_NAME[name], json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if len(sys.argv) > 1:
+        main(sys.argv[1])
+    else:
+        print(json.dumps([contestant.name for contestant in CONTESTANTS if contestant.is_here()]))

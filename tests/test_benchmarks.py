@@ -1,11 +1,90 @@
-"""The benchmarks run; what they find out is not a test's matter."""
+"""The benchmarks run, and their results are equal; what they find out is not a test's matter."""
 
+import doctest
 import json
 import pathlib
 import subprocess
 import sys
+from xml.etree import ElementTree
+
+import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
+
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import figures, measuring, picture, report, targets  # noqa: E402
+from benchmarks.contestants import CONTESTANTS, REFERENCE  # noqa: E402
+from benchmarks.worker import answer  # noqa: E402
+from benchmarks.workloads import TABLE  # noqa: E402
+
+OURS = [c for c in CONTESTANTS if c.is_ours and c.is_here() and c.name != "agc eager"]
+
+
+class Here:
+    """A contestant asked in this process."""
+
+    def __init__(self, contestant):
+        self._contestant = contestant
+
+    def ask(self, *request):
+        return json.loads(json.dumps(answer(self._contestant, list(request))))
+
+
+@pytest.mark.parametrize("workload", TABLE)
+def test_results_of_a_workload_are_equal(workload):
+    """Each of our modes, and NumPy by hand."""
+    asked = {c.name: Here(c) for c in CONTESTANTS if c in OURS or c.name == REFERENCE}
+    found = figures.Figures({})
+    measuring.Measurement(found, asked, "tiny").compare(workload)
+    assert not found.missing
+    assert found.firsts[workload].keys() == {c.name for c in OURS}
+
+
+def test_one_workload_is_measured_and_reported(tmp_path):
+    path = tmp_path / "figures.json"
+    command = [sys.executable, "-m", "benchmarks", "--rounds", "2", "--first-calls", "1", "--size", "tiny"]
+    command += ["--only", "Collatz", "--contestant", "agc plan", "--json", str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[1].split() == ["agc", "plan", "NumPy"]
+    kept = figures.Figures.read(path)
+    assert len(kept.calls["Collatz"]["agc plan"]) == 2
+    assert report.text(kept) + "\n" == done.stdout
+    assert ElementTree.fromstring(path.with_suffix(".svg").read_text()).tag.endswith("svg")
+
+
+def test_results_must_be_equal():
+    """A result that differs ends the run."""
+
+    class Wrong(Here):
+        def ask(self, *request):
+            return {"seconds": 1.0, "result": [[110]]}
+
+    asked = {"agc plan": Wrong(None), REFERENCE: Here(next(c for c in CONTESTANTS if c.name == REFERENCE))}
+    with pytest.raises(measuring.UnequalError, match="Collatz: agc plan gives another result than NumPy"):
+        measuring.Measurement(figures.Figures({}), asked, "tiny").compare("Collatz")
+
+
+def test_targets_are_read_off_the_figures():
+    measured = figures.Figures(
+        {}, calls={"Collatz": {"agc native": [3.0, 3.2], "limit": [2.0, 2.0], "TF XLA": [2.0, 2.0]}}
+    )
+    first, second = targets.verdicts(measured)
+    assert (first.what, first.value, first.word) == ("Collatz: agc native over limit", 1.55, "pass")
+    assert (second.what, second.value, second.word) == ("Collatz: agc native over TF XLA", 1.55, "MISS")
+
+
+def test_kept_figures_have_their_picture():
+    results = ROOT / "benchmarks/results"
+    for path in results.glob("*.json"):
+        assert path.with_suffix(".svg").read_text() == picture.drawn(figures.Figures.read(path))
+
+
+@pytest.mark.parametrize("module", [figures, report], ids=["figures", "report"])
+def test_examples(module):
+    assert doctest.testmod(module).failed == 0
+
 
 MISCOUNTING = """
 import agc.runtime
@@ -16,10 +95,10 @@ def constant(value):
 """
 
 
-def test_one_case_is_measured_and_reported(tmp_path):
+def test_a_case_of_the_compiler_is_measured_and_reported(tmp_path):
     path = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "benchmarks", "--rounds", "2", "--only", "Collatz", "--json", str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-m", "benchmarks.compiler", "--rounds", "2", "--only", "Collatz"]
+    done = subprocess.run([*command, "--json", str(path)], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr == ""
     header, row = done.stdout.splitlines()
     assert header.split() == ["case", "for", "one", "unit", "agc", "target"]
@@ -29,13 +108,13 @@ def test_one_case_is_measured_and_reported(tmp_path):
     assert figures["medians"]["agc"] > 0
 
 
-def test_results_must_be_equal(tmp_path):
+def test_results_of_the_compiler_must_be_equal(tmp_path):
     """A second library whose results differ ends the run. Here it is one that counts one too few."""
     (tmp_path / "tensorflow.py").write_text(MISCOUNTING)
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    command = [sys.executable, "-m", "benchmarks", "--only", "counting", "--peer", str(python)]
+    command = [sys.executable, "-m", "benchmarks.compiler", "--only", "counting", "--peer", str(python)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("while: counting: the results differ:\n1000\n999")

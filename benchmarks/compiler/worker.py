@@ -1,0 +1,73 @@
+"""One library, in a process of its own: it is asked by a line, and answers by a line of JSON.
+
+    ["measure", "power"]     →  {"seconds": 0.00011, "result": [[...]]}     for one part of the case
+    ["size"]                 →  {"ratio": 1.4}                              lines of generated code for a line
+    ["overhead", "branch", "converted"]  →  {"ratio": 7.5}                  the time of plain Python, so many times
+
+A figure comes from enough runs to last about `LASTING` seconds; the first run of a case is not among them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from . import overhead
+from .cases import CASES, Run, load, size_ratio
+
+LASTING = 0.03
+_CASES = {case.name: case for case in CASES}
+
+
+@functools.cache
+def _prepared(library: str, name: str) -> tuple[Run, int, Any]:
+    """The run of a case, warm, how many of them make one figure, and the result."""
+    tf = importlib.import_module(library)
+    run = _CASES[name].prepare(tf, load(tf))
+    result = _plain(run())
+    count = 1
+    while (seconds := _seconds(run, count)) < LASTING / 4:
+        count *= 4
+    return run, max(1, round(count * LASTING / seconds)), result
+
+
+def _seconds(run: Run, count: int) -> float:
+    repeat = range(count)
+    start = time.perf_counter()
+    for _ in repeat:
+        run()
+    return time.perf_counter() - start
+
+
+def measure(library: str, name: str) -> dict[str, Any]:
+    """One figure of a case, and the result of a run."""
+    run, count, result = _prepared(library, name)
+    return {"seconds": _seconds(run, count) / count / _CASES[name].parts, "result": result}
+
+
+def _plain(result: Any) -> Any:
+    """Tensors as lists, for the comparison with another library's."""
+    return result if isinstance(result, list) else np.asarray(result).tolist()
+
+
+def answer(library: str, request: list[str]) -> dict[str, Any]:
+    if request[0] == "size":
+        return {"ratio": size_ratio(importlib.import_module(library))}
+    if request[0] == "overhead":
+        return {"ratio": overhead.ratio(importlib.import_module(library), load, *request[1:])}
+    return measure(library, request[1])
+
+
+def main(library: str) -> None:
+    for line in sys.stdin:
+        print(json.dumps(answer(library, json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

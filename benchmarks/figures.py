@@ -1,0 +1,65 @@
+"""What was measured, as plain data that is kept as JSON, and what is read off it.
+
+figures.calls["power"]["agc plan"]      microseconds of later calls, one for each round
+figures.firsts["power"]["agc plan"]     milliseconds of the call that traces and compiles
+figures.memory["chain"]["agc plan"]     megabytes that two runs add to the most that the process took
+figures.imports["agc"]                  milliseconds
+figures.missing["power"]["numba"]       why there is no figure
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+Table = dict[str, dict[str, list[float]]]
+
+
+@dataclasses.dataclass
+class Figures:
+    machine: dict[str, Any]
+    titles: dict[str, str] = dataclasses.field(default_factory=dict)
+    calls: Table = dataclasses.field(default_factory=dict)
+    firsts: Table = dataclasses.field(default_factory=dict)
+    memory: Table = dataclasses.field(default_factory=dict)
+    imports: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    missing: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+
+    def write(self, path: pathlib.Path) -> None:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(dataclasses.asdict(self), indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def read(cls, path: pathlib.Path) -> Figures:
+        return cls(**json.loads(path.read_text()))
+
+    def contestants(self, order: Sequence[str]) -> list[str]:
+        """Those who have a figure."""
+        present = {name for row in self.calls.values() for name in row}
+        return [name for name in order if name in present]
+
+
+def ratio(ours: Sequence[float], others: Sequence[float]) -> tuple[float, float]:
+    """The ratio of the medians, and half of the range between the quartiles of the rounds' ratios.
+
+    >>> ratio([2.0, 2.0, 2.2], [1.0, 1.0, 1.0])
+    (2.0, 0.05)
+    """
+    middle = statistics.median(ours) / statistics.median(others)
+    return middle, spread([a / b for a, b in zip(ours, others, strict=False)])
+
+
+def spread(values: Sequence[float]) -> float:
+    """Half of the range between the quartiles.
+
+    >>> spread([1.0, 2.0, 3.0, 4.0, 5.0])
+    1.0
+    """
+    if len(values) < 2:
+        return 0.0
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return round((high - low) / 2, 9)

@@ -1,0 +1,100 @@
+"""The figures as one picture: a line for each workload, a dot for each contestant, how many times the limit it takes.
+
+    power          ╎  ●        ●   ○    ○
+    Collatz        ●     ○  ●           ○
+                   1       10      100          (logarithmic)
+
+Where there is no limit, the fastest stands for it.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+from html import escape
+
+from .contestants import CONTESTANTS, LIMIT
+from .figures import Figures
+from .report import number
+from .workloads import TABLE
+
+COLOURS = {
+    "agc eager": "#f4a582", "agc plan": "#e8703a", "agc native": "#b2182b", "TF graph": "#2166ac", "TF XLA": "#67a9cf",
+    "JAX": "#1b7837", "torch": "#762a83", "torch compiled": "#c2a5cf", "numba": "#8c6d1f", "NumPy": "#777777",
+}  # fmt: skip
+LEFT, RIGHT, ROW, TOP, BOTTOM, WIDTH = 300, 40, 30, 84, 56, 1000
+FONT = 'font-family="sans-serif" font-size="13"'
+
+
+def drawn(figures: Figures) -> str:
+    """The text of an SVG file."""
+    rows = {name: medians for name in TABLE if (medians := _medians(figures, name))}
+    far = max((_times(row)[name] for row in rows.values() for name in row), default=10.0)
+    decades = max(1, math.ceil(math.log10(far)))
+    height = TOP + ROW * len(rows) + BOTTOM
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" {FONT}>',
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        *_legend(figures),
+        *_grid(decades, height),
+    ]
+    for index, (name, row) in enumerate(rows.items()):
+        parts += _row(figures.titles[name], row, TOP + ROW * (index + 0.5), decades)
+    return "\n".join([*parts, *_foot(figures, height), "</svg>", ""])
+
+
+def _medians(figures: Figures, workload: str) -> dict[str, float]:
+    return {name: statistics.median(times) for name, times in figures.calls.get(workload, {}).items()}
+
+
+def _times(row: Mapping[str, float]) -> dict[str, float]:
+    """How many times the limit each takes."""
+    least = row.get(LIMIT, min(row.values()))
+    return {name: time / least for name, time in row.items()}
+
+
+def _place(times: float, decades: int) -> float:
+    # Half a decade is left of the limit, for those who beat it.
+    share = (math.log10(max(times, 0.33)) + 0.5) / (decades + 0.5)
+    return LEFT + share * (WIDTH - LEFT - RIGHT)
+
+
+def _legend(figures: Figures) -> Iterator[str]:
+    names = [name for name in figures.contestants([c.name for c in CONTESTANTS]) if name in COLOURS]
+    yield '<text x="12" y="24" font-size="16">Time of a call, as a multiple of the limit: C, or bare BLAS</text>'
+    for index, name in enumerate(names):
+        x = 18 + index * 97
+        yield f'<circle cx="{x}" cy="48" r="6" fill="{COLOURS[name]}"/>'
+        yield f'<text x="{x + 10}" y="52" font-size="12">{escape(name)}</text>'
+
+
+def _grid(decades: int, height: int) -> Iterator[str]:
+    for power in range(decades + 1):
+        x = _place(10.0**power, decades)
+        colour = "#444" if power == 0 else "#ddd"
+        yield f'<line x1="{x:.1f}" y1="{TOP - 8}" x2="{x:.1f}" y2="{height - BOTTOM}" stroke="{colour}"/>'
+        label = f"{number(10.0**power)} times" if power else "limit"
+        yield f'<text x="{x:.1f}" y="{height - BOTTOM + 16}" text-anchor="middle" fill="#555">{label}</text>'
+
+
+def _row(title: str, row: Mapping[str, float], y: float, decades: int) -> Iterator[str]:
+    yield f'<line x1="{LEFT}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#eee"/>'
+    yield f'<text x="12" y="{y + 4}">{escape(title)}</text>'
+    times = _times(row)
+    for name in sorted(times, key=lambda name: name.startswith("agc")):  # ours are drawn last, on top
+        if name in COLOURS:
+            radius = 7 if name.startswith("agc") else 5
+            x = _place(times[name], decades)
+            note = f"{name}: {number(row[name])} µs"
+            yield f'<circle cx="{x:.1f}" cy="{y}" r="{radius}" fill="{COLOURS[name]}" fill-opacity="0.85">'
+            yield f"<title>{escape(note)}</title></circle>"
+
+
+def _foot(figures: Figures, height: int) -> Iterator[str]:
+    machine = figures.machine
+    about = (
+        f"{machine['date']}, {machine['processor']}, {machine['cores']} cores, Python {machine['python']}, "
+        f"NumPy {machine['numpy']}; medians of {machine['rounds']} rounds. Where there is no limit, the fastest is 1."
+    )
+    yield f'<text x="12" y="{height - 12}" font-size="12" fill="#555">{escape(about)}</text>'

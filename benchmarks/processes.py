@@ -1,0 +1,97 @@
+"""The processes that are measured, each with an interpreter that has the library.
+
+agc = Process("agc", "agc.runtime", sys.executable, ["benchmarks.compiler.worker", "agc.runtime"])
+agc.import_seconds()               0.031, over NumPy's own
+agc.ask("measure", "power")        {"seconds": 0.00011, "result": [[...]]}
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+_IMPORT = """
+import time
+import numpy
+start = time.perf_counter()
+import {module}
+print(time.perf_counter() - start)
+"""
+
+
+class Process:
+    """A library and the worker that runs its cases, started by the first question.
+
+    `worker` is the module that answers questions, and its arguments.
+    """
+
+    def __init__(self, name: str, module: str, python: str, worker: Sequence[str]) -> None:
+        self.name = name
+        self.library = module
+        self._python = python
+        self._arguments = worker
+        self._folder = tempfile.TemporaryDirectory()
+        self._complaints = pathlib.Path(self._folder.name, "stderr")
+        self._worker: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._worker is not None:
+            assert self._worker.stdin is not None
+            self._worker.stdin.close()
+            self._worker.wait()
+        self._folder.cleanup()
+
+    @functools.cached_property
+    def _environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        # Imports find bytecode, however Python is set up.
+        return inherited | {"PYTHONPYCACHEPREFIX": self._folder.name, "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+    def import_seconds(self) -> float:
+        """What importing the library takes in a fresh process that has imported NumPy."""
+        command = [self._python, "-c", _IMPORT.format(module=self.library)]
+        # From a folder without a `runtime` or `cli` of its own, as users do.
+        done = subprocess.run(
+            command, env=self._environment, cwd=self._folder.name, check=True, text=True, capture_output=True
+        )
+        return float(done.stdout.split()[-1])
+
+    def ask(self, *request: str) -> dict[str, Any]:
+        """The worker's answer; RuntimeError with what it complained of when it has none."""
+        if self._worker is None:
+            self._worker = self._started()
+        assert self._worker.stdin is not None and self._worker.stdout is not None
+        self._worker.stdin.write(json.dumps(request) + "\n")
+        self._worker.stdin.flush()
+        line = self._worker.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read_text()}")
+        return json.loads(line)  # type: ignore[no-any-return]
+
+    def _started(self) -> subprocess.Popen[str]:
+        command = [self._python, "-m", *self._arguments]
+        pipe = subprocess.PIPE
+        with self._complaints.open("w") as complaints:
+            return subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=self._environment,
+                text=True,
+                stdin=pipe,
+                stdout=pipe,
+                stderr=complaints,
+            )
