@@ -23,11 +23,12 @@ _NO_FACTORY: Any = object()
 
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is taken apart (strings and composite tensors are not)."""
-    return _is_nest(type(seq))  # type: ignore[arg-type]  # mypy does not know that classes are hashable
+    return is_nest_type(type(seq))  # type: ignore[arg-type]  # mypy does not know that classes are hashable
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_nest(kind: type) -> bool:
+def is_nest_type(kind: type) -> bool:
+    """Whether instances of a class are taken apart."""
     return not hasattr(kind, "__components__") and (
         issubclass(kind, (tuple, list, Mapping, deque, MappingView))
         or hasattr(kind, "__dataclass_fields__")

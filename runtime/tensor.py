@@ -18,6 +18,7 @@ from agc.autograph import api
 from . import dtypes, errors
 from .devices import CPU
 from .ir.graph import Value
+from .kinds import Kind, kind_of
 from .shapes import TensorShape
 
 if TYPE_CHECKING:
@@ -183,18 +184,19 @@ class Reference:
 class EagerTensor(Tensor):
     """A tensor whose value is known: a wrapper of a NumPy array that nobody writes to any more."""
 
-    __slots__ = ("_array",)
+    __slots__ = ("_array", "_kind")
 
     def __init__(self, array: Any) -> None:
         self._array: np.ndarray[Any, Any] = array
+        self._kind: Kind | None = None  # worked out when it is asked for
 
     @property
     def dtype(self) -> dtypes.DType:
-        return dtypes.of_array(self._array)
+        return (self._kind or kind_of(self)).dtype
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self._array.shape)
+        return (self._kind or kind_of(self)).shape
 
     def __getattr__(self, name: str) -> NoReturn:
         if name in ("op", "graph", "value_index"):

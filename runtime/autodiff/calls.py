@@ -120,6 +120,6 @@ def _value(argument: Any) -> Any:
 
 
 def _eager(result: Any, spec: AnySpec) -> Any:
-    from ..tracing.concrete import eager
+    from ..tracing.results import eager
 
     return eager(result, spec)

@@ -25,7 +25,7 @@ from typing import Any
 
 from ..errors import OpError
 from ..ir.graph import Graph, Operation
-from ..quiet import quietly
+from ..quiet import SILENCE, begin, end
 from .failures import located
 from .kernels import kernel_of
 from .source import Module
@@ -49,13 +49,14 @@ class Plan:
         name = f"<plan {next(self._numbers)} of {graph.name}>"
         self._filename = os.path.join(os.path.dirname(__file__), name)
         exec(compile(self.source, self._filename, "exec"), self._globals)
-        self._function = quietly(self._globals[module.main])
+        self._function = self._globals[module.main]
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
         return self.run(arguments)
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The same, with the arguments in one sequence."""
+        before = begin(SILENCE)
         try:
             return self._function(*arguments)  # type: ignore[no-any-return]
         except Exception as error:
@@ -63,6 +64,8 @@ class Plan:
             if found is error:
                 raise
             raise found from None
+        finally:
+            end(before)
 
     def _located(self, error: Exception, traceback: TracebackType | None) -> Exception:
         """The failure in the user's terms, by the innermost line of this plan that took part in it."""

@@ -73,7 +73,8 @@ class _Stack(threading.local):
         self.plain = self.builders[-1] is None and not self.recorders
 
 
-_stack = _Stack()
+stack = _Stack()
+"""What this thread records: calls that must be fast read `stack.plain` themselves."""
 
 
 def bottom() -> Builder | None:
@@ -84,46 +85,46 @@ def bottom() -> Builder | None:
 def set_bottom(builder: Builder | None) -> None:
     """Let a builder record the operations that no block claims, in this thread and new ones."""
     _bottom.builder = builder
-    _stack.builders[0] = builder
-    _stack.settle()
+    stack.builders[0] = builder
+    stack.settle()
 
 
 def current() -> Builder | None:
     """The builder that records operations in this thread; None when they run at once."""
-    return _stack.builders[-1]
+    return stack.builders[-1]
 
 
 def is_plain() -> bool:
     """Whether operations run at once, and nobody wants to know."""
-    return _stack.plain
+    return stack.plain
 
 
 def recorders() -> list[Recorder]:
     """Those that record operations in this thread, the innermost last."""
-    return _stack.recorders
+    return stack.recorders
 
 
 def start_recording(recorder: Recorder) -> None:
-    _stack.recorders.append(recorder)
-    _stack.settle()
+    stack.recorders.append(recorder)
+    stack.settle()
 
 
 def stop_recording(recorder: Recorder) -> None:
-    _stack.recorders[:] = [other for other in _stack.recorders if other is not recorder]
-    _stack.settle()
+    stack.recorders[:] = [other for other in stack.recorders if other is not recorder]
+    stack.settle()
 
 
 @contextlib.contextmanager
 def recording_by(recorders: Sequence[Recorder]) -> Iterator[None]:
     """Nobody but these records in the `with` block."""
-    before = list(_stack.recorders)
-    _stack.recorders[:] = recorders
-    _stack.settle()
+    before = list(stack.recorders)
+    stack.recorders[:] = recorders
+    stack.settle()
     try:
         yield
     finally:
-        _stack.recorders[:] = before
-        _stack.settle()
+        stack.recorders[:] = before
+        stack.settle()
 
 
 class Builder:
@@ -180,13 +181,13 @@ class Builder:
     def __enter__(self) -> Builder:
         if self.parent is None:
             self.entered = sys._getframe(1)
-        _stack.push(self)
+        stack.push(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _stack.pop()
+        stack.pop()
         if self.parent is None:
             self.entered = None
 
@@ -342,7 +343,7 @@ class Builder:
         origin = None if call is None else call.origin
         operation = Operation(op, tuple(inputs), attrs, outputs, regions, origin, wanted())
         self.operations.append(operation)
-        for recorder in _stack.recorders:
+        for recorder in stack.recorders:
             recorder.added(operation, self)
         return outputs
 
@@ -388,9 +389,9 @@ class eagerly:  # noqa: N801  (used like a function: `with eagerly():`)
     """Operations in this block run at once, even while a graph is being built."""
 
     def __enter__(self) -> None:
-        _stack.push(None)
+        stack.push(None)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _stack.pop()
+        stack.pop()

@@ -9,6 +9,7 @@ A row's example becomes a doctest: `>>> exp([0.]).numpy().tolist()`.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,8 +19,9 @@ import numpy as np
 from .. import dtypes, errors, shapes
 from ..convert import rounded
 from ..devices import placement
-from ..ir.builder import current, is_plain
+from ..ir.builder import current, stack
 from ..ir.specs import Spec
+from ..quiet import SILENCE, begin, end
 from ..tensor import EagerTensor
 from .declare import Input, Name, Op, Same
 
@@ -90,15 +92,25 @@ class Elementwise(Op):
         self._taken: set[Any] = set()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and is_plain() and not placement.logged:
+        if not kwargs and stack.plain and not placement.logged:
             arrays = _arrays(args)
             if arrays is not None and arrays[0].dtype in self._taken:
+                if self._is_operator and not arrays[0].ndim and not arrays[1].ndim:
+                    arrays = arrays[0][()], arrays[1][()]
+                before = begin(SILENCE)
                 try:
-                    result = self._compute_quietly(*arrays)
+                    result = self.compute(*arrays)
                 except (ValueError, errors.OpError):
                     return super().__call__(*args)  # which says what is wrong
+                finally:
+                    end(before)
                 return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
         return super().__call__(*args, **kwargs)
+
+    @functools.cached_property
+    def _is_operator(self) -> bool:
+        """Whether the kernel is an operator of Python's with two operands: on NumPy's scalars it is much faster."""
+        return len(self._inputs) == 2 and getattr(self.compute, "__module__", "") == "_operator"
 
     def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
         result = super().run(tensors, attrs)

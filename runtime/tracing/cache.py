@@ -17,6 +17,7 @@ from .signature import Identity
 
 if TYPE_CHECKING:
     from .concrete import ConcreteFunction
+    from .entry import Entry
 
 LIMIT = 1_000
 """The most graphs that a function keeps."""
@@ -31,7 +32,7 @@ class TraceCache:
     """Graphs by key; see the module's picture."""
 
     def __init__(self) -> None:
-        self.fast: dict[Hashable, ConcreteFunction] = {}
+        self.fast: dict[Hashable, Entry] = {}
         self._graphs: dict[Hashable, ConcreteFunction] = {}
         self._sweep_at = _FIRST_SWEEP
         self._lock = threading.Lock()
@@ -69,11 +70,11 @@ class TraceCache:
         self.fast.clear()
         self._sweep_at = max(_FIRST_SWEEP, 2 * len(self._graphs))
 
-    def remember(self, key: Hashable, concrete: ConcreteFunction) -> None:
+    def remember(self, key: Hashable, entry: Entry) -> None:
         """Let calls with these raw arguments find their graph at once."""
         if len(self.fast) >= FAST_ENTRIES:
             self.fast.clear()
-        self.fast[key] = concrete
+        self.fast[key] = entry
 
     def __iter__(self) -> Iterator[ConcreteFunction]:
         """The graphs, each once, those used last at the end."""

@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-import numpy as np
-
 from .. import leaves, nest, shapes
 from ..composite import components
 from ..control.raising import Ended
 from ..convert import convert_to_tensor
 from ..devices import log_placement, placement
 from ..execute import EXECUTORS, Runner
-from ..ir.builder import Builder, current, recorders
+from ..ir.builder import Builder, current, recorders, stack
 from ..ir.graph import Constant, Graph, Operand
-from ..ir.specs import AnySpec, ArraySpec, Spec
-from ..language.tensor_list import as_python
+from ..ir.specs import AnySpec, Spec
 from ..ops.declare import wrap
 from ..ops.structure import CALL
-from ..tensor import EagerArray, EagerTensor, Reference, SymbolicTensor, Tensor
+from ..tensor import EagerTensor, Reference, SymbolicTensor, Tensor
 from ..tensor_spec import TensorSpec
 from ..trace_types import TraceType
 from ..type_spec import TypeSpec
 from ..variable import Variable
+from .entry import MISSED, Entry, entry_for, quick_key
 from .printing import call_text, signature_text
-from .signature import Identity, Parameters, is_tensor_argument, key_of, tensor_leaves
+from .results import filled, filler, finisher
+from .signature import Identity, Parameters, is_tensor_argument, key_of
 from .trace import Composite, Output, Tracing, input_name, spec_of_argument
 
 if TYPE_CHECKING:
     from ..ir.graph_def import GraphDef
+
+
+_MOST_ENTRIES = 64
 
 
 class ConcreteFunction:
@@ -59,12 +61,15 @@ class ConcreteFunction:
         self._owner = traced.owner
         self.ends = traced.ends
         self._structure = traced.outputs
-        self._leaves = nest.flatten(traced.outputs)
         self.executor = executor
+        self._entries: dict[Any, Entry] = {}  # calls that fitted, by what was passed
         self.ways: dict[Any, Any] = {}  # there and back, for tapes: see autodiff/calls.py
-        self._runner: Runner | None = None
-        self._references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
-        self._single = isinstance(traced.outputs, Output) and isinstance(self._output_specs()[0], Spec)
+        self.runner: Runner = self._first_run
+        self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
+        self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to what Python gets
+        self.finish = finisher(
+            traced.outputs, self._output_specs(), self.packed
+        )  # from what the runner gives
 
     @property
     def function_def(self) -> GraphDef:
@@ -74,7 +79,7 @@ class ConcreteFunction:
     @property
     def belongs_to_outer(self) -> bool:
         """Whether the graph uses values of the graph in which it was traced, and can be called only there."""
-        return len(self._references) < len(self._captured)
+        return len(self.references) < len(self._captured)
 
     @property
     def inputs(self) -> list[Any]:
@@ -88,12 +93,12 @@ class ConcreteFunction:
 
     @property
     def captured_inputs(self) -> list[Any]:
-        return list(self._references)
+        return list(self.references)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables that the graph reads or assigns."""
-        return tuple(self._references)
+        return tuple(self.references)
 
     @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -125,7 +130,21 @@ class ConcreteFunction:
 
         Raises TypeError naming the argument when one does not fit what the graph was traced with.
         """
-        return self.call_flat(self._checked(self._bound(args, kwargs)))
+        if kwargs or not stack.plain:
+            return self.call_flat(self._checked(self._bound(args, kwargs)))
+        key = tuple(map(quick_key, args))
+        entry = self._entries.get(key)
+        if entry is not None:
+            result = entry(args)
+            if result is not MISSED:
+                return result
+        inputs = self._checked(self._bound(args, kwargs))
+        entry = entry_for(self, args, inputs)
+        if entry is not None:
+            if len(self._entries) >= _MOST_ENTRIES:
+                self._entries.clear()
+            self._entries[key] = entry
+        return self.call_flat(inputs)
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by name. Python values that the graph was traced with may be left out."""
@@ -186,10 +205,6 @@ class ConcreteFunction:
             raise TypeError(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
         return tensor
 
-    def call_arguments(self, arguments: Mapping[str, Any]) -> Any:
-        """Call with bound arguments that are known to fit."""
-        return self.call_flat([leaf for _, leaf in tensor_leaves(arguments)])
-
     def call_flat(self, inputs: Sequence[Any]) -> Any:
         """Call with the leaves that are inputs of the graph, in order."""
         builder = current()
@@ -205,20 +220,14 @@ class ConcreteFunction:
 
     def run(self, arrays: list[Any]) -> Any:
         """Run the graph on arrays."""
-        runner = self._runner
-        if runner is None:
-            runner = self._runner = EXECUTORS[self.executor](self.graph)
-            if placement.logged:
-                self._log_placement()
-        results = runner(arrays + self._references)
-        if self._single:
-            result = results[0]
-            return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
-        return self.packed([eager(r, spec) for r, spec in zip(results, self._output_specs(), strict=True)])
+        return self.finish(self.runner([*arrays, *self.references]))
 
-    def packed(self, results: list[Any]) -> Any:
-        """The graph's results, as tensors and states of TensorArrays, in the structure of the function's."""
-        return as_python(self._filled(results))
+    def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Make what runs the graph from now on."""
+        self.runner = EXECUTORS[self.executor](self.graph)
+        if placement.logged:
+            self._log_placement()
+        return self.runner(arrays)
 
     def _log_placement(self) -> None:
         for operation in self.graph.get_operations():
@@ -238,15 +247,7 @@ class ConcreteFunction:
         )
         if self.ends:
             raise Ended  # and so does what comes behind the call
-        return self._filled([wrap(value, builder) for value in values])
-
-    def _filled(self, results: list[Any]) -> Any:
-        """The results in the structure that the Python function returned."""
-
-        flat = [
-            leaf.filled(results) if isinstance(leaf, (Output, Composite)) else leaf for leaf in self._leaves
-        ]
-        return nest.pack_sequence_as(self._structure, flat)
+        return filled(self._structure, [wrap(value, builder) for value in values])
 
     def _repr_html_(self) -> str:
         from ..html import text_html
@@ -307,10 +308,3 @@ def _described(leaf: Any, specs: list[AnySpec]) -> Any:
 def _run_time_value(leaf: Any) -> Any:
     argument = leaves.carried(leaf)
     return argument._array
-
-
-def eager(result: Any, spec: AnySpec) -> Any:
-    """What a run of a graph gives, as users and operations see it."""
-    if isinstance(spec, ArraySpec):
-        return EagerArray(result, spec)
-    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]

@@ -39,7 +39,7 @@ class VariableMaker:
             raise ValueError(
                 "a variable cannot be made inside of a staged `if` or loop: its initial value is not known"
             )
-        given = [leaf for _, leaf in tensor_leaves(self.arguments)]
+        given = tensor_leaves(self.arguments)
         graph = builder.finish([value._value])
         if any(isinstance(leaf, TensorSpec) for leaf in given):
             raise ValueError(

@@ -16,11 +16,13 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from agc.autograph import api, staging
 
 from .. import config
-from ..ir.builder import current, is_plain
+from ..ir.builder import current, stack
+from ..kinds import kind_of
 from ..tensor import EagerTensor
 from .cache import TraceCache, is_alive
 from .concrete import ConcreteFunction
 from .creation import VariableMaker
+from .entry import MISSED, entry_for, quick_key
 from .explaining import Watch, explained
 from .input_signature import InputSignature
 from .options import Options
@@ -33,6 +35,8 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 S = TypeVar("S")
 T = TypeVar("T")
+
+_BOUND = "bound"  # begins the key of a call with keywords, which has the values of all parameters
 
 _tracing = threading.RLock()
 """One thread traces at a time: the code of functions in sight changes while one of them is traced."""
@@ -66,31 +70,44 @@ class Function(Generic[P, R]):
         if config._state["eager"]:
             return self.python_function(*args, **kwargs)
         try:
-            if not kwargs and is_plain():
-                key = tuple(
-                    [(a._array.dtype, a._array.shape) if type(a) is EagerTensor else key_of(a) for a in args]
-                )
-                concrete = self._fast.get(key)
-                if concrete is not None:
-                    return concrete.run([a._array for a in args if type(a) is EagerTensor])  # type: ignore[no-any-return]
-            arguments = self._arguments(args, kwargs)
-            traces = self._watch.traces
-            concrete = self._for(arguments)
-            result = concrete.call_arguments(arguments)
-            is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
-            if is_known and not kwargs and is_plain() and self._is_plain(args, arguments):
-                self._cache.remember(key, concrete)
-            return result  # type: ignore[no-any-return]
+            if not stack.plain:
+                return self._called(args, kwargs, None, ())  # type: ignore[no-any-return]
+            values: Any = args
+            if kwargs:
+                values = self._parameters.values(args, kwargs)
+                key = None if values is None else (_BOUND, *map(quick_key, values))
+            else:
+                key = tuple([a._kind or kind_of(a) if type(a) is EagerTensor else quick_key(a) for a in args])
+            entry = self._fast.get(key)
+            if entry is not None:
+                result = entry(values)
+                if result is not MISSED:
+                    return result  # type: ignore[no-any-return]
+            return self._called(args, kwargs, key, values or ())  # type: ignore[no-any-return]
         except BaseException as error:
             api.strip_frames(error)
             api.leave_no_trace(error)
             raise
 
-    def _is_plain(self, args: tuple[Any, ...], arguments: Mapping[str, Any]) -> bool:
-        """Whether the inputs of the graph are just those positional arguments that are eager tensors."""
-        given = [a for a in args if type(a) is EagerTensor]
-        inputs = [leaf for _, leaf in tensor_leaves(arguments)]
-        return len(given) == len(inputs) and all(a is b for a, b in zip(given, inputs, strict=True))
+    def _called(
+        self,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        key: Hashable | None,
+        values: tuple[Any, ...],
+    ) -> Any:
+        """The long way of a call; `key` and `values` are what the short one may find it by the next time."""
+        arguments = self._arguments(args, kwargs)
+        leaves = tensor_leaves(arguments)
+        traces = self._watch.traces
+        concrete = self._for(arguments)
+        result = concrete.call_flat(leaves)
+        is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
+        if is_known and key is not None:
+            entry = entry_for(concrete, values, leaves)
+            if entry is not None:
+                self._cache.remember(key, entry)
+        return result
 
     def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         arguments = self._parameters.bind(args, kwargs)

@@ -10,6 +10,7 @@ variables, other objects   by identity
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import weakref
@@ -61,6 +62,7 @@ class Parameters:
         kinds = {p.kind for p in self.signature.parameters.values()}
         self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
         self._count = len(self.positional)
+        self._values: Callable[..., tuple[Any, ...]] | None = None  # made when it is wanted
         self.most: float = len(self.signature.parameters)
         if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
             self.most = float("inf")
@@ -69,9 +71,20 @@ class Parameters:
         """Parameter name → argument, defaults filled in. Raises TypeError as Python does."""
         if self._simple and not kwargs and len(args) == self._count:
             return dict(zip(self.positional, args, strict=True))
-        bound = self.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
+        values = self.values(args, kwargs)
+        if values is None:
+            self.signature.bind(*args, **kwargs)  # says what is wrong
+            raise TypeError(f"the arguments do not fit {self.signature}")
+        return dict(zip(self.signature.parameters, values, strict=True))
+
+    def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The values of all parameters in order, defaults filled in; None for a call that does not fit."""
+        if self._values is None:
+            self._values = _binder(self.signature)
+        try:
+            return self._values(*args, **kwargs)
+        except TypeError:
+            return None
 
     def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and keyword arguments that `bind` came from."""
@@ -84,34 +97,51 @@ class Parameters:
         return [*self.positional[:count], *[f"{self.rest}[{number}]" for number in more]]
 
 
+def _binder(signature: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
+    """A function with these parameters that gives their values: Python itself binds fastest.
+
+    (x, y=1, *rest, z)    ==>    lambda x, y=None, *rest, z: (x, y, rest, z)    with the defaults put in
+    """
+    parameters = signature.parameters.values()
+    blank = [
+        p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None) for p in parameters
+    ]
+    shape = str(signature.replace(parameters=blank, return_annotation=signature.empty))[1:-1]
+    binder = eval(f"lambda {shape}: ({''.join(f'{p.name}, ' for p in parameters)})")
+    given = [p for p in parameters if p.default is not p.empty]
+    binder.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
+    binder.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    return binder  # type: ignore[no-any-return]
+
+
 class Identity:
     """An object by identity, without keeping it alive where Python allows that."""
 
-    __slots__ = ("_id", "_reference")
+    __slots__ = ("_id", "reference")
 
     def __init__(self, target: Any) -> None:
         self._id = id(target)
         try:
-            self._reference: Any = weakref.ref(target)
+            self.reference: Callable[[], Any] = weakref.ref(target)
         except TypeError:
-            self._reference = lambda: target
+            self.reference = lambda: target
 
     @property
     def target(self) -> Any:
         """The object; None when it is gone."""
-        return self._reference()
+        return self.reference()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Identity) or self._id != other._id:
             return False
-        mine = self._reference()
-        return mine is not None and mine is other._reference()
+        mine = self.reference()
+        return mine is not None and mine is other.reference()
 
     def __hash__(self) -> int:
         return self._id
 
     def __repr__(self) -> str:
-        return repr(self._reference())
+        return repr(self.reference())
 
 
 def key_of(value: Any) -> Hashable:
@@ -149,18 +179,27 @@ def key_of(value: Any) -> Hashable:
     return Identity(value)
 
 
+def is_identified(kind: Any) -> bool:
+    """Whether instances of a class can be told apart by identity alone: `key_of` sees nothing else, or a constant."""
+    return _is_identified(kind)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_identified(kind: Any) -> bool:
+    return issubclass(kind, _VALUES) or not (
+        issubclass(kind, (Tensor, TensorArray, TypeSpec, TraceType, np.ndarray, np.generic, types.MethodType))
+        or hasattr(kind, "__components__")
+        or hasattr(kind, "__tf_tracing_type__")
+        or nest.is_nest_type(kind)
+    )
+
+
 def is_tensor_argument(leaf: Any) -> bool:
     """Whether a leaf of the arguments becomes an input of the graph."""
     return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, TensorArray))
 
 
-def tensor_leaves(arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """(path, leaf) for the leaves that become inputs; a path is a parameter's name and what follows it."""
-    found = []
-    for name, value in arguments.items():
-        found += [
-            (path, leaf)
-            for path, leaf in components.flatten_with_path(value, name)
-            if is_tensor_argument(leaf)
-        ]
-    return found
+def tensor_leaves(arguments: Mapping[str, Any]) -> list[Any]:
+    """The leaves that become inputs, in the order of the graph's."""
+    flat = [leaf for value in arguments.values() for leaf in components.flatten(value)]
+    return list(filter(is_tensor_argument, flat))

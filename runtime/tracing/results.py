@@ -1,0 +1,77 @@
+"""From the results of a graph to what the Python function returned, worked out once for each graph.
+
+structure of the results       filler(structure)(tensors)
+(Output(0), {"n": Output(1)})    ==>    (tensors[0], {"n": tensors[1]})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..language.tensor_list import as_python
+from ..tensor import EagerArray, EagerTensor
+from .trace import Composite, Output
+
+Filler = Callable[[Sequence[Any]], Any]
+
+_new_tensor = EagerTensor.__new__
+
+
+def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
+    """From what a run of the graph gives to what its caller gets."""
+    if _is_tensor(structure) and isinstance(specs[0], Spec):
+        return _only
+    return lambda results: fill([eager(r, spec) for r, spec in zip(results, specs, strict=True)])
+
+
+def _only(results: Sequence[Any]) -> EagerTensor:
+    """The one tensor that a graph gives, its slots filled at once: that is spared the call of `__init__`."""
+    result = results[0]
+    tensor = _new_tensor(EagerTensor)
+    tensor._array = result if type(result) is np.ndarray else np.asarray(result)
+    tensor._kind = None
+    return tensor
+
+
+def eager(result: Any, spec: AnySpec) -> Any:
+    """What a run of a graph gives, as users and operations see it."""
+    if isinstance(spec, ArraySpec):
+        return EagerArray(result, spec)
+    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
+
+
+def filler(structure: Any) -> Filler:
+    """What puts tensors into the places of a structure."""
+    if _is_tensor(structure):
+        return itemgetter(structure.number)
+    if isinstance(structure, (Output, Composite)):
+        return lambda results: as_python(structure.filled(results))
+    if not nest.is_nested(structure):
+        return lambda results: structure
+    kind = type(structure)
+    if kind is tuple and len(structure) > 1 and all(map(_is_tensor, structure)):
+        return itemgetter(*[output.number for output in structure])
+    if kind is tuple or kind is list:
+        parts = [filler(child) for child in structure]
+        return lambda results: kind([part(results) for part in parts])
+    if kind is dict:
+        items = [(key, filler(child)) for key, child in structure.items()]
+        return lambda results: {key: part(results) for key, part in items}
+    return lambda results: as_python(filled(structure, results))
+
+
+def filled(structure: Any, results: Sequence[Any]) -> Any:
+    """A structure with the results in their places."""
+    leaves = nest.flatten(structure)
+    flat = [leaf.filled(results) if isinstance(leaf, (Output, Composite)) else leaf for leaf in leaves]
+    return nest.pack_sequence_as(structure, flat)
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return type(leaf) is Output and leaf.array is None
