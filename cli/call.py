@@ -25,8 +25,20 @@ from .arguments import Argument, parse, value_of
 from .report import BAD_CALL, BAD_VALUE, NO_FUNCTION, CommandError, problem, suggestion
 
 
-def run(place: str, function: str, texts: Sequence[str], *, by_name: bool, graph: bool, eager: bool) -> int:
-    """`agc run FILE::FUNCTION ARGS...`, or with a module's name for FILE."""
+def run(
+    place: str,
+    function: str,
+    texts: Sequence[str],
+    *,
+    by_name: bool,
+    graph: bool,
+    eager: bool,
+    after: str | None = None,
+) -> int:
+    """`agc run FILE::FUNCTION ARGS...`, or with a module's name for FILE.
+
+    The graph is printed as it was traced, or as it is after one of the optimiser's passes.
+    """
     import agc.runtime as tf  # before the program's folder is where modules are looked for
 
     arguments = [parse(text, number) for number, text in enumerate(texts, start=1)]
@@ -43,10 +55,18 @@ def run(place: str, function: str, texts: Sequence[str], *, by_name: bool, graph
         if not eager and getattr(f, "input_signature", None) is not None:
             check_signature(traced, function, positional, named)
         if graph:
-            print(str(traced.get_concrete_function(*positional, **named).graph).rstrip(), end="\n\n")
+            print(_shown(traced.get_concrete_function(*positional, **named).graph, after), end="\n\n")
         print(traced(*positional, **named))
 
     return guard.run(action)
+
+
+def _shown(graph: Any, after: str | None) -> str:
+    if after is not None:
+        from agc.runtime.optimise import optimise
+
+        graph = optimise(graph, after=after)
+    return str(graph).rstrip()
 
 
 def _loader(place: str, by_name: bool) -> Callable[[], types.ModuleType]:

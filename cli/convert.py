@@ -20,7 +20,7 @@ from agc import autograph
 
 from . import color, output, package, sources
 from .options import color_option
-from .report import BAD_USAGE, FAILED, OK, USAGE, CommandError, listing, problem, show, suggestion
+from .report import BAD_USAGE, FAILED, OK, no_pass, problem, show
 
 HELP = """Show the code that agc generates from FILE (`-`: from stdin).
 
@@ -87,7 +87,7 @@ def convert(
         raise problem(BAD_USAGE, f"two functions are named: `{inner}` and `{function}`", fix="leave one out")
     function = function or inner
     if after is not None and after not in autograph.PASSES:
-        raise _no_pass(after)
+        raise no_pass(after, autograph.PASSES)
     to_file = out is not None and out != sources.STDIN
     if os.path.isdir(path):
         return _convert_folder(path, function, out if to_file else None, diff, after, annotate)
@@ -165,13 +165,3 @@ def unified(before: str, after: str, label: str) -> str:
 def _lines(text: str) -> list[str]:
     *lines, last = text.split("\n")
     return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
-
-
-def _no_pass(name: str) -> CommandError:
-    return problem(
-        BAD_USAGE,
-        f"there is no pass `{name}`",
-        why=f"the passes are, in order: {listing(autograph.PASSES, limit=30)}",
-        fix=suggestion(name, autograph.PASSES),
-        exit_code=USAGE,
-    )

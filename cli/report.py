@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from agc.autograph.errors import Diagnostic, Where, keeps_frames
 
@@ -94,3 +94,14 @@ def listing(names: Iterable[str], limit: int = 8) -> str:
     if len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])}, ... ({len(names)} in all)"
+
+
+def no_pass(name: str, known: Sequence[str]) -> CommandError:
+    """The complaint about `--after` with a pass that is not one of the known ones."""
+    return problem(
+        BAD_USAGE,
+        f"there is no pass `{name}`",
+        why=f"the passes are, in order: {listing(known, limit=30)}",
+        fix=suggestion(name, known),
+        exit_code=USAGE,
+    )

@@ -17,7 +17,7 @@ import click
 from agc import autograph
 
 from . import call, program, sources
-from .report import BAD_USAGE, UNREADABLE, problem
+from .report import BAD_USAGE, UNREADABLE, no_pass, problem
 
 HELP = """Run a converted program, or one function of a file.
 
@@ -35,6 +35,7 @@ Examples:
   agc run --conversions train.py        what was converted, and why the rest was not
   agc run collatz.py::collatz 27        a function with one tensor, int32
   agc run collatz.py::collatz --arg n=27:int64 --graph
+  agc run collatz.py::collatz 27 --graph --after fold
   agc run -m package.tool::main --arg py:10
 
 \b
@@ -48,6 +49,18 @@ Arguments of a function (as --arg ARG, or after the function's name):
   0:float32[2,3]                        with a dtype and a shape, here six zeros
   n=27   n:int64=27   n=py:10           by the parameter's name
 """
+
+
+def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What the shell offers after `--after`."""
+    return [name for name in _passes() if name.startswith(incomplete)]
+
+
+def _passes() -> list[str]:
+    """The passes of the graph optimiser, in order."""
+    from agc.runtime.optimise import PASSES
+
+    return [each.name for each in PASSES]
 
 
 class RunCommand(click.Command):
@@ -75,6 +88,12 @@ class RunCommand(click.Command):
 )
 @click.option("--graph", is_flag=True, help="Print the function's graph before its result.")
 @click.option(
+    "--after",
+    metavar="PASS",
+    shell_complete=complete_pass,
+    help="With --graph: as it is after this pass of the optimiser (a wrong name lists the right ones).",
+)
+@click.option(
     "--conversions", is_flag=True, help="At the end, list on stderr what was converted and what was not."
 )
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
@@ -84,15 +103,24 @@ def command(
     by_name: bool,
     named: tuple[str, ...],
     graph: bool,
+    after: str | None,
     conversions: bool,
     eager: bool,
 ) -> Callable[[], int]:
-    start = starting(target, args, by_name, named, graph, eager)
+    if after is not None:
+        check_pass(after, graph)
+    start = starting(target, args, by_name, named, graph, eager, after)
     return partial(listed, start) if conversions else start
 
 
 def starting(
-    target: str, args: tuple[str, ...], by_name: bool, named: tuple[str, ...], graph: bool, eager: bool
+    target: str,
+    args: tuple[str, ...],
+    by_name: bool,
+    named: tuple[str, ...],
+    graph: bool,
+    eager: bool,
+    after: str | None = None,
 ) -> Callable[[], int]:
     """What will run the program or the function; wrong usage is refused."""
     place, function = sources.split_target(target)
@@ -110,7 +138,16 @@ def starting(
         return partial(start, place, args, eager=eager)
     if graph and eager:
         raise problem(BAD_USAGE, "--eager builds no graph that --graph could print", fix="leave one out")
-    return partial(call.run, place, function, (*named, *args), by_name=by_name, graph=graph, eager=eager)
+    texts = (*named, *args)
+    return partial(call.run, place, function, texts, by_name=by_name, graph=graph, eager=eager, after=after)
+
+
+def check_pass(name: str, graph: bool) -> None:
+    """Complain about a pass that is not one, and about one that nothing is printed after."""
+    if not graph:
+        raise problem(BAD_USAGE, "--after says which graph --graph prints", fix="add --graph")
+    if name not in _passes():
+        raise no_pass(name, _passes())
 
 
 def listed(start: Callable[[], int]) -> int:

@@ -16,7 +16,14 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 DOORS = {
     "autograph": {"agc.autograph"},
     "runtime": {"agc.runtime", "agc.autograph.api", "agc.autograph.staging"},
-    "cli": {"agc.cli", "agc.autograph", "agc.autograph.errors", "agc.autograph.debugger", "agc.runtime"},
+    "cli": {
+        "agc.cli",
+        "agc.autograph",
+        "agc.autograph.errors",
+        "agc.autograph.debugger",
+        "agc.runtime",
+        "agc.runtime.optimise",
+    },
 }
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
 ROOMS = {("runtime", "native"): {"llvmlite"}}  # what only the files of one room may import

@@ -69,6 +69,7 @@ def test_completion_offers_commands_options_and_passes(agc):
     assert offered(["con"]) == ["convert"]
     assert "--annotate" in offered(["convert", "--a"])
     assert offered(["convert", "a.py", "--after", "lower_b"]) == ["lower_break"]
+    assert offered(["run", "a.py::f", "--graph", "--after", "fo"]) == ["fold"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["convert", "collatz.py"]])

@@ -293,6 +293,22 @@ def test_the_files_name_does_not_matter(agc, folder, name):
     assert printed(agc("run", f"sub/{name}::f", "2")) == "tf.Tensor(4, shape=(), dtype=int32)\n"
 
 
+def test_the_graph_after_a_pass_of_the_optimiser(agc, folder):
+    (folder / "known.py").write_text(
+        "import agc.runtime as tf\n\ndef f(x):\n    return x + tf.constant(2) * 3\n"
+    )
+    said = printed(agc("run", "known.py::f", "1", "--graph", "--after", "fold"))
+    assert "add x, 6 " in said and "multiply" not in said
+    assert "multiply 2, 3" in printed(agc("run", "known.py::f", "1", "--graph", "--after", "inline"))
+
+
+def test_after_a_pass_that_is_not_one(agc, folder):
+    wrong = agc("run", "collatz.py::collatz", "1", "--graph", "--after", "folt")
+    assert wrong.returncode == 2
+    assert "there is no pass `folt`" in wrong.stderr and "did you mean `fold`" in wrong.stderr
+    assert "add --graph" in agc("run", "collatz.py::collatz", "1", "--after", "fold").stderr
+
+
 def test_graph_and_eager_for_a_whole_program(agc, folder):
     (folder / "whole.py").write_text(
         "import agc.runtime as tf\n\n@tf.function\ndef f(x):\n    print('python', x)\n    return x\n\n"
