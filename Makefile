@@ -11,7 +11,7 @@ help:  ## show this help
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[jit]'
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml

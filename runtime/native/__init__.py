@@ -1,1 +1,32 @@
-"""Graphs become machine code, by way of LLVM."""
+"""Native code: a graph becomes machine code for the shapes of its inputs, through LLVM.
+
+    graph ──specialise──► one with known shapes ──lower──► LLVM ──engine──► machine code ──entry──► built-in function
+
+engine.py       LLVM itself: the processor, the passes, object files, loading; cache.py keeps these on disk
+specialise.py   shapes become known, and what follows from them constants
+support.py      what cannot be compiled, with reasons
+unit.py         one graph, one module; emitter.py writes a function, entry.py the one that Python calls
+regions.py      the walk over operations: when lazy values (nodes.py) are computed, and in which loops
+registry.py     the table of operations; its rows stand in elements.py, casts.py, reductions.py, loops.py, …
+running.py      a graph for any shapes; the plan runs what fails, and says why
+
+Nothing here changes an input or a variable before a run has succeeded. A check that fails ends the run, and the plan
+runs the same inputs again, which raises the error with the user's line.
+
+>>> available()
+True
+"""
+
+from __future__ import annotations
+
+from .engine import INSTALL, missing
+from .running import Native, compile
+from .support import CannotCompileError, CompilationError
+
+
+def available() -> bool:
+    """Whether graphs can be compiled here: llvmlite is installed, and this is a usual CPython."""
+    return missing() is None
+
+
+__all__ = ["INSTALL", "CannotCompileError", "CompilationError", "Native", "available", "compile", "missing"]

@@ -1,0 +1,115 @@
+"""From LLVM's text to code in memory: the host's processor, the optimiser's passes, object files, loading.
+
+    text ──parse──► module ──O3──► module ──emit──► object file ──load──► addresses
+                                                        │
+                                                    kept on disk (cache.py)
+
+llvmlite is imported when something is compiled for the first time.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import sys
+import sysconfig
+import threading
+from typing import Any
+
+from . import cache
+
+INSTALL = "pip install 'agc-autograph[jit]'"
+"""The command that brings the compiler."""
+
+_compiling = threading.Lock()
+
+
+@functools.cache
+def missing() -> str | None:
+    """Why nothing can be compiled here; None when it can."""
+    if importlib.util.find_spec("llvmlite") is None:
+        return f"llvmlite is not installed: {INSTALL}"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this is a free-threaded Python, whose objects the compiled code cannot read"
+    if sys.implementation.name != "cpython" or sys.maxsize < 2**32:
+        return "compiled code reads the objects of CPython on 64 bits"
+    return None
+
+
+@functools.cache
+def _binding() -> Any:
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def _machine() -> Any:
+    binding = _binding()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=3,
+        reloc="pic",
+        codemodel="jitdefault",
+        jit=True,
+    )
+
+
+@functools.cache
+def _host() -> str:
+    """What object files depend on, besides the text that they are made of."""
+    import llvmlite
+
+    from ..version import GIT_VERSION
+
+    binding = _binding()
+    features = binding.get_host_cpu_features().flatten()
+    return "\n".join([GIT_VERSION, llvmlite.__version__, binding.get_host_cpu_name(), features, sys.version])
+
+
+def optimised(text: str) -> Any:
+    """The module of an IR text after LLVM's passes."""
+    binding = _binding()
+    machine = _machine()
+    module = binding.parse_assembly(text)
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    tuning = binding.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = tuning.slp_vectorization = True
+    tuning.loop_interleaving = tuning.loop_unrolling = True
+    passes = binding.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    return module
+
+
+def assembled(text: str) -> bytes:
+    """The object file of an IR text, from the disk where it is known there."""
+    key = hashlib.sha256(f"{_host()}\n{text}".encode()).hexdigest()
+    found = cache.read(key)
+    if found is None:
+        with _compiling:
+            found = bytes(_machine().emit_object(optimised(text)))
+        cache.write(key, found)
+    return found
+
+
+class Code:
+    """An object file in memory; its addresses are valid as long as it lives."""
+
+    def __init__(self, data: bytes) -> None:
+        binding = _binding()
+        with _compiling:
+            self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine())
+            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+            self._engine.finalize_object()
+
+    def function(self, name: str) -> int:
+        """The address of a function."""
+        return int(self._engine.get_function_address(name))
+
+    def variable(self, name: str) -> int:
+        """The address of a global variable."""
+        return int(self._engine.get_global_value_address(name))

@@ -1,0 +1,229 @@
+"""A graph for one combination of shapes: every shape is known, and what follows from shapes is a constant.
+
+    graph f(x: float32[?]) -> float32[?]          graph f(x: float32[4]) -> float32[4]
+      shape = shape x         : int32[1]     ==>    zeros = zeros_like x    : float32[4]
+      zeros = fill shape, 0.0 : float32[?]          ...
+
+Each operation's own rule gives the specs again. Pure operations on constants are computed; calls are written in
+place, and so are branches whose predicate is known; constants go into regions. A loop's state keeps its shapes, or
+the graph is refused, and so is a shape that depends on values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..errors import OpError
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..ops.refusing import OF_COMPUTING
+from .support import CannotCompileError, Reason
+
+LARGEST_FOLDED = 4096
+"""Elements that a result may have which is computed while compiling."""
+
+_ROUNDS = 4
+"""How often the element of a TensorArray in a loop's state may become better known."""
+
+
+def specialised(graph: Graph, specs: Sequence[AnySpec]) -> Graph:
+    """The graph for inputs of these specs. Raises `CannotCompileError`."""
+    return _region(graph, [Value(value.name, spec) for value, spec in zip(graph.inputs, specs, strict=True)])
+
+
+def _region(graph: Graph, arguments: Sequence[Operand]) -> Graph:
+    writer = _Writer()
+    outputs = writer.inlined(graph, arguments)
+    inputs = [operand for operand in arguments if isinstance(operand, Value)]
+    return Graph(graph.name, inputs, writer.operations, outputs)
+
+
+class _Writer:
+    """Writes the operations of one graph."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+
+    def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
+        """Write a graph's operations for these arguments; its outputs."""
+        known: dict[Operand, Operand] = dict(zip(graph.inputs, arguments, strict=True))
+        for operation in graph.live_operations():
+            inputs = [known.get(operand, operand) for operand in operation.inputs]
+            write = _STRUCTURES.get(operation.type, _Writer._plain)
+            known.update(zip(operation.outputs, write(self, operation, inputs), strict=True))
+        return [known.get(operand, operand) for operand in graph.outputs]
+
+    def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        specs = _inferred(operation, inputs)
+        folded = _folded(operation, inputs, specs)
+        if folded is not None:
+            return folded
+        outputs = self._add(operation, inputs, specs)
+        if operation.op.known is not None and outputs:
+            outputs[0].elements = operation.op.known(*operation.op.grouped(list(inputs)), **operation.attrs)
+            elements = outputs[0].elements
+            if elements is not None and None not in elements and isinstance(specs[0], Spec):
+                self.operations.pop()
+                values = np.array(elements, specs[0].dtype.numpy)
+                return [Constant(values.reshape(specs[0].shape))]
+        return outputs
+
+    def _add(
+        self,
+        operation: Operation,
+        inputs: Sequence[Operand],
+        specs: Sequence[AnySpec],
+        regions: tuple[Graph, ...] = (),
+    ) -> list[Value]:
+        for spec in specs:
+            _demand_known(operation, spec)
+        outputs = [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
+        self.operations.append(
+            Operation(
+                operation.op,
+                tuple(inputs),
+                operation.attrs,
+                tuple(outputs),
+                regions,
+                operation.origin,
+                operation.device,
+            )
+        )
+        return outputs
+
+    def _call(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        (callee,) = operation.regions
+        return self.inlined(callee, inputs)
+
+    def _cond(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        predicate, *arguments = inputs
+        then, orelse = operation.regions
+        if isinstance(predicate, Constant):
+            return self.inlined(then if predicate.value else orelse, arguments)
+        return self._branches(operation, predicate, arguments)
+
+    def _switch(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        index, *arguments = inputs
+        if isinstance(index, Constant):
+            number = int(index.value)
+            regions = operation.regions
+            chosen = regions[number] if 0 <= number < len(regions) else regions[-1]
+            return self.inlined(chosen, arguments)
+        return self._branches(operation, index, arguments)
+
+    def _branches(self, operation: Operation, index: Operand, arguments: list[Operand]) -> Sequence[Operand]:
+        regions = [_region(region, _afresh(region, arguments)) for region in operation.regions]
+        specs = [output.spec for output in regions[0].outputs]
+        for region in regions[1:]:
+            for i, output in enumerate(region.outputs):
+                specs[i] = _met(operation, specs[i], output.spec)
+        passed = [operand for operand in arguments if isinstance(operand, Value)]
+        return self._add(operation, [index, *passed], specs, tuple(regions))
+
+    def _while(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        test, body = operation.regions
+        count = len(operation.outputs)
+        state, invariants = inputs[:count], inputs[count:]
+        specs = [operand.spec for operand in state]
+        for _ in range(_ROUNDS):
+            values = [Value(value.name, spec) for value, spec in zip(body.inputs, specs, strict=False)]
+            region = _region(body, [*values, *_afresh(body, invariants, count)])
+            found = [output.spec for output in region.outputs]
+            if found == specs:
+                break
+            specs = [_settled(operation, i, *pair) for i, pair in enumerate(zip(specs, found, strict=True))]
+        values = [Value(value.name, spec) for value, spec in zip(test.inputs, specs, strict=False)]
+        tested = _region(test, [*values, *_afresh(test, invariants, count)])
+        passed = [operand for operand in invariants if isinstance(operand, Value)]
+        return self._add(operation, [*state, *passed], specs, (tested, region))
+
+
+_STRUCTURES: dict[str, Any] = {
+    "call": _Writer._call,
+    "cond": _Writer._cond,
+    "switch": _Writer._switch,
+    "while": _Writer._while,
+}
+
+
+def _afresh(region: Graph, arguments: Sequence[Operand], skip: int = 0) -> list[Operand]:
+    """New inputs of a region for what it is given; constants need none."""
+    return [
+        operand if isinstance(operand, Constant) else _like(operand, value.name)
+        for operand, value in zip(arguments, region.inputs[skip:], strict=True)
+    ]
+
+
+def _like(value: Value, name: str) -> Value:
+    return Value(name, value.spec, value.elements)
+
+
+def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
+    if operation.type in ("assert", "raise", "print"):
+        return [value.spec for value in operation.outputs]
+    try:
+        specs = operation.op.infer(inputs, operation.attrs)
+    except (OpError, *OF_COMPUTING) as error:
+        raise CannotCompileError([Reason(operation, f"it is refused: {error}")]) from error
+    return specs if isinstance(specs, tuple) else (specs,)
+
+
+def _folded(
+    operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
+) -> list[Constant] | None:
+    """The results of a pure operation on constants; None where they are not to be computed now."""
+    if operation.stateful or operation.regions or not all(isinstance(x, Constant) for x in inputs):
+        return None
+    if not all(isinstance(spec, Spec) and _size(spec) <= LARGEST_FOLDED for spec in specs):
+        return None
+    if operation.type in ("assert", "raise", "custom_gradient"):
+        return None
+    from ..execute.interpret import interpret
+
+    outputs = [Value(f"r{i}", spec) for i, spec in enumerate(specs)]
+    again = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
+    try:
+        results = interpret(Graph("folded", [], [again], outputs), [])
+    except Exception:  # it fails when the graph runs, with an error that says where
+        return None
+    if any(np.asarray(result).dtype.kind in "OV" for result in results):
+        return None
+    return [
+        Constant(np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
+        for result, spec in zip(results, specs, strict=True)
+    ]
+
+
+def _size(spec: Spec) -> float:
+    if spec.shape is None or None in spec.shape:
+        return float("inf")
+    return float(np.prod(spec.shape, dtype=np.float64))  # type: ignore[arg-type]
+
+
+def _demand_known(operation: Operation, spec: AnySpec) -> None:
+    if isinstance(spec, Spec) and (spec.shape is None or None in spec.shape):
+        raise CannotCompileError([Reason(operation, f"the shape of its result, {spec}, depends on values")])
+    if isinstance(spec, Spec) and spec.dtype is dtypes.string:
+        raise CannotCompileError([Reason(operation, "strings are not compiled")])
+
+
+def _met(operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
+    if one == other:
+        return one
+    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec):
+        return one if other.covers(one) else other
+    raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
+
+
+def _settled(operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
+    if one == other:
+        return one
+    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.covers(other):
+        return other
+    name = operation.outputs[place].name
+    reason = f"`{name}` changes its shape in the loop: {one} becomes {other}"
+    raise CannotCompileError([Reason(operation, reason)])

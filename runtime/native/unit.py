@@ -1,0 +1,165 @@
+"""One graph as one module of LLVM: a function that computes, and the entry that Python calls (entry.py).
+
+    int32 kernel(inputs…, outputs…, thread state)      0: done; 1: a check failed; 2: interrupted
+
+The text of the module decides under which key its object file is kept. Large constants and Python's objects are not
+part of it: their addresses are in a table, `host`, that is filled in when the code is loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.graph import Graph
+from ..ir.specs import RefSpec, Spec
+from .emitter import Emitter
+from .nodes import Buffer, Node, Scalar
+from .regions import Region
+from .types import Register, integer, ir, pointer
+
+_EMBEDDED = 1024
+"""Bytes of a constant that becomes part of the module."""
+
+
+class Host:
+    """Addresses that are known only when the code is loaded, and constants."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.variable = ir().GlobalVariable(module, pointer(), "host")
+        self.variable.type = pointer()
+        self.numbers: dict[str, int] = {}
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        self._constants: dict[Any, Any] = {}
+
+    @property
+    def kind(self) -> Any:
+        return ir().ArrayType(pointer(), 0)
+
+    def number(self, name: str) -> int:
+        """The place of a name in the table."""
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def constant(self, e: Emitter, array: np.ndarray[Any, Any]) -> Register:
+        """Where the elements of a constant stand."""
+        if array.nbytes > _EMBEDDED:
+            name = f"array{id(array)}"
+            if name not in self._constants:
+                self._constants[name] = f"constant{len(self.arrays)}"
+                self.arrays[self._constants[name]] = array
+            return e.host(self._constants[name])
+        key = (array.tobytes(), array.dtype.itemsize)
+        if key not in self._constants:
+            kind = ir().ArrayType(integer(8), max(array.nbytes, 1))
+            made = ir().GlobalVariable(self._module, kind, f"constant.{len(self._constants)}")
+            made.initializer = ir().Constant(kind, bytearray(array.tobytes() or b"\0"))
+            made.global_constant = True
+            made.linkage = "internal"
+            made.align = 64
+            made.type = pointer()
+            self._constants[key] = made
+        return self._constants[key]
+
+    def finish(self) -> None:
+        """Give the table its size."""
+        kind = ir().ArrayType(pointer(), max(len(self.numbers), 1))
+        self.variable.value_type = kind
+        self.variable.initializer = ir().Constant(kind, None)
+
+
+class Unit:
+    """A specialised graph, written down as a module."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.module = ir().Module("agc")
+        self.host = self.module.host = Host(self.module)
+        self.results = [content(output.spec) for output in graph.outputs]
+        arguments = len(graph.inputs) + len(graph.outputs) + 1
+        kind = ir().FunctionType(integer(32), [pointer()] * arguments)
+        self.kernel = ir().Function(self.module, kind, "kernel")
+        self.kernel.linkage = "internal"
+        for argument in self.kernel.args:
+            argument.add_attribute("noalias")
+            argument.add_attribute("nonnull")
+        self._define_interrupted()
+        e = Emitter(self.module, self.kernel)
+        self._write(e)
+        e.finish()
+        self.is_long = e.work > _LONG or any(operation.type == "while" for operation in graph.walk())
+
+    def _write(self, e: Emitter) -> None:
+        arguments = list(self.kernel.args)
+        inputs: list[Node] = [_argument(e, value.spec, arguments.pop(0)) for value in self.graph.inputs]
+        targets = [_target(value.spec, arguments.pop(0)) for value in self.graph.outputs]
+        region = Region(e, self.graph, inputs)
+        large = [target if target.shape else None for target in targets]
+        for node, target in zip(region.run(large), targets, strict=True):
+            if not target.shape:
+                e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
+
+    def _define_interrupted(self) -> None:
+        """A function that asks Python whether to stop; it holds the lock meanwhile."""
+        kind = ir().FunctionType(integer(32), [pointer()])
+        function = ir().Function(self.module, kind, "agc_interrupted")
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        b = ir().IRBuilder(function.append_basic_block("entry"))
+        (slot,) = function.args
+        void = ir().VoidType()
+        b.call(self.function_named("PyEval_RestoreThread", void, [pointer()]), [b.load(slot, typ=pointer())])
+        answer = b.call(self.function_named("PyErr_CheckSignals", integer(32), []), [])
+        b.store(b.call(self.function_named("PyEval_SaveThread", pointer(), []), []), slot)
+        b.ret(answer)
+
+    def function_named(self, name: str, result: Any, kinds: Sequence[Any]) -> Any:
+        """A function from outside of the module."""
+        found = self.module.globals.get(name)
+        return found or ir().Function(self.module, ir().FunctionType(result, kinds), name)
+
+    def text(self) -> str:
+        """The module in LLVM's language."""
+        self.host.finish()
+        return distinct(str(self.module))
+
+
+_LONG = 20_000
+"""Elements from which on other threads may run meanwhile."""
+
+_DISTINCT = re.compile(r'^(!\d+) = !\{ !"(loop|group)\d+"(, .*)? \}$', re.MULTILINE)
+
+
+def distinct(text: str) -> str:
+    """Loops and groups of accesses are what LLVM calls distinct nodes; a loop's refers to itself."""
+
+    def node(found: re.Match[str]) -> str:
+        name, kind, rest = found.groups()
+        return (
+            f"{name} = distinct !{{ {name}{rest or ''} }}" if kind == "loop" else f"{name} = distinct !{{}}"
+        )
+
+    return _DISTINCT.sub(node, text)
+
+
+def content(spec: Any) -> Spec:
+    """The tensor that an input is, or that a variable holds."""
+    found = spec.content if isinstance(spec, RefSpec) else spec
+    assert isinstance(found, Spec), found
+    return found
+
+
+def _argument(e: Emitter, spec: Any, address: Register) -> Node:
+    tensor = content(spec)
+    buffer = Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]
+    if tensor.shape == () and isinstance(spec, Spec):
+        return Scalar(tensor.dtype, e.load(tensor.dtype, address, e.word(0)))
+    return buffer
+
+
+def _target(spec: Any, address: Register) -> Buffer:
+    tensor = content(spec)
+    return Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]

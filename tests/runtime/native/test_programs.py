@@ -1,0 +1,80 @@
+"""Native code does what the interpreter does, on small programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.execute import interpret
+from agc.runtime.native import Native
+
+
+def collatz(n: Any) -> Any:
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def jumps(n: Any) -> Any:
+    total = 0
+    i = 0
+    while i < n:
+        i += 1
+        if i % 3 == 0:
+            continue
+        if total > 5000:
+            break
+        total += i * 7
+    return total, i
+
+
+def escape_times(re: Any, im: Any) -> Any:
+    x, y, times = tf.zeros_like(re), tf.zeros_like(im), tf.zeros_like(re)
+    for _ in tf.range(20):
+        inside = x * x + y * y <= 4.0
+        x, y = tf.where(inside, x * x - y * y + re, x), tf.where(inside, 2.0 * x * y + im, y)
+        times += tf.cast(inside, tf.float32)
+    return times
+
+
+def swapped(a: Any, b: Any, n: Any) -> Any:
+    for i in tf.range(n):
+        a, b = b, a
+        if i % 2 == 0:
+            a = a + b
+    return a, b
+
+
+def reductions(x: Any) -> Any:
+    y = x * 2.0 + 1.0
+    centred = y - tf.reduce_mean(y, axis=0)
+    return tf.reduce_max(centred), tf.reduce_sum(tf.abs(centred), axis=1), tf.reduce_min(y, axis=0), centred
+
+
+GRID = np.linspace(-2, 2, 60, dtype=np.float32).reshape(5, 12)
+CASES = [
+    (collatz, (97,)),
+    (jumps, (1000,)),
+    (jumps, (10,)),
+    (escape_times, (GRID, GRID[::-1].copy())),
+    (swapped, (GRID, GRID * 3, 5)),
+    (swapped, (GRID[0], GRID[1], 0)),
+    (swapped, (GRID[0, :3], GRID[1, :3], 7)),
+    (reductions, (GRID,)),
+]
+
+
+@pytest.mark.parametrize(("program", "arguments"), CASES, ids=lambda item: getattr(item, "__name__", ""))
+def test_native_code_agrees_with_the_interpreter(program: Any, arguments: tuple[Any, ...]) -> None:
+    tensors = [tf.constant(argument) for argument in arguments]
+    graph = tf.function(program).get_concrete_function(*tensors).graph
+    values = [tensor.numpy() for tensor in tensors]
+    wanted = interpret(graph, values)
+    found = Native(graph).run([np.asarray(value) for value in values])
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, other, rtol=1e-6)
