@@ -1,4 +1,4 @@
-"""`python -m differential [--record] [--classes] [names|expressions|examples|sweep]... [-k PART]`."""
+"""`python -m differential [--record] [--classes] [names|expressions|examples|sweep|training]... [-k PART]`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import agc.runtime as ours
 import answers
+import numpy as np
+import training_cases
 
 from . import examples, meant, signatures, sweep
-from .judging import Comparison, shown
+from .judging import Comparison, same, shown
 
 NEEDS = """\
 make differential compares agc with the real TensorFlow, which is not one of agc's dependencies. Make an environment
@@ -30,7 +32,9 @@ for it, and say where its Python is:
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="differential", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help="one of " + ", ".join(PARTS))
-    parser.add_argument("--record", action="store_true", help="write TensorFlow's names and answers anew")
+    parser.add_argument(
+        "--record", action="store_true", help="write what TensorFlow says anew: names, answers, losses"
+    )
     parser.add_argument(
         "--classes", action="store_true", help="also show where the classes of exceptions differ"
     )
@@ -44,6 +48,7 @@ def main(arguments: list[str]) -> int:
     if chosen.record:
         signatures.write(tf)
         answers.write([expression for expression, _ in answers.read()], tf)
+        training_cases.record(tf)
     parts = chosen.parts or list(PARTS)
     shown_results = {"differ", "other class"} if chosen.classes else {"differ"}
     return min(1, sum(report(part, PARTS[part](tf, chosen.k), shown_results) for part in parts))
@@ -79,7 +84,20 @@ def expressions(tf: Any, part: str) -> Iterator[Comparison]:
             yield Comparison(expression, result, mine, theirs)
 
 
-PARTS = {"names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare}
+def training(tf: Any, part: str) -> Iterator[Comparison]:
+    for name in training_cases.CASES:
+        for way in training_cases.WAYS:
+            if part in f"{name} {way}":
+                mine, theirs = (
+                    np.array(training_cases.losses(library, name, way), "f") for library in (ours, tf)
+                )
+                yield Comparison(f"{name} {way}", "agree" if same(mine, theirs) else "differ", mine, theirs)
+
+
+PARTS = {
+    "names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare,
+    "training": training,
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))
