@@ -25,7 +25,7 @@ from .casting import cast
 from .comparison import logical_or, not_equal
 from .creation import ones_like, zeros_like
 from .declare import Inputs, Name, Same, op
-from .elementwise import conj, log, square
+from .elementwise import abs, as_real, conj, log, sign, square
 from .families import CURVED, FLOATS, INTEGERS, NUMERIC, REAL, SIGNED, STRINGS, Array, binary, demand
 from .selecting import choose
 from .shaping import fitted
@@ -231,8 +231,16 @@ def _to_the_chosen(dy: Any, x: Any, y: Any, first: Any) -> tuple[Any, Any]:
 
 
 def _of_squared_difference(dy: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    to_x = dy * 2 * (x - y)
+    to_x = as_real(dy) * 2 * (x - y)
     return fitted(to_x, x), lambda: fitted(-to_x, y)
+
+
+@sign.gradient
+def _(dy: Any, y: Any, x: Any) -> Any:
+    """Zeros for real numbers; for complex ones what `dy` has at a right angle to `y`."""
+    if not x.dtype.is_complex:
+        return zeros_like(x)
+    return real_divide_no_nan(y * as_real(dy * conj(y) * -1j) * 1j, cast(abs(x), x.dtype))
 
 
 @pow.gradient

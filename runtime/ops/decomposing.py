@@ -180,10 +180,30 @@ def _(dys: Any, ys: Any, tensor: Any, full_matrices: bool, compute_uv: bool) -> 
     if du is None and dv is None:
         _, u, v = ys if compute_uv and not full_matrices else svd(tensor)
         return matmul(u * cast(ds, u.dtype)[..., None, :], v, adjoint_b=True)
-    if full_matrices:
-        _refuse_arbitrary_vectors(tensor)
     grads = [zeros_like(y) if dy is None else dy for dy, y in zip((ds, du, dv), ys, strict=True)]
-    return _svd_gradient(ys, grads)
+    return _all_of_svd_gradient(tensor, ys, grads) if full_matrices else _svd_gradient(ys, grads)
+
+
+def _all_of_svd_gradient(tensor: Any, parts: Any, grads: Any) -> Any:
+    """With the one column that a matrix which is not square has more: it moves against those that it stands upon."""
+    _refuse_arbitrary_vectors(tensor)
+    (s, u, v), (ds, du, dv) = parts, grads
+    rank = s.shape[-1]
+    inner = (s, u[..., :rank], v[..., :rank]), (ds, du[..., :rank], dv[..., :rank])
+    total = _svd_gradient(*inner)
+    if u.shape[-1] > rank:
+        return total - _of_last_column(s, u, v, du)
+    if v.shape[-1] > rank:
+        return total - adjoint(_of_last_column(s, v, u, dv))
+    return total
+
+
+def _of_last_column(s: Any, u: Any, v: Any, du: Any) -> Any:
+    """`w dw' u s^-1 v'`, where `w` is the last column of what `u` is called here, and `u` the others."""
+    last, others = u[..., -1:], u[..., :-1]
+    shares = matmul(du[..., -1:], others, adjoint_a=True)
+    inverse = cast(divide_no_nan(ones_like(s), s), u.dtype)[..., None, :]
+    return matmul(matmul(last, shares * inverse), v, adjoint_b=True)
 
 
 def _svd_gradient(parts: Any, grads: Any) -> Any:
@@ -216,10 +236,10 @@ def _over_differences(values: Any) -> Any:
 
 def _refuse_arbitrary_vectors(tensor: Any) -> None:
     rows, columns = (None, None) if tensor.shape.rank is None else tensor.shape.dims[-2:]
-    if rows is None or rows != columns:
+    if rows is None or columns is None or not -1 <= rows - columns <= 1:
         raise LookupError(
-            "svd has no gradient of u and v with full_matrices=True for matrices that are not, or may not be, square: "
-            "some of their columns are arbitrary. Use full_matrices=False"
+            "svd has no gradient of u and v with full_matrices=True for matrices that have, or may have, two more rows "
+            "than columns, or columns than rows: some columns of the result are arbitrary. Use full_matrices=False"
         )
 
 

@@ -183,7 +183,6 @@ _angle = unary(
 
 abs.gradient(lambda dy, y, x: cast(dy, x.dtype) * sign(x))
 negative.gradient(lambda dy, y, x: -dy)
-sign.no_gradient("it is constant but for a jump at 0")
 square.gradient(lambda dy, y, x: dy * (conj(x) * 2))
 sqrt.gradient(lambda dy, y, x: dy * 0.5 / conj(y))
 rsqrt.gradient(lambda dy, y, x: dy * -0.5 * conj(y) ** 3)
@@ -250,6 +249,11 @@ def conj(x: TensorLike, name: Name = None) -> Tensor:
     if x.dtype.is_complex:
         return _conj(x, name)  # type: ignore[no-any-return]
     return _numeric(x)
+
+
+def as_real(x: Any) -> Any:
+    """A tensor without its imaginary parts, of its own dtype."""
+    return cast(_real(x), x.dtype) if x.dtype.is_complex else x
 
 
 def angle(input: TensorLike, name: Name = None) -> Tensor:

@@ -18,10 +18,10 @@ from ..tensor import Tensor
 from .arithmetic import add, add_n, divide, divide_no_nan, multiply, subtract, xdivy
 from .attributes import Axis
 from .casting import cast
-from .comparison import equal, greater, less, less_equal
+from .comparison import equal, greater, less, less_equal, not_equal
 from .creation import ones_like, zeros_like
 from .declare import Input, Name, Same, op
-from .elementwise import abs, exp, lgamma, log, log1p
+from .elementwise import abs, conj, exp, lgamma, log
 from .extents import size
 from .families import COMPLEX, FLOATS, NUMERIC, Array, DTypes, binary, demand
 from .reductions import reduce_all, reduce_sum
@@ -173,8 +173,8 @@ xlog1py = binary(
 
 @xlog1py.gradient
 def _(dy: Any, result: Any, x: Any, y: Any) -> Any:
-    slope = where(equal(x, zeros_like(x)), zeros_like(result), log1p(y))
-    return fitted(dy * slope, x), fitted(dy * xdivy(x, y + 1), y)
+    slope = xlog1py(cast(not_equal(x, zeros_like(x)), x.dtype), y)
+    return fitted(dy * conj(slope), x), fitted(dy * conj(xdivy(x, y + 1)), y)
 
 
 @op

@@ -23,7 +23,7 @@ from .casting import cast
 from .comparison import equal
 from .creation import zeros_like
 from .declare import Input, Ints, Name, Op, op
-from .elementwise import conj, exp, is_finite, real
+from .elementwise import as_real, conj, exp, is_finite, real
 from .extents import shape as shape_of
 from .extents import size as size_of
 from .families import (
@@ -39,8 +39,11 @@ from .families import (
     demand,
     real_part,
 )  # fmt: skip
+from .joining import join
 from .refusing import PythonTypeError
-from .selecting import choose
+from .scans import back_through_products, cumprod
+from .selecting import choose, gather
+from .shaping import reshape, transpose
 from .static import checked_dims, dims
 
 _add: Any = np.add.reduce
@@ -256,7 +259,9 @@ reduce_logsumexp.gradient(
     )
 )
 reduce_euclidean_norm.gradient(
-    lambda dy, y, x, axis, keepdims: x * spread(real_divide_no_nan(dy, y), shape_of(x), axis, keepdims)
+    lambda dy, y, x, axis, keepdims: (
+        x * spread(real_divide_no_nan(as_real(dy), y), shape_of(x), axis, keepdims)
+    )
 )
 
 
@@ -288,9 +293,43 @@ def _(x: Array, axis: Axes) -> Array:
 
 @product_of_others.gradient
 def _(dy: Any, y: Any, x: Any, axis: Axes) -> Any:
-    """The product of all but two elements, for each pair: exact for numbers without zeros among them."""
-    total = reduce_sum(dy * conj(y), axis, True)
-    return (total - dy * conj(y)) / conj(x)
+    """The products of those before and of those after an element, each differentiated."""
+    flat, one = _in_one_axis(x, axis)
+    grad, _ = _in_one_axis(dy, axis)
+    before, after = cumprod(flat, one, True), cumprod(flat, one, True, True)
+    found = back_through_products(grad * conj(after), flat, one, True, False)
+    found += back_through_products(grad * conj(before), flat, one, True, True)
+    return _as_before(found, x, axis)
+
+
+def _in_one_axis(x: Any, axis: Axes) -> tuple[Any, int]:
+    """The tensor with the axes made one, and where that is."""
+    if axis is None:
+        return reshape(x, [-1]), 0
+    if len(axis) == 1:
+        return x, axis[0]
+    order = _last(x, axis)
+    kept = len(order) - len(axis)
+    turned = transpose(x, order)
+    return reshape(turned, join([shape_of(turned)[:kept], [-1]], 0)), kept
+
+
+def _as_before(flat: Any, x: Any, axis: Axes) -> Any:
+    if axis is None or len(axis) == 1:
+        return reshape(flat, shape_of(x))
+    order = _last(x, axis)
+    turned = reshape(flat, gather(shape_of(x), order))
+    return transpose(turned, [order.index(i) for i in range(len(order))])
+
+
+def _last(x: Any, axis: tuple[int, ...]) -> list[int]:
+    """An order of all axes in which these are the last ones."""
+    if x.shape.rank is None:
+        raise LookupError(
+            "reduce_prod along several axes has no second gradient for a tensor of unknown rank"
+        )
+    chosen = [one % x.shape.rank for one in axis]
+    return [*(i for i in range(x.shape.rank) if i not in chosen), *chosen]
 
 
 def _spread(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:

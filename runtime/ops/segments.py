@@ -25,7 +25,7 @@ from .casting import cast
 from .comparison import equal, greater, greater_equal
 from .creation import ones_like, zeros_like
 from .declare import Input, Ints, Name, Op, op
-from .elementwise import sqrt
+from .elementwise import conj, sqrt
 from .families import NUMERIC, REAL, Array, DTypes, demand
 from .selecting import gather, where
 from .static import integer
@@ -305,7 +305,7 @@ def _product_gradient(dy: Any, data: Any, ids: Any, groups: tuple[Any, Any]) -> 
     others = multiply_up(where(zero, ones_like(data), data))
     several = greater(_spread(zeros, ids), cast(zero, dtypes.int32))
     quotient = divide(_spread(others, ids), where(zero, ones_like(data), data))
-    return where(several, zeros_like(data), multiply(quotient, _spread(dy, ids)))
+    return where(several, zeros_like(data), multiply(conj(quotient), _spread(dy, ids)))
 
 
 @segment_sum.gradient

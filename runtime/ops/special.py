@@ -17,12 +17,13 @@ from .. import dtypes, shapes
 from ..curves import bells, bessel, gamma, integrals, shares
 from ..ir.graph import Operand
 from ..ir.specs import Spec
-from .arithmetic import multiply
+from .arithmetic import multiply, xlogy
 from .comparison import equal
 from .creation import ones_like
 from .declare import Name, Op, Same, op
-from .elementwise import cos, exp, lgamma, log, log1p, sign, sin, square
+from .elementwise import cos, exp, lgamma, log, sign, sin, square
 from .families import FLOATS, Array, DTypes, demand, unary
+from .formulas import xlog1py
 from .selecting import where
 from .shaping import fitted
 
@@ -313,5 +314,5 @@ def _(a: Array, b: Array, x: Array) -> Array:
 @betainc.gradient
 def _(dy: Any, y: Any, a: Any, b: Any, x: Any) -> Any:
     log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
-    density = exp((b - 1) * log1p(-x) + (a - 1) * log(x) - log_beta)
+    density = exp(xlog1py(b - 1, -x) + xlogy(a - 1, x) - log_beta)
     return None, None, fitted(dy * density, x)

@@ -1,4 +1,4 @@
-"""`python -m differential [--record] [--classes] [names|expressions|examples|sweep|training]... [-k PART]`."""
+"""`python -m differential [--record] [--classes] [-k PART] [names|expressions|examples|sweep|gradients|training]...`"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import answers
 import numpy as np
 import training_cases
 
-from . import examples, meant, signatures, sweep
+from . import examples, gradients, meant, signatures, sweep
 from .judging import Comparison, same, shown
 
 NEEDS = """\
@@ -96,7 +96,7 @@ def training(tf: Any, part: str) -> Iterator[Comparison]:
 
 PARTS = {
     "names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare,
-    "training": training,
+    "gradients": gradients.compare, "training": training,
 }  # fmt: skip
 
 if __name__ == "__main__":

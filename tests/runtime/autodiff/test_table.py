@@ -40,6 +40,9 @@ SQUARE = np.array([[2.0, 0.5, -0.3], [0.7, 1.5, 0.2], [0.1, -0.6, 1.2]])
 BATCH = np.array([[[2.0, 0.5], [0.7, 1.5]], [[1.0, -0.5], [0.4, 2.5]]])
 SYMMETRIC = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 2.0]])
 
+ARBITRARY_PHASES = {"eigh", "svd"}
+"""Operations whose complex vectors may be turned in the complex plane: they are squared."""
+
 SYMMETRIC_INPUTS = {"cholesky", "eigh"}
 """Operations that read one triangle of a matrix, which stands for both."""
 
@@ -50,6 +53,12 @@ CASES: dict[str, list[tuple[list[Any], dict[str, Any]]]] = {
                      "divide_no_nan", "multiply_no_nan", "xdivy", "floormod", "truncatemod")
     },
     "pow": [([[[1.5], [2.5]], [[0.7, 1.3, -0.4]]], {})],
+    "cumprod": [
+        ([[[1.5, 2.0], [0.0, -3.0], [0.7, 0.0], [0.0, 1.2]]], {"axis": 0, "exclusive": exclusive, "reverse": reverse})
+        for exclusive in (False, True) for reverse in (False, True)
+    ],
+    "product_of_others": [([[[1.5, 2.0, 0.0], [0.0, -3.0, 0.0]]], {"axis": axis}) for axis in ([0], [1], [1, 0])],
+    "recurrence": [([[1.5, 0.0, 2.0], [0.7, 0.5, -2.0]], {"axis": 0, "reverse": True})],
     "xlogy": [([[[1.5], [-2.5]], [[0.7, 1.3, 0.4]]], {})],
     "matmul": [
         ([np.arange(6.0).reshape(2, 3) / 3, np.arange(12.0).reshape(3, 4) / 5], {}),
@@ -69,7 +78,8 @@ CASES: dict[str, list[tuple[list[Any], dict[str, Any]]]] = {
         ([np.arange(12.0).reshape(2, 3, 2) / 3, np.arange(12.0).reshape(3, 2, 2)],
          {"axes_a": [2, 1], "axes_b": [1, 0]}),
     ],
-    "reduce_prod": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [0]}),
+    "reduce_prod": [([[[1.5, 2.0, 0.0], [0.0, 3.0, 0.0]]], {"axis": [0, 1]}),
+                    ([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [0]}),
                     ([[[1.5, 2.0], [0.5, 3.0]]], {"axis": [1], "keepdims": True})],
     "reduce_mean": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [-1]})],
     "reduce_variance": [([[[1.5, 2.0, -1.0], [0.5, 3.0, 1.0]]], {"axis": [-1]})],
@@ -98,7 +108,8 @@ CASES: dict[str, list[tuple[list[Any], dict[str, Any]]]] = {
     "cholesky": [([SYMMETRIC], {})],
     "eigh": [([SYMMETRIC], {})],
     "qr": [([SQUARE], {}), ([SQUARE[:, :2]], {}), ([SQUARE[:2]], {})],
-    "svd": [([SQUARE], {}), ([SQUARE[:, :2]], {}), ([SQUARE[:2]], {}), ([BATCH], {"compute_uv": False})],
+    "svd": [([SQUARE], {}), ([SQUARE[:, :2]], {}), ([SQUARE[:2]], {}), ([BATCH], {"compute_uv": False}),
+            ([SQUARE[:, :2]], {"full_matrices": True}), ([SQUARE[:2]], {"full_matrices": True})],
     "spectral_norm": [([SQUARE], {"axis": [0, 1]}), ([BATCH], {"axis": [2, 0], "keepdims": True})],
     "linspace": [([[0.5, 1.0], 2.0, 4], {"axis": 1})],
 }  # fmt: skip
@@ -116,9 +127,6 @@ NOT_BY_THEMSELVES = {
     "max_pool_grad_grad": "one of its inputs has to be the maximum of another",
 }
 """Operations whose inputs cannot be moved one without the other: those of which they are gradients cover them."""
-
-FIRST_ORDER = {"product_of_others"}
-"""Operations whose second derivatives are left to those that use them."""
 
 
 def is_fractional(name: str) -> bool:
@@ -236,18 +244,27 @@ def weighted(op: Op, attrs: dict[str, Any], arrays: list[Any], direction: list[A
 
     def along(t: Any) -> Any:
         moved = [
-            tf.constant(a) if d is None else tf.constant(a) + tf.constant(d) * t
+            tf.constant(a) if d is None else tf.constant(a) + tf.constant(d) * tf.cast(t, d.dtype)
             for a, d in zip(arrays, direction, strict=True)
         ]
         results = op.run(moved, attrs)
         total = tf.constant(0.0, tf.float64)
         for result in results if isinstance(results, list) else [results]:
-            if result.dtype is tf.float64:
-                weights = np.cos(np.arange(result.numpy().size) + 1.0).reshape(result.shape)
-                total += tf.reduce_sum(result * weights)
+            for place, part in enumerate(fractional_parts(result, op.name in ARBITRARY_PHASES)):
+                weights = np.cos(np.arange(part.numpy().size) + 1.0 + place).reshape(part.shape)
+                total += tf.reduce_sum(part * weights)
         return total
 
     return along
+
+
+def fractional_parts(result: Any, without_phases: bool) -> list[Any]:
+    """A tensor of float64; the real and the imaginary part of one of complex128; nothing of another."""
+    if result.dtype is tf.complex128 and without_phases:
+        return [tf.math.real(result * tf.math.conj(result))]
+    if result.dtype is tf.complex128:
+        return [tf.math.real(result), tf.math.imag(result)]
+    return [result] if result.dtype is tf.float64 else []
 
 
 def difference(f: Callable[[float], float], h: float = 1e-3) -> float:
@@ -273,14 +290,9 @@ def test_gradients_are_what_differences_say(name: str) -> None:
 
 
 def check(op: Op, arrays: list[Any], attrs: dict[str, Any]) -> None:
-    direction = [
-        np.sin(np.arange(np.size(a)) + 2.0).reshape(np.shape(a))
-        if np.asarray(a).dtype == np.float64
-        else None
-        for a in arrays
-    ]
+    direction = [direction_of(np.asarray(a)) for a in arrays]
     if op.name in SYMMETRIC_INPUTS:
-        direction = [d if d is None else d + np.swapaxes(d, -1, -2) for d in direction]
+        direction = [d if d is None else d + np.conj(np.swapaxes(d, -1, -2)) for d in direction]
     if all(d is None for d in direction):
         return
     f = weighted(op, attrs, arrays, direction)
@@ -296,11 +308,40 @@ def check(op: Op, arrays: list[Any], attrs: dict[str, Any]) -> None:
     except tf.errors.UnimplementedError:
         return  # which says for what attributes there is none
     assert at_zero == pytest.approx(difference(value), rel=1e-6, abs=1e-7)
-    if op.name in FIRST_ORDER:
-        return
     try:
         second = float(slope(first)(tf.constant(0.0, tf.float64)))
     except (LookupError, tf.errors.UnimplementedError):
         return  # which says that there are no second derivatives
     expected = difference(lambda t: float(first(tf.constant(t, tf.float64))))
     assert second == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def direction_of(array: Any) -> Any:
+    """Where an input is moved to; None for whole numbers."""
+    if array.dtype not in (np.float64, np.complex128):
+        return None
+    found = np.sin(np.arange(array.size) + 2.0).reshape(array.shape)
+    return found if array.dtype == np.float64 else found + 1j * np.cos(found * 3.0)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if REGISTRY[name].differentiate is not None])
+def test_gradients_of_complex_numbers(name: str) -> None:
+    for arrays, attrs in [] if name in NOT_BY_THEMSELVES else cases(REGISTRY[name]):
+        turned = [as_complex(REGISTRY[name], a) for a in arrays]
+        call = Call(REGISTRY[name], turned, attrs)
+        try:
+            call.specs([EagerOperand(a) for a in turned])
+        except Exception:
+            continue  # which takes none
+        if isinstance(call.outcome(*turned), tuple):
+            check(REGISTRY[name], turned, attrs)
+
+
+def as_complex(op: Op, array: Any) -> Any:
+    array = np.asarray(array)
+    if array.dtype != np.float64:
+        return array
+    imaginary = np.linspace(0.4, -0.3, array.size).reshape(array.shape)
+    if op.name in SYMMETRIC_INPUTS:
+        imaginary = imaginary - np.swapaxes(imaginary, -1, -2)
+    return array + 1j * imaginary
