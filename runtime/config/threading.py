@@ -1,4 +1,7 @@
-"""`tf.config.threading`: how many threads operations may use. Kept, without effect: NumPy's libraries decide.
+"""`tf.config.threading`: how many threads operations may use.
+
+Fused operations keep to the number for threads within an operation; NumPy's libraries decide for themselves.
+The number for operations beside each other is kept, without effect.
 
 >>> set_inter_op_parallelism_threads(2)
 >>> get_inter_op_parallelism_threads(), get_intra_op_parallelism_threads()
@@ -9,6 +12,7 @@
 from __future__ import annotations
 
 import operator
+import os
 
 _threads = {"inter": 0, "intra": 0}
 
@@ -31,3 +35,14 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
     """Threads within one operation."""
     _threads["intra"] = operator.index(num_threads)
+
+
+def threads_within() -> int:
+    """How many threads an operation may take: as many as the process has processors unless another number is set."""
+    return _threads["intra"] or _processors()
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -22,9 +22,9 @@ def _interpreted(graph: Graph) -> Runner:
 
 
 def _planned(graph: Graph) -> Runner:
-    from ..optimise import optimise  # when first used: importing the runtime needs no optimiser
+    from ..optimise import fuse, optimise  # when first used: importing the runtime needs no optimiser
 
-    return Plan(optimise(graph)).run
+    return Plan(fuse.run(optimise(graph))).run
 
 
 EXECUTORS: dict[str, Callable[[Graph], Runner]] = {"plan": _planned, "interpret": _interpreted}

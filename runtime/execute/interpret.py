@@ -95,5 +95,6 @@ STRUCTURES: dict[str, Callable[[Operation, list[Any]], Results]] = {
     "while": _while,
     "switch": _switch,
     "call": _call,
+    "fused": _call,
 }
 """The operations whose meaning lies in their regions."""

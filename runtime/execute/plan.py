@@ -49,6 +49,7 @@ class Plan:
         name = f"<plan {next(self._numbers)} of {graph.name}>"
         self._filename = os.path.join(os.path.dirname(__file__), name)
         exec(compile(self.source, self._filename, "exec"), self._globals)
+        module.bind()
         self._function = self._globals[module.main]
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:

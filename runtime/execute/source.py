@@ -26,6 +26,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from . import names
+from .blocks import Fused, write
 from .kernels import kernel_of
 from .liveness import in_place, last_uses, may_be_big
 from .results import returns_many
@@ -52,9 +53,28 @@ class Module:
         self._known: dict[Any, str] = {}
         self._functions: dict[Graph, str] = {}
         self._pending: list[Graph] = []
+        self.fused: list[tuple[Fused, str]] = []
         self.main = self.function(graph)
         for pending in self._pending:  # grows while functions are written
             _Function(self, pending, self._functions[pending], is_main=pending is graph)
+        for runner, _ in self.fused:
+            self.lines += ["", *runner.recipe.lines]
+
+    def bind(self) -> None:
+        """Give fused operations their functions, once these are there."""
+        for runner, whole in self.fused:
+            runner.bind(self.globals[runner.recipe.name], self.globals[whole])
+
+    def fusion(self, operation: Operation) -> str:
+        """The name of what runs a fused operation."""
+        (region,) = operation.regions
+        name = self._names.unique(f"fused_{names.local(operation.outputs[0].name)}")
+        recipe = write(
+            region, self._names.unique(name.replace("fused", "block", 1)), self.constant, self.call
+        )
+        runner = self.globals[name] = Fused(recipe)
+        self.fused.append((runner, self.function(region)))
+        return name
 
     def function(self, graph: Graph) -> str:
         """The name of the function that runs `graph`."""
@@ -69,6 +89,14 @@ class Module:
         if array.ndim or array.dtype.kind == "O":
             return self._global(("array", id(array)), names.constant(array), array)
         return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
+
+    def call(self, operation: Operation, inputs: Sequence[str]) -> str:
+        """A call of an operation's kernel."""
+        grouped = [
+            f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
+        ]
+        attrs = [f"{name}={self.attribute(value)}" for name, value in operation.attrs.items()]
+        return f"{self.kernel(operation)}({', '.join([*grouped, *attrs])})"
 
     def kernel(self, operation: Operation) -> str:
         compute = kernel_of(operation)
@@ -170,9 +198,7 @@ class _Function:
         if op.expression is not None and _one_dtype(operation):
             text = op.expression.format(*inputs)
         else:
-            grouped = [f"[{', '.join(x)}]" if isinstance(x, list) else x for x in op.grouped(inputs)]
-            attrs = [f"{name}={self.module.attribute(value)}" for name, value in operation.attrs.items()]
-            text = f"{self.module.kernel(operation)}({', '.join([*grouped, *attrs])})"
+            text = self.module.call(operation, inputs)
             if len(targets) == 1 and not returns_many(op) and is_scalar(operation.outputs[0].spec):
                 text += "[()]"  # a kernel such as that of reshape gives an array of rank 0
         if not targets:
@@ -208,6 +234,10 @@ class _Function:
         (callee,) = operation.regions
         small = len(callee.operations) <= INLINE and not any(inner.regions for inner in callee.operations)
         self._branch(callee, inputs, targets, depth, inline=small, empty="")
+
+    def _fused(self, operation: Operation, inputs: list[str], targets: list[str], depth: int) -> None:
+        # A failure inside is placed on the lines of the function for the whole, which runs then.
+        self.line(depth, f"{_tuple(targets)} = {self.module.fusion(operation)}({', '.join(inputs)})")
 
     def _branch(
         self,
@@ -284,6 +314,7 @@ _STRUCTURES: dict[str, Callable[[_Function, Operation, list[str], list[str], int
     "cond": _Function._cond,
     "switch": _Function._switch,
     "call": _Function._call,
+    "fused": _Function._fused,
 }
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 COLUMN = 48
 """Where the types stand."""
 
-LABELS = {"cond": ("then", "else"), "while": ("test", "body")}
+LABELS = {"cond": ("then", "else"), "while": ("test", "body"), "fused": ("body",)}
 """What the regions of an operation are called; `branch` for all others."""
 
 CALL = "call"

@@ -140,6 +140,12 @@ def _check_call(operation: Operation) -> None:
     _check_branches(operation, operation.inputs)
 
 
+def _check_fused(operation: Operation) -> None:
+    _check_call(operation)
+    if any(inner.stateful or inner.regions for inner in operation.regions[0].operations):
+        raise _BrokenRuleError("fused holds more than operations on elements and reductions", operation)
+
+
 def _check_while(operation: Operation) -> None:
     _check_count(operation, 2)
     test, body = operation.regions
@@ -190,6 +196,7 @@ _STRUCTURES: dict[str, Callable[[Operation], None]] = {
     "cond": _check_cond,
     "switch": _check_switch,
     "call": _check_call,
+    "fused": _check_fused,
     "while": _check_while,
 }
 """The operations whose results follow from their regions."""

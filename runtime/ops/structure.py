@@ -1,4 +1,4 @@
-"""Operations whose meaning lies in their regions: `cond`, `while`, `switch`, `call`.
+"""Operations whose meaning lies in their regions: `cond`, `while`, `switch`, `call`, `fused`.
 
 The executors know them; they have no kernel. A region is a closed graph whose inputs stand for the operands
 that it is given, one to one.
@@ -7,6 +7,7 @@ that it is given, one to one.
     while   *state, *invariants       regions (test, body)    results: the last state
     switch  index, *args              regions: the branches   results: those of the branch that runs
     call    *args                     regions (callee,)       results: the callee's
+    fused   *args                     regions (body,)         results: the body's, whose operations run as one
 """
 
 from __future__ import annotations
@@ -49,3 +50,6 @@ COND = StructuredOp("cond", "Run the first region when the predicate is true, el
 WHILE = StructuredOp("while", "Replace the state by what the body yields, as long as the test yields true.")
 SWITCH = StructuredOp("switch", "Run the region with the given number; the last one when there is none.")
 CALL = StructuredOp("call", "Run the graph of another function.")
+FUSED = StructuredOp(
+    "fused", "Run operations on elements as one, in blocks. Executors make them; no program has them."
+)

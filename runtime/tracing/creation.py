@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import leaves
 from ..convert import convert_to_tensor
-from ..execute import interpret
+from ..execute.interpret import interpret
 from ..ir.builder import Builder, eagerly
 from ..tensor import EagerTensor, SymbolicTensor
 from ..tensor_spec import TensorSpec

@@ -1,0 +1,70 @@
+"""Which operations can be fused: those on the elements of tensors, each alone, and reductions of what they give."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir.graph import Operation
+from ..ir.specs import Spec
+from . import narrow
+from .families import Elementwise
+
+ELEMENTS = frozenset({
+    "where", "cast", "relu", "relu6", "elu", "selu", "softsign", "leaky_relu", "_clip", "zeros_like",
+    "ones_like", "sign", "round", "rsqrt", "sigmoid", "softplus", "log_sigmoid", "floordiv", "floormod",
+    "truncatediv", "truncatemod", "pow", "squared_difference", "divide_no_nan", "multiply_no_nan",
+    "xlogy", "xdivy", "xlog1py", "left_shift", "right_shift", "real", "imag", "angle",
+})  # fmt: skip
+"""Operations on elements whose kernels are neither functions of NumPy nor operators.
+
+Special functions are not among them: they sort elements by the formula to take, and so each depends on the others, if
+only in its last bit.
+"""
+
+UNIFORM = {"zeros_like": 0, "ones_like": 1}
+"""Operations with one number for all elements."""
+
+REDUCTIONS = {
+    "reduce_sum": "add", "reduce_mean": "add", "reduce_prod": "multiply", "reduce_max": "maximum",
+    "reduce_min": "minimum", "reduce_all": "logical_and", "reduce_any": "logical_or",
+}  # fmt: skip
+"""Reductions, with NumPy's functions for them."""
+
+_DEAR = frozenset({
+    "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "asin", "acos", "atan", "sinh", "cosh",
+    "asinh", "acosh", "atanh", "atan2", "pow", "elu", "selu", "sigmoid", "softplus", "log_sigmoid",
+    "floordiv", "floormod", "truncatediv", "truncatemod",
+})  # fmt: skip
+"""Operations that take about ten times as long as an addition."""
+
+
+def cost(operation: Operation) -> float:
+    """About how many nanoseconds an element takes."""
+    return 2.0 if operation.type in _DEAR else 0.2
+
+
+def works_on_elements(operation: Operation) -> bool:
+    """Whether each element of the result follows from one of each operand, with operands that broadcast."""
+    op = operation.op
+    is_simple = isinstance(op, Elementwise) and (
+        isinstance(op.compute, np.ufunc) or op.expression is not None
+    )
+    return (is_simple or op.name in ELEMENTS) and not op.stateful and _are_plain(operation)
+
+
+def reduces(operation: Operation) -> bool:
+    """Whether the operation is a reduction that can be computed part by part."""
+    if operation.type not in REDUCTIONS or not _are_plain(operation):
+        return False
+    kind, wide = operation.inputs[0].dtype.kind, operation.inputs[0].dtype.size > 2
+    if operation.type == "reduce_mean":
+        return kind == "f" and wide
+    return kind in "iub" or (kind == "f" and wide)
+
+
+def _are_plain(operation: Operation) -> bool:
+    """Whether all are tensors of numbers that NumPy has itself."""
+    specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
+    return not narrow.is_used_by(operation) and all(
+        isinstance(spec, Spec) and spec.dtype.kind in "biufc" for spec in specs
+    )
