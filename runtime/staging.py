@@ -89,7 +89,8 @@ class GraphBackend:
 
         step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
         shapes = loop_options.invariants((0, *state), options)
-        loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes)
+        every = loop_options.checkpoints(options)
+        loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes, None, every)
         return loop.record()[1:]
 
     def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 UNSPECIFIED: Any = object()
 
-NAMES = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants")
+NAMES = ("parallel_iterations", "swap_memory", "maximum_iterations", "shape_invariants", "checkpoint_every")
 
 
 def set_loop_options(
@@ -21,6 +21,7 @@ def set_loop_options(
     swap_memory: Any = UNSPECIFIED,
     maximum_iterations: Any = UNSPECIFIED,
     shape_invariants: Any = UNSPECIFIED,
+    checkpoint_every: Any = UNSPECIFIED,
 ) -> None:
     """Options for the loop that this is the first statement of, for when the loop is staged.
 
@@ -28,6 +29,8 @@ def set_loop_options(
         parallel_iterations, swap_memory: hints for a backend, which may ignore them.
         maximum_iterations: a staged loop ends after so many rounds at the latest.
         shape_invariants: (variable, shape) pairs: the shape that a variable has in all rounds.
+        checkpoint_every: for gradients of a staged loop the state is kept after so many rounds only, and the rounds
+            between are computed again; with "auto" n rounds take memory for about the square root of 2 n.
 
     >>> def halved(n):
     ...     while n > 1:

@@ -42,7 +42,7 @@ class Reversal:
         form: what becomes of the gradient of an input, given with its number: it may be in parts.
 
     Attributes: `grads`, what the inputs get (None where nothing does); `forward` and `back`, the builders of both
-    graphs.
+    graphs; `originals`, of which of the graph's operations those of the forward graph are copies.
     """
 
     def __init__(
@@ -55,7 +55,8 @@ class Reversal:
         self.graph = graph
         self.forward = Builder(graph.name)
         self.forward.inputs = list(graph.inputs)
-        self.forward.operations = [_copy(operation) for operation in graph.operations]
+        self.originals = {_copy(operation): operation for operation in graph.operations}
+        self.forward.operations = list(self.originals)
         self.back = Builder(f"{graph.name}_gradient", self.forward, is_function=True)
         records = [GraphRecord(operation, self.forward) for operation in self.forward.operations]
         sources = [wrap(value, self.forward) for value in graph.inputs]
@@ -108,22 +109,39 @@ class Reversal:
 
         What is `steady` costs nothing to save: it is measured where it is read.
         """
+        self._drop_what_is_unused()
         self._hoist(steady)
-        read = {operand for operation in self.back.operations for operand in operation.inputs}
-        read.update(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
+        read = self._read(self.back.operations)
         for outer, inner in list(self.back.captures.items()):
             if inner not in read:
                 del self.back.captures[outer]
                 self.back.inputs[:] = [value for value in self.back.inputs if value is not inner]
         return [outer for outer in self.back.captured_outer() if isinstance(outer, Value)]
 
+    def _drop_what_is_unused(self) -> None:
+        """Leave out gradients of what nobody asked for: nothing has to be saved for them."""
+        needed = self._read(())
+        kept = []
+        for operation in reversed(self.back.operations):
+            if operation.stateful or not needed.isdisjoint(operation.outputs):
+                kept.append(operation)
+                needed.update(operation.inputs)
+        self.back.operations = kept[::-1]
+
+    def _read(self, operations: Sequence[Operation]) -> set[Operand]:
+        """What these operations of the backward graph read, and its results."""
+        read = {operand for operation in operations for operand in operation.inputs}
+        return read.union(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
+
     def _hoist(self, steady: Container[Value]) -> None:
         """Measure in the forward graph what only the forward graph has."""
         originals: dict[Operand, Hashable] = {inner: outer for outer, inner in self.back.captures.items()}
+        read = self._read([each for each in self.back.operations if each.type not in HOISTED])
         kept = []
         for operation in self.back.operations:
             known = [_measured(operand, originals) for operand in operation.inputs]
-            if operation.type not in HOISTED or any(x is None or x in steady for x in known):
+            is_there = any(x is None or x in steady for x in known) or not read.isdisjoint(operation.inputs)
+            if operation.type not in HOISTED or is_there:
                 kept.append(operation)
                 continue
             (inner,) = operation.outputs

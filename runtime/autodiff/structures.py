@@ -20,9 +20,12 @@ from ..ir.graph import Constant, Graph, Operand, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.declare import wrap
 from ..ops.structure import CALL, COND, SWITCH
+from .behind import given_references, read_behind
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
 from .reversal import Reversal, blank, making_list, zeros_for
+from .rounds import only_read
+from .saving import steady_reads
 from .slices import public, put_together
 
 
@@ -35,9 +38,13 @@ def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grad
         return [None] * len(flags)
     outputs = reversal.outputs(flags)
     saved = reversal.saved()
-    extra = [value for value in saved if value not in callee.inputs]
+    reads = steady_reads(reversal.forward.operations, only_read([callee]))
+    references = given_references(record, [reads[value] for value in saved if value in reads])
+    extra = [value for value in saved if value not in callee.inputs and value not in reads]
     results = extend(record, [reversal.forward_graph(extra)], [value.spec for value in extra])
     passed = dict(zip(callee.inputs, record.inputs, strict=True)) | dict(zip(extra, results, strict=True))
+    contents = read_behind(record, references)
+    passed |= {value: contents[reads[value]] for value in saved if value in reads}
     graph = Graph(
         reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
     )
@@ -71,14 +78,22 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
         reversal.fill(flags)
     outputs = [reversal.outputs(flags) for reversal in reversals]
     saved = [reversal.saved() for reversal in reversals]
+    references = only_read(operation.regions)
+    reads: dict[Value, Value] = {}
+    for reversal, region in zip(reversals, operation.regions, strict=True):
+        reads |= steady_reads(reversal.forward.operations, references.intersection(region.inputs))
     own = [
-        [value for value in values if value not in reversal.graph.inputs]
+        [value for value in values if value not in reversal.graph.inputs and value not in reads]
         for reversal, values in zip(reversals, saved, strict=True)
     ]
+    read = [value for values in saved for value in values if value in reads]
+    behind = given_references(record, [reads[value] for value in read], 1)
     extra = [value for values in own for value in values]
     forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
     results = extend(record, forward, [value.spec for value in extra])
     passed = dict(zip(extra, results, strict=True))
+    contents = read_behind(record, behind)
+    passed |= {value: contents[reads[value]] for value in read}
     for region in operation.regions:
         passed |= dict(zip(region.inputs, record.inputs[1:], strict=True))
     used = list(dict.fromkeys(value for values in saved for value in values))

@@ -15,7 +15,7 @@ from ..ir.builder import current, eagerly
 from ..ops.structure import COND
 from ..tensor import SymbolicTensor
 from ..type_spec import TypeSpec
-from . import branches, loops, regions
+from . import branches, loop_options, loops, regions
 
 
 def cond(
@@ -62,6 +62,7 @@ def while_loop(
     swap_memory: bool = False,
     maximum_iterations: Any = None,
     name: str | None = None,
+    checkpoint_every: Any = None,
 ) -> Any:
     """Replace `loop_vars` by `body(*loop_vars)` while `cond(*loop_vars)` is true; return the last ones.
 
@@ -72,6 +73,9 @@ def while_loop(
         shape_invariants: shapes (TensorShape or a type spec) in the structure of `loop_vars`, for those that change.
             What is left out is found by tracing: a dimension that changes becomes unknown.
         maximum_iterations: stop after so many rounds at the latest.
+        checkpoint_every: for gradients the state is kept after so many rounds only, and the rounds between are
+            computed again; with "auto" n rounds take memory for about the square root of 2 n. None: every round
+            keeps what its gradient needs.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
 
     Raises TypeError when `cond` or `body` cannot be called; TypeError (ValueError) in a graph when the body changes
@@ -87,6 +91,7 @@ def while_loop(
         raise ValueError("'loop_vars' must be provided.")
     if parallel_iterations < 1:
         raise TypeError("'parallel_iterations' must be a positive integer.")
+    every = loop_options.checkpoints({"checkpoint_every": checkpoint_every})
     state = tuple(loop_vars)
     step = _as_tuple(body, len(state))
     if maximum_iterations is not None:
@@ -97,9 +102,10 @@ def while_loop(
             counted,
             ["iteration", *_names(body, state)],
             _shapes(shape_invariants, state, 1),
+            every,
         )
         return nest.rebuilt(loop_vars, list(last[1:]))
-    last = _run(state, cond, step, _names(body, state), _shapes(shape_invariants, state, 0))
+    last = _run(state, cond, step, _names(body, state), _shapes(shape_invariants, state, 0), every)
     return nest.rebuilt(loop_vars, list(last))
 
 
@@ -109,13 +115,14 @@ def _run(
     body: Callable[..., Any],
     names: Sequence[str],
     shapes: Any,
+    every: Any,
 ) -> tuple[Any, ...]:
     if current() is None:
         state = nest.map_structure(_eager_leaf, state)
         while test(*state):
             state = body(*state)
         return tuple(state)
-    return loops.Loop(test, body, state, names, shapes).record()
+    return loops.Loop(test, body, state, names, shapes, None, every).record()
 
 
 def _eager_leaf(leaf: Any) -> Any:

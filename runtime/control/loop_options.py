@@ -3,6 +3,9 @@
     set_loop_options(maximum_iterations=9)                  while i < 9 and …
     set_loop_options(shape_invariants=[(x, [None])])        x has an unknown number of elements from the start
 
+    set_loop_options(checkpoint_every=100)                  gradients: only every hundredth state is kept, the rounds
+                                                            between are computed again
+
 The other options are hints for executors that run rounds side by side; there is none here.
 """
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from agc.autograph.staging import Undefined, name_of, rotated, unbound
 
 from .. import leaves, nest
@@ -34,9 +38,9 @@ def while_loop(
     """Record a `while` with these options."""
     limit = options.get("maximum_iterations")
     shapes = invariants(state, options)
-    first = options.get("first")
+    first, every = options.get("first"), checkpoints(options)
     if limit is None:
-        return Loop(test, body, state, names, shapes, first).record()
+        return Loop(test, body, state, names, shapes, first, every).record()
 
     def tested(*now: Any) -> Any:
         return truth(test(*now), "while")
@@ -51,7 +55,9 @@ def while_loop(
         return (count + 1, *step(*now))
 
     fixed = None if shapes is None else [None, None, *shapes]
-    return Loop(limited, counted, (0, *start), ("iteration", "going", *names), fixed).record()[2:]
+    return Loop(limited, counted, (0, *start), ("iteration", "going", *names), fixed, None, every).record()[
+        2:
+    ]
 
 
 def at_most(rounds: Any, options: Mapping[str, Any]) -> Any:
@@ -63,6 +69,21 @@ def at_most(rounds: Any, options: Mapping[str, Any]) -> Any:
 def _rounds(limit: Any) -> Tensor:
     most: Tensor = convert_to_tensor(limit, "int32")
     return most
+
+
+def checkpoints(options: Mapping[str, Any]) -> int | str | None:
+    """After how many rounds the state is kept for gradients: a number, "auto", or None for every round.
+
+    Raises ValueError for other values.
+    """
+    every = options.get("checkpoint_every")
+    if every is None or every == "auto":
+        return every
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ValueError(
+            f"checkpoint_every is a number of rounds (a Python integer, 1 or more), 'auto' or None, not {every!r}"
+        )
+    return int(every)
 
 
 def invariants(state: State, options: Mapping[str, Any]) -> list[Any] | None:

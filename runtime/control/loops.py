@@ -61,10 +61,12 @@ class Loop:
         names: Sequence[str],
         invariants: Sequence[Any] | None = None,
         first: Any = None,
+        checkpoint_every: Any = None,
     ) -> None:
         self.test, self.body, self.names = test, body, tuple(names)
         self.state = list(state)
         self.invariants = invariants
+        self.attrs = {} if checkpoint_every is None else {"checkpoint_every": checkpoint_every}
         self.first = first  # what the test gave for the initial state, if it was called already
         self._known: dict[str, _Slot] = {}
         self.slots = self._slots()
@@ -140,7 +142,7 @@ class Loop:
             return truth(self.test(*state), "while")
 
         test, body, state = rotated(going, self.body, tuple(self.state), truth(self.first, "while"))
-        return Loop(test, body, state, ("going", *self.names)).record()[1:]
+        return Loop(test, body, state, ("going", *self.names), **self.attrs).record()[1:]
 
     def _arguments(self, builder: Builder) -> tuple[Any, ...]:
         flat = [slot.initial if slot.spec is None else self._argument(slot, builder) for slot in self.slots]
@@ -308,7 +310,7 @@ class Loop:
         regions, captured = closed((test, body), ([going], yielded))
         specs = [slot.spec for slot in carried if slot.spec is not None]
         names = [hint(slot.path) for slot in carried]
-        values = iter(outer.add(WHILE, [*start, *captured], {}, specs, regions, names))
+        values = iter(outer.add(WHILE, [*start, *captured], self.attrs, specs, regions, names))
         flat = [
             slot.initial if slot.spec is None else _result(slot, next(values), outer) for slot in self.slots
         ]

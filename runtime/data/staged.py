@@ -77,7 +77,8 @@ class DatasetBackend(GraphBackend):
         start = (*count, *state)
         carried = (*("round" for _ in count), *names)
         shapes = loop_options.invariants(start, options)
-        return loops.Loop(going, step, start, carried, shapes).record()[len(count) :]
+        every = loop_options.checkpoints(options)
+        return loops.Loop(going, step, start, carried, shapes, None, every).record()[len(count) :]
 
 
 def _advanced(iterator: Any, default: Any = _NOTHING, /) -> Any:

@@ -133,16 +133,18 @@ def read_specs(line: Line) -> list[AnySpec]:
 
 
 def read_spec(line: Line) -> AnySpec:
-    """`float32[2, ?]`, `ref float32[]` or `array float32[...]`."""
+    """`float32[2, ?]`, `ref float32[]` or `array float32[...]`; elements of a list may be lists themselves."""
     kind = line.next.text
     if kind in ("ref", "array"):
         line.take()
+    if kind == "array":
+        return ArraySpec(read_spec(line))
     dtype = _read_dtype(line)
     line.expect("[")
     spec = Spec(dtype, None if line.accept("...") else _read_sizes(line))
     if spec.shape is None:
         line.expect("]")
-    return RefSpec(spec) if kind == "ref" else ArraySpec(spec) if kind == "array" else spec
+    return RefSpec(spec) if kind == "ref" else spec
 
 
 def _read_sizes(line: Line) -> tuple[int | None, ...]:

@@ -1,0 +1,55 @@
+"""Operations once more, with values of their own; variables that they read are values that they are given.
+
+w = read_variable W                             (given W as w.1)
+y = while x, W                                  y.1 = while x.1, w.1
+  body x, W                          ==>          body x, w.1
+    w = read_variable W
+    x.1 = multiply x, w                             x.1 = multiply x, w.1
+    yield x.1                                       yield x.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.specs import RefSpec
+from .rounds import READ
+
+
+def copied(operations: Sequence[Operation], known: dict[Value, Operand]) -> list[Operation]:
+    """Copies of operations, for which `known` says what stands for the values around them.
+
+    It gets their results as well. Where a plain value stands for a reference, it is what the variable contains.
+    """
+    copies = []
+    for operation in operations:
+        if operation.type == READ and not isinstance(of(operation.inputs[0], known).spec, RefSpec):
+            known[operation.outputs[0]] = of(operation.inputs[0], known)
+            continue
+        operands = tuple(of(operand, known) for operand in operation.inputs)
+        outputs = tuple(Value(value.name, value.spec, value.elements) for value in operation.outputs)
+        known.update(zip(operation.outputs, outputs, strict=True))
+        regions = tuple(_region(each, operation, operands) for each in operation.regions)
+        copies.append(
+            Operation(
+                operation.op, operands, operation.attrs, outputs, regions, operation.origin, operation.device
+            )
+        )
+    return copies
+
+
+def of(operand: Operand, known: dict[Value, Operand]) -> Operand:
+    """What stands for an operand."""
+    return operand if isinstance(operand, Constant) else known[operand]
+
+
+def _region(region: Graph, operation: Operation, operands: Sequence[Operand]) -> Graph:
+    given = operands[len(operands) - len(region.inputs) :]
+    inputs = []
+    for value, operand in zip(region.inputs, given, strict=True):
+        is_content = isinstance(value.spec, RefSpec) and not isinstance(operand.spec, RefSpec)
+        inputs.append(Value(value.name, operand.spec if is_content else value.spec, value.elements))
+    known: dict[Value, Operand] = dict(zip(region.inputs, inputs, strict=True))
+    operations = copied(region.operations, known)
+    return Graph(region.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in region.outputs))
