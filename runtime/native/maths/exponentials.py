@@ -39,22 +39,11 @@ class Scaled(NamedTuple):
         return (part << code.fraction).as_real(), (rest << code.fraction).as_real()
 
 
-def rounded(x: Number) -> tuple[Number, Number]:
-    """The nearest integer as a float, and as an integer whose last bits hold it plus twice the bias.
-
-    Adding 1.5 · 2^52 pushes the bits behind the point out of a number.
-    """
-    code = x.code
-    magic = 1.5 * 2.0**code.fraction + 2 * code.bias
-    shifted = x + magic
-    return shifted - magic, shifted.bits()
-
-
 def scaled_exp(x: Number) -> Scaled:
     """e^x, ready to be put together."""
     code = x.code
     x = x.clamped(*RANGE[code.size])
-    n, power = rounded(x * INVERSE_LOG_2)
+    n, power = (x * INVERSE_LOG_2).rounded(2 * code.bias)
     first, second = LOG_2[code.size]
     near = x - n * first
     r, lost = near - n * second, n * second
@@ -74,7 +63,7 @@ def exp2(x: Number) -> Number:
     """2 to the power `x`."""
     code = x.code
     x = x.clamped(-code.bias - code.fraction - 2.0, code.bias + 2.0)
-    n, power = rounded(x)
+    n, power = x.rounded(2 * code.bias)
     r = x - n
     table = polynomials.TABLES[code.size]["EXP2"]
     linear = exact_product(r, code.real(LOG_2_NEAREST[code.size]))

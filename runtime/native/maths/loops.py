@@ -54,6 +54,9 @@ def optimised(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
     tuning.loop_vectorization = True
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(parsed, builder)
+    after = llvm.create_new_module_pass_manager()
+    after.add_always_inliner_pass()  # what vectorised loops call
+    after.run(parsed, builder)
     return parsed, machine
 
 

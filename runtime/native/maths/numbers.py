@@ -188,6 +188,15 @@ class Number:
     def sqrt(self) -> Number:
         return self.code.call("sqrt", self)
 
+    def rounded(self, added: int = 0) -> tuple[Number, Number]:
+        """The nearest integer as a float, and as an integer whose last bits hold it plus what is added.
+
+        Adding 1.5 · 2^52 pushes the bits behind the point out of a number.
+        """
+        magic = 1.5 * 2.0**self.code.fraction + added
+        shifted = self + magic
+        return shifted - magic, shifted.bits()
+
     def plus_product(self, left: Number | float, right: Number | float) -> Number:
         """`self + left * right`, rounded once where the machine has an instruction for it."""
         operands = (self.coerced(left), self.coerced(right), self)

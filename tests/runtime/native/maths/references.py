@@ -27,6 +27,9 @@ def sigmoid(x: Any) -> Any:
 
 
 REFERENCES = {
+    "cos": Reference(mp.cos, np.cos),
+    "sin": Reference(mp.sin, np.sin),
+    "tan": Reference(mp.tan, np.tan),
     "exp": Reference(mp.exp, np.exp),
     "exp2": Reference(lambda x: mpf(2) ** x, np.exp2),
     "expm1": Reference(mp.expm1, np.expm1),
