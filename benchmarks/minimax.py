@@ -110,6 +110,11 @@ def root(function: Callable[[Any, Any], Any]) -> Real:
     return lambda z: function(mp.sqrt(z), z)
 
 
+def inverse_of_t(function: Real) -> Real:
+    """A function of t = (x - 3) / (x + 3) of what it is written in."""
+    return lambda t: function(3 * (1 + t) / (1 - t))
+
+
 HALF_LOG_2 = mp.log(2) / 2 * mpf("1.0001")
 EIGHTH = (mp.pi / 4 * mpf("1.01")) ** 2
 
@@ -148,12 +153,12 @@ TASKS = {
         (0, EIGHTH),
         {"float": 3, "double": 6},
     ),
-    # tan x = x + x z p(z)
-    "TAN": Task(
-        root(lambda x, z: (mp.tan(x) / x - 1) / z),
-        root(lambda x, z: x * z / mp.tan(x)),
-        (0, EIGHTH),
-        {"float": 6, "double": 14},
+    # log((1 + s) / (1 - s)) = 2 s + s z (2/3 + z p(z)) with z = s², for powers
+    "LOG_PAIR": Task(
+        root(lambda s, z: ((2 * mp.atanh(s) / s - 2) / z - mpf(2) / 3) / z),
+        lambda z: z**2 / 2,
+        (0, (3 - 2 * mp.sqrt(2)) ** 2 * mpf("1.001")),
+        {"float": 3, "double": 8},
     ),
     # atan x = x + x z p(z), up to tan(pi / 8)
     "ATAN": Task(
@@ -168,6 +173,20 @@ TASKS = {
         root(lambda x, z: x * z / mp.asin(x)),
         (0, mpf("0.2501")),
         {"float": 5, "double": 12},
+    ),
+    # erf x = x + x p(z) with z = x², up to one
+    "ERF": Task(
+        root(lambda x, z: mp.erf(x) / x - 1),
+        root(lambda x, z: x / mp.erf(x)),
+        (0, mpf("1.001")),
+        {"float": 7, "double": 14},
+    ),
+    # erfc x = e^(-x²) p(t) / (1 + 2 x) with t = (x - 3) / (x + 3), from a half on
+    "ERFC": Task(
+        inverse_of_t(lambda x: (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)),
+        inverse_of_t(lambda x: 1 / ((1 + 2 * x) * mp.exp(x * x) * mp.erfc(x))),
+        (mpf("-2.5") / mpf("3.5"), mpf("0.82")),
+        {"float": 12, "double": 23},
     ),
 }
 

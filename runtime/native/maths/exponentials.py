@@ -39,14 +39,15 @@ class Scaled(NamedTuple):
         return (part << code.fraction).as_real(), (rest << code.fraction).as_real()
 
 
-def scaled_exp(x: Number) -> Scaled:
-    """e^x, ready to be put together."""
+def scaled_exp(x: Number, more: Number | None = None) -> Scaled:
+    """e^x, ready to be put together; `more` is a small number that belongs to `x`."""
     code = x.code
     x = x.clamped(*RANGE[code.size])
     n, power = (x * INVERSE_LOG_2).rounded(2 * code.bias)
     first, second = LOG_2[code.size]
     near = x - n * first
-    r, lost = near - n * second, n * second
+    lost = n * second if more is None else n * second - more
+    r = near - lost
     error = (near - r) - lost
     tail = polynomial(r, polynomials.TABLES[code.size]["EXP"])
     return Scaled(power, Pair(r, error.plus_product(r, error.plus_product(r, tail))))
@@ -54,7 +55,11 @@ def scaled_exp(x: Number) -> Scaled:
 
 def exp(x: Number) -> Number:
     """e to the power `x`."""
-    scaled = scaled_exp(x)
+    return whole(scaled_exp(x))
+
+
+def whole(scaled: Scaled) -> Number:
+    """The number, put together."""
     high, low = scaled.factors()
     return (1.0 + collapsed(scaled.fraction)) * high * low
 
@@ -78,10 +83,10 @@ def expm1_pair(x: Number) -> Pair:
     scaled = scaled_exp(x)
     r, rest = scaled.fraction
     high, low = scaled.factors()
-    whole = high * low
-    less = exact_sum(whole, x.code.real(-1.0))
-    total = exact_sum(less.high, whole * r)
-    return ordered_sum(total.high, (less.low + total.low).plus_product(whole, rest))
+    power = high * low
+    less = exact_sum(power, x.code.real(-1.0))
+    total = exact_sum(less.high, power * r)
+    return ordered_sum(total.high, (less.low + total.low).plus_product(power, rest))
 
 
 def expm1(x: Number) -> Number:
@@ -91,16 +96,6 @@ def expm1(x: Number) -> Number:
     return (x.magnitude() < 2.0 ** -(x.code.fraction + 2)).where(x, result)
 
 
-def tanh(x: Number) -> Number:
-    """Hyperbolic tangent."""
-    limit = 10.0 if x.code.size == 32 else 20.0
-    doubled = x.magnitude().clamped(0.0, limit) * 2.0
-    above = expm1_pair(doubled)
-    below = exact_sum(x.code.real(2.0), above.high)
-    result = quotient(above, Pair(below.high, below.low + above.low))
-    return result.with_sign_of(x)
-
-
 def sigmoid(x: Number) -> Number:
     """1 / (1 + e^-x)."""
     scaled = scaled_exp(-x.magnitude())
@@ -108,7 +103,7 @@ def sigmoid(x: Number) -> Number:
     one = ordered_sum(x.code.real(1.0), collapsed(scaled.fraction))
     above = Pair(one.high * high * low, one.low * high * low)
     below = ordered_sum(x.code.real(1.0), above.high)
-    whole = Pair(below.high, below.low + above.low)
+    below = Pair(below.high, below.low + above.low)
     negative = x < 0.0
     unit = x.code.real(1.0)
-    return quotient(Pair(negative.where(above.high, unit), negative.where(above.low, 0.0)), whole)
+    return quotient(Pair(negative.where(above.high, unit), negative.where(above.low, 0.0)), below)

@@ -12,7 +12,8 @@ written for lanes from the start.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -203,12 +204,29 @@ class Number:
         return self.code.call("fma" if self.code.fused else "fmuladd", *operands)
 
 
-def horner(x: Number, coefficients: Sequence[float]) -> Number:
-    """The polynomial in `x` of these coefficients, constant term first, by Horner's rule: the most exact order."""
-    total = x.code.real(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        total = x.code.real(coefficient).plus_product(total, x)
-    return total
+Formula = Callable[..., "Number"]
+
+
+def through_double(rough: Formula | None = None) -> Callable[[Formula], Formula]:
+    """A formula for both float types that is computed in float64: of a float32 the result is rounded only once.
+
+    For float32 a rougher formula may do: an error of many last places of a float64 does not show.
+    """
+
+    def decorated(formula: Formula) -> Formula:
+        @functools.wraps(formula)
+        def written(*operands: Number) -> Number:
+            code = operands[0].code
+            if code.size == 64:
+                return formula(*operands)
+            double = Code(code.builder, code.like(ir.DoubleType()), fused=code.fused)
+            wide = [double.number(code.builder.fpext(x.value, double.real_type)) for x in operands]
+            result = (rough or formula)(*wide)
+            return code.number(code.builder.fptrunc(result.value, code.real_type))
+
+        return written
+
+    return decorated
 
 
 def polynomial(x: Number, coefficients: Sequence[float]) -> Number:

@@ -72,3 +72,18 @@ def quotient_pair(x: Pair, y: Pair) -> Pair:
 def collapsed(x: Pair) -> Number:
     """The pair as one number."""
     return x.high + x.low
+
+
+def total(x: Pair, y: Pair) -> Pair:
+    """The sum of pairs."""
+    high, low = exact_sum(x.high, y.high)
+    return ordered_sum(high, low + (x.low + y.low))
+
+
+def root(x: Pair) -> Pair:
+    """The square root of a pair; zero of zero."""
+    guess = x.high.sqrt()
+    square = exact_product(guess, guess)
+    rest = ((x.high - square.high) - square.low) + x.low
+    positive = guess > 0.0
+    return Pair(guess, positive.where(rest / (guess * 2.0), 0.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,14 +27,44 @@ def sigmoid(x: Any) -> Any:
     return np.where(x < 0, small, 1.0) / (1.0 + small)
 
 
+def power(x: Any, y: Any) -> Any:
+    """As IEEE has it: also where mpmath has none or a complex one."""
+    if mp.isnan(x) or mp.isnan(y) or mp.isinf(x) or mp.isinf(y) or x == 0:
+        return mpf(float(np.power(float(x), float(y))))
+    if x < 0:
+        return mp.power(-x, y) * (-1) ** int(y % 2) if y == mp.floor(y) else mp.nan
+    # Where the result is far outside of every format it would only take long.
+    return mp.power(x, y) if abs(y * mp.log(x)) < 10_000 else mpf(0 if y * mp.log(x) < 0 else "inf")
+
+
 REFERENCES = {
+    "acos": Reference(mp.acos, np.arccos),
+    "acosh": Reference(mp.acosh, np.arccosh),
+    "asin": Reference(mp.asin, np.arcsin),
+    "asinh": Reference(mp.asinh, np.arcsinh),
+    "atan": Reference(mp.atan, np.arctan),
+    "atan2": Reference(mp.atan2, np.arctan2),
+    "atanh": Reference(mp.atanh, np.arctanh),
+    "cbrt": Reference(lambda x: mp.cbrt(x) if x >= 0 else -mp.cbrt(-x), np.cbrt),
     "cos": Reference(mp.cos, np.cos),
-    "sin": Reference(mp.sin, np.sin),
-    "tan": Reference(mp.tan, np.tan),
+    "cosh": Reference(mp.cosh, np.cosh),
+    "erf": Reference(mp.erf, np.vectorize(math.erf, otypes=[np.float64])),
+    "erfc": Reference(
+        lambda x: mp.erfc(x) if abs(x) < 40 else 1 - mp.sign(x), np.vectorize(math.erfc, otypes=[np.float64])
+    ),
     "exp": Reference(mp.exp, np.exp),
     "exp2": Reference(lambda x: mpf(2) ** x, np.exp2),
     "expm1": Reference(mp.expm1, np.expm1),
     "log": Reference(mp.log, np.log),
+    "log10": Reference(mp.log10, np.log10),
+    "log1p": Reference(mp.log1p, np.log1p),
+    "log2": Reference(lambda x: mp.log(x) / mp.log(2), np.log2),
+    "pow": Reference(power, np.power),
+    "rsqrt": Reference(lambda x: 1 / mp.sqrt(x), lambda x: 1 / np.sqrt(x)),
+    "sin": Reference(mp.sin, np.sin),
+    "sinh": Reference(mp.sinh, np.sinh),
+    "softplus": Reference(lambda x: mp.log1p(mp.exp(x)), lambda x: np.logaddexp(x, 0.0)),
+    "tan": Reference(mp.tan, np.tan),
     "sigmoid": Reference(lambda x: 1 / (1 + mp.exp(-x)), sigmoid),
     "tanh": Reference(mp.tanh, np.tanh),
 }
