@@ -96,7 +96,7 @@ def compile(
 
 def lowered(graph: Graph, specs: Sequence[Any]) -> Any:
     """The unit of a graph for inputs of these specs."""
-    from . import branches, casts, creating, elements, loops, reductions, shaping  # noqa: F401  (they enter rows)
+    from . import branches, casts, creating, elements, gemm, loops, reductions, shaping  # noqa: F401  (they enter rows)
     from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit
