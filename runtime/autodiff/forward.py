@@ -43,6 +43,7 @@ class ForwardAccumulator(GradientTape):
     def __init__(self, primals: Any, tangents: Any) -> None:
         super().__init__(persistent=True, watch_accessed_variables=False)
         nest.assert_same_structure(primals, tangents)
+        self._around: list[Any] = []
         self._primals = nest.flatten(primals)
         self._tangents = nest.flatten(tangents)
         for primal, tangent in zip(self._primals, self._tangents, strict=True):
@@ -53,6 +54,7 @@ class ForwardAccumulator(GradientTape):
                 )
 
     def __enter__(self) -> ForwardAccumulator:
+        self._around = [recorder for recorder in recorders() if isinstance(recorder, GradientTape)]
         self._start()
         self.watch(self._primals)
         return self
@@ -61,7 +63,10 @@ class ForwardAccumulator(GradientTape):
         """The derivatives of results along the direction; None for those that do not depend on the primals."""
         unconnected = choice(unconnected_gradients)
         others = [recorder for recorder in recorders() if recorder is not self]
-        with recording_by(others):
+        others += [tape for tape in self._around if tape not in others and tape.still_records]
+        with recording_by(
+            others
+        ):  # those around it see the derivatives as if they had been computed in the block
             flat = [filled(self._derivative(known(y)), y, unconnected) for y in nest.flatten(primals)]
         return nest.pack_sequence_as(primals, flat)
 

@@ -93,22 +93,31 @@ class Pullback(Record):
 
 
 class GraphRecord(Record):
-    """An operation of a graph that is being built. It may be given more inputs and outputs later."""
+    """An operation of a graph that is being built. It may be given more inputs and outputs later.
 
-    __slots__ = ("_known", "builder", "operation")
+    `constants` are tensors by the identity of their arrays: these are meant where the operation has such a constant.
+    """
 
-    def __init__(self, operation: Operation, builder: Builder) -> None:
+    __slots__ = ("_known", "builder", "constants", "operation")
+
+    def __init__(
+        self, operation: Operation, builder: Builder, constants: Mapping[int, Any] | None = None
+    ) -> None:
         self.op = operation.op
         self.attrs = operation.attrs
         self.operation = operation
         self.builder = builder
+        self.constants = constants or {}
         self._known: tuple[int, list[Any]] | None = None
 
     @property
     def inputs(self) -> list[Any]:  # type: ignore[override]
         size = len(self.operation.inputs)
         if self._known is None or self._known[0] != size:
-            self._known = size, [_original(operand, self.builder) for operand in self.operation.inputs]
+            self._known = (
+                size,
+                [_original(operand, self.builder, self.constants) for operand in self.operation.inputs],
+            )
         return self._known[1]
 
     @property
@@ -127,10 +136,11 @@ class GraphRecord(Record):
         return super().back(grads, wanted)
 
 
-def _original(operand: Operand, builder: Builder) -> Any:
+def _original(operand: Operand, builder: Builder, constants: Mapping[int, Any]) -> Any:
     """An operand as the tensor or variable that it stands for, where that was made."""
     if isinstance(operand, Constant):
-        return EagerTensor(operand.value)
+        found = constants.get(id(operand.value))
+        return EagerTensor(operand.value) if found is None else found
     outer, owner = builder.outermost(operand)
     return outer.deref() if isinstance(outer, Reference) else wrap(outer, owner)  # type: ignore[arg-type]
 

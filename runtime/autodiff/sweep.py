@@ -53,7 +53,8 @@ def gradients(
     counts as constant. Gradients of which only some parts are there are handed out so when they may be `in_parts`.
     """
     wanted = {key_of(source) for source in sources}
-    on_the_way = _depending(records, wanted, since or {}, {key_of(x) for x in stops})
+    stopped = {key_of(x) for x in stops}
+    on_the_way = _depending(records, wanted, since or {}, stopped)
     sums = Sums()
     for target, grad in targets:
         sums.add(key_of(target), grad)
@@ -63,7 +64,9 @@ def gradients(
             continue
         record = records[i]
         keys = [key_of(output) for output in record.outputs]
-        grads = [sums.get(key) if key in wanted else sums.pop(key) for key in keys]
+        grads = [
+            None if key in stopped else sums.get(key) if key in wanted else sums.pop(key) for key in keys
+        ]
         if record.name not in HANDING_ON:
             grads = list(map(dense, grads))
         if all(grad is None for grad in grads):

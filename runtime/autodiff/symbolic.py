@@ -9,10 +9,12 @@ def slope(x):
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from .. import nest
 from ..ir.builder import Builder, current
+from ..tensor import EagerTensor
 from .jacobian import jacobian
 from .records import GraphRecord, Record
 from .slices import dense
@@ -48,19 +50,19 @@ def gradients(
         )
     sources = nest.flatten(xs)
     stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
-    found = swept(
-        _records(builder), seeded(ys, grad_ys), list(map(known, sources)), stops=list(map(known, stops))
-    )
+    constants = {id(x._array): x for x in (*sources, *stops) if type(x) is EagerTensor}
+    records = _records(builder, constants)
+    found = swept(records, seeded(ys, grad_ys), list(map(known, sources)), stops=list(map(known, stops)))
     unconnected = choice(unconnected_gradients)
     return [filled(grad, x, unconnected) for grad, x in zip(found, sources, strict=True)]
 
 
-def _records(builder: Builder | None) -> list[Record]:
+def _records(builder: Builder | None, constants: Mapping[int, EagerTensor]) -> list[Record]:
     """All operations that the graph, and those around it, have so far."""
     if builder is None:
         return []
-    own: list[Record] = [GraphRecord(operation, builder) for operation in builder.operations]
-    return _records(builder.parent) + own
+    own: list[Record] = [GraphRecord(operation, builder, constants) for operation in builder.operations]
+    return _records(builder.parent, constants) + own
 
 
 def hessians(

@@ -123,6 +123,11 @@ class GradientTape:
     def is_persistent(self) -> bool:
         return self._persistent
 
+    @property
+    def still_records(self) -> bool:
+        """Whether it has what it needs for gradients."""
+        return self._records is not None
+
     def wants(self, inputs: Sequence[Any]) -> list[bool]:
         """Which of the inputs of an eager operation are watched, or depend on what is."""
         if self._builder is not None:
@@ -181,7 +186,12 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """What happens in the `with` block is not recorded."""
+        """What happens in the `with` block is not recorded.
+
+        Raises RuntimeError when the tape does not record.
+        """
+        if not self._recording:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self._stop()
         try:
             yield
@@ -223,6 +233,7 @@ class GradientTape:
         unconnected = choice(unconnected_gradients)
         given = nest.flatten(sources)
         flat = [_differentiable(_tensor_in(source), "source") for source in given]
+        self._read(target)
         seeds = seeded(*(nest.map_structure(_tensor_in, each) for each in (target, output_gradients)))
         found = gradients(records, seeds, [self._sought(source) for source in flat], self._watched)
         self._used()
@@ -320,6 +331,12 @@ class GradientTape:
     def _way_back(self, records: list[Record], sources: list[Any]) -> Any:
         sought = [self._sought(source) for source in sources]
         return lambda y, dy: gradients(records, [(y, dy)], sought, self._watched)
+
+    def _read(self, targets: Any) -> None:
+        """A target that is a variable is read, which watches it."""
+        for y in nest.flatten(targets):
+            if isinstance(y, Variable) and y.trainable and self._watch_accessed_variables:
+                self._watch(y)
 
     def _sought(self, source: Any) -> Any:
         """A source as the records know it; nothing that they know, if the tape does not watch it."""

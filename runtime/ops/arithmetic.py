@@ -25,7 +25,7 @@ from .casting import cast
 from .comparison import logical_or, not_equal
 from .creation import ones_like, zeros_like
 from .declare import Inputs, Name, Same, op
-from .elementwise import abs, as_real, conj, log, sign, square
+from .elementwise import abs, as_real, conj, log, log1p, reciprocal, rsqrt, sign, sqrt, square
 from .families import CURVED, FLOATS, INTEGERS, NUMERIC, REAL, SIGNED, STRINGS, Array, binary, demand
 from .selecting import choose
 from .shaping import fitted
@@ -204,6 +204,12 @@ multiply_no_nan.gradient(
         lambda: fitted(multiply_no_nan(conj(x), dy), y),
     )
 )
+# Slopes that are infinite where the function ends: zeros that `where` sends back there, for another branch, stay zeros.
+sqrt.gradient(lambda dy, y, x: multiply_no_nan(0.5 * reciprocal(conj(y)), dy))
+rsqrt.gradient(lambda dy, y, x: multiply_no_nan(-0.5 * conj(y) ** 3, dy))
+reciprocal.gradient(lambda dy, y, x: multiply_no_nan(-square(conj(y)), dy))
+log.gradient(lambda dy, y, x: multiply_no_nan(reciprocal(conj(x)), dy))
+log1p.gradient(lambda dy, y, x: multiply_no_nan(reciprocal(conj(x) + 1), dy))
 xlogy.gradient(
     lambda dy, z, x, y: (
         lambda: fitted(dy * xlogy(_is_not_zero(x), conj(y)), x),

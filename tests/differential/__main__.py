@@ -1,4 +1,4 @@
-"""`python -m differential [--record] [--classes] [-k PART] [names|expressions|examples|sweep|gradients|training]...`"""
+"""`python -m differential [--record] [--classes] [-k PART] [part]...`; without parts all of them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import agc.runtime as ours
 import answers
 import numpy as np
+import tape_programs
 import training_cases
 
 from . import examples, gradients, meant, signatures, sweep
@@ -49,6 +50,7 @@ def main(arguments: list[str]) -> int:
         signatures.write(tf)
         answers.write([expression for expression, _ in answers.read()], tf)
         training_cases.record(tf)
+        tape_programs.record(tf)
     parts = chosen.parts or list(PARTS)
     shown_results = {"differ", "other class"} if chosen.classes else {"differ"}
     return min(1, sum(report(part, PARTS[part](tf, chosen.k), shown_results) for part in parts))
@@ -84,6 +86,17 @@ def expressions(tf: Any, part: str) -> Iterator[Comparison]:
             yield Comparison(expression, result, mine, theirs)
 
 
+def tapes(tf: Any, part: str) -> Iterator[Comparison]:
+    for name, program in tape_programs.PROGRAMS.items():
+        if part in name:
+            mine, theirs = (tape_programs.answer(program, library) for library in (ours, tf))
+            same_answer = tape_programs.agree(mine, theirs)
+            result = (
+                "agree" if same_answer else "differ as meant" if name in tape_programs.DIFFERENT else "differ"
+            )
+            yield Comparison(name, result, mine, theirs)
+
+
 def training(tf: Any, part: str) -> Iterator[Comparison]:
     for name in training_cases.CASES:
         for way in training_cases.WAYS:
@@ -96,7 +109,7 @@ def training(tf: Any, part: str) -> Iterator[Comparison]:
 
 PARTS = {
     "names": names, "expressions": expressions, "examples": examples.compare, "sweep": sweep.compare,
-    "gradients": gradients.compare, "training": training,
+    "gradients": gradients.compare, "tapes": tapes, "training": training,
 }  # fmt: skip
 
 if __name__ == "__main__":
