@@ -8,8 +8,9 @@ Python counts columns of the syntax tree in bytes from 0; people and editors cou
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any
 
@@ -35,13 +36,14 @@ def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
     return Where(filename, line, start + 1, end + 1, function, source)
 
 
-def lines_of(text: str) -> list[str]:
+@functools.lru_cache(maxsize=8)  # a file is split once, not once for each of its functions
+def lines_of(text: str) -> tuple[str, ...]:
     """The lines of a program, each with its end. Python's lines do not end at a form feed, as `splitlines` has it.
 
     >>> lines_of("a\\x0c\\r\\nb")
-    ['a\\x0c\\r\\n', 'b']
+    ('a\\x0c\\r\\n', 'b')
     """
-    return re.findall(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+", text)
+    return tuple(re.findall(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+", text))
 
 
 def characters(line: str, offset: int) -> int:
@@ -102,7 +104,7 @@ _SIMPLE = (ast.Assign, ast.Expr, ast.Return)
 
 
 def _settle_block(
-    block: list[Any], ag: str, generated: Collection[str], lines: list[str], new: Collection[int]
+    block: list[Any], ag: str, generated: Collection[str], lines: Sequence[str], new: Collection[int]
 ) -> None:
     origin = None
     for statement in reversed(block):
@@ -119,7 +121,7 @@ def _settle_block(
             _settle_statement(statement, ag, lines, new)
 
 
-def _settle_statement(statement: ast.stmt, ag: str, lines: list[str], new: Collection[int]) -> None:
+def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: Collection[int]) -> None:
     """End the operators' calls in a statement on their first line, and all that goes just as far as one of them."""
     nodes = list(_walk(statement, new))
     extents = {extent_of(node) for node in nodes if operator_of(node, ag)}
@@ -145,7 +147,7 @@ def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
                 pending.append(value)
 
 
-def _end_on_first_line(node: Any, lines: list[str]) -> None:
+def _end_on_first_line(node: Any, lines: Sequence[str]) -> None:
     node.end_lineno = node.lineno
     node.end_col_offset = max(len(lines[node.lineno - 1].rstrip().encode()), node.col_offset)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dis
 import functools
-import itertools
 import os
 import sys
 import traceback
@@ -127,9 +126,42 @@ def _sites_of(code: CodeType) -> _Sites:
 def _assigned(code: CodeType) -> dict[int, str]:
     """For each instruction whose result goes straight into a variable: its offset, and the variable."""
     names = {}
-    instructions = list(dis.get_instructions(code))
-    for instruction, following in itertools.pairwise(instructions):
-        if following.opname.startswith(("STORE_FAST", "STORE_DEREF", "STORE_NAME", "STORE_GLOBAL")):
-            target = following.argval
-            names[instruction.offset] = target[0] if isinstance(target, tuple) else target
+    before = argument = 0
+    units = code.co_code
+    for at in range(0, len(units), 2):
+        number = units[at]
+        if number in _FILLING:
+            continue
+        argument = argument << 8 | units[at + 1]
+        if number == dis.EXTENDED_ARG:
+            continue
+        if number in _STORING:
+            names[before] = _STORING[number](code, argument)
+        before, argument = at, 0
     return names
+
+
+def _of_frame(code: CodeType, argument: int) -> str:
+    return str(code._varname_from_oparg(argument))  # type: ignore[attr-defined]
+
+
+def _first_of_frame(code: CodeType, argument: int) -> str:
+    """Of an instruction that stores and does something else."""
+    return _of_frame(code, argument >> 4)
+
+
+def _by_name(code: CodeType, argument: int) -> str:
+    return code.co_names[argument]
+
+
+_HOW = {
+    "STORE_FAST": _of_frame,
+    "STORE_DEREF": _of_frame,
+    "STORE_FAST_STORE_FAST": _first_of_frame,
+    "STORE_FAST_LOAD_FAST": _first_of_frame,
+    "STORE_NAME": _by_name,
+    "STORE_GLOBAL": _by_name,
+}
+_STORING = {dis.opmap[name]: how for name, how in _HOW.items() if name in dis.opmap}
+_FILLING = frozenset({dis.opmap[name] for name in ("CACHE",) if name in dis.opmap})
+"""What stands between instructions and does nothing."""

@@ -1,0 +1,233 @@
+"""Long programs: the work for each operation is the same whatever the length, and nothing recurses along them.
+
+Work is counted, not timed: by the calls of Python functions. From n to 2n pieces it grows by the work for n of them;
+from 2n to 4n by twice that, where it grows evenly. (Where it grew with the square, by four times that.)
+"""
+
+import sys
+
+import agc.runtime as tf
+import pytest
+from agc.runtime.execute import Plan, interpret
+from agc.runtime.ir.parse import parse
+from agc.runtime.ir.text import show
+from agc.runtime.ir.verify import verify
+
+X = tf.constant(0.5)
+SHORT = 16  # blocks nested this deep are functions of their own in a plan
+
+
+def calls_of(job):
+    """How many Python functions a job calls, and its result."""
+    count = 0
+
+    def note(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        result = job()
+    finally:
+        sys.setprofile(before)
+    return count, result
+
+
+def written(tmp_path, count, lines, end="return x"):
+    """A function of so many pieces, in a file of its own."""
+    body = "".join(lines.format(i=i) for i in range(count))
+    path = tmp_path / f"pieces_{count}.py"
+    path.write_text(f"def f(x):\n{body}    {end}\n")
+    names = {}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    return names["f"]
+
+
+def straight(tmp_path, count):
+    return written(tmp_path, count, "    x = x * 1.5 + {i}\n")
+
+
+def many_ifs(tmp_path, count):
+    return written(tmp_path, count, "    if x > {i}:\n        x = x - 1\n    else:\n        x = x + 1.5\n")
+
+
+def elif_chain(tmp_path, count):
+    return written(tmp_path, count, "    if x > {i}:\n        return x - {i}\n")
+
+
+def functions(tmp_path, count):
+    """As many functions in one file, each called once."""
+    text = "".join(f"def g{i}(x):\n    return x - 1.0 if x > {i} else x\n" for i in range(count))
+    text += "def f(x):\n" + "".join(f"    x = g{i}(x)\n" for i in range(count)) + "    return x\n"
+    path = tmp_path / f"functions_{count}.py"
+    path.write_text(text)
+    names = {}
+    exec(compile(text, str(path), "exec"), names)
+    return names["f"]
+
+
+def unrolled(tmp_path, count):
+    def f(x):
+        for i in range(count):
+            x = x * 1.5 + float(i)
+        return x
+
+    return f
+
+
+def calls(tmp_path, count):
+    g = tf.function(lambda x: x * 2 + 1)
+
+    def f(x):
+        for _ in range(count):
+            x = g(x)
+        return x
+
+    return f
+
+
+def conds(tmp_path, count):
+    def f(x):
+        for _ in range(count):
+            x = tf.cond(x > 0, lambda: x - 1.0, lambda: x + 1.5)  # noqa: B023
+        return x
+
+    return f
+
+
+def loops(tmp_path, count):
+    def f(x):
+        for _ in range(count):
+            (x,) = tf.while_loop(lambda x: x < 3.0, lambda x: (x + 1.0,), (x,))
+        return x
+
+    return f
+
+
+def variables(tmp_path, count):
+    state = [tf.Variable(float(i)) for i in range(count)]
+
+    def f(x):
+        for v in state:
+            x = x + v
+        for v in state:
+            v.assign_add(1.0)
+        return x
+
+    return f
+
+
+def made_inside(tmp_path, count):
+    state = []
+
+    def f(x):
+        if not state:
+            state.extend([tf.Variable(tf.random.normal([2]) * x) for _ in range(count)])
+        return x + 1
+
+    return f
+
+
+def results(tmp_path, count):
+    def f(x):
+        return {f"y{i}": x + float(i) for i in range(count)}
+
+    return f
+
+
+def array(tmp_path, count):
+    def f(x):
+        written = tf.TensorArray(tf.float32, count)
+        for i in range(count):
+            written = written.write(i, x * float(i))
+        return written.stack()
+
+    return f
+
+
+PROGRAMS = (
+    straight, many_ifs, elif_chain, functions, unrolled, calls, conds, loops, variables, made_inside, results, array,
+)  # fmt: skip
+
+
+def gradient(function):
+    with tf.GradientTape() as tape:
+        tape.watch(X)
+        y = function(X)
+    return tape.gradient(y, X)
+
+
+def work(python_function):
+    """Calls for each step from the source to gradients."""
+    counts = {}
+
+    def step(name, job):
+        counts[name], result = calls_of(job)
+        return result
+
+    function = tf.function(python_function)
+    step("first call", lambda: function(X))
+    step("second call", lambda: function(X))
+    step("third call", lambda: function(X))
+    concrete = function.get_concrete_function(X)
+    graph = concrete.graph
+    text = step("print", lambda: show(graph))
+    step("parse", lambda: parse(text))
+    step("verify", lambda: verify(graph))
+    step("names", lambda: [operation.name for operation in graph.get_operations()])
+    step("as_graph_def", lambda: str(graph.as_graph_def()))
+    step("plan", lambda: Plan(graph))
+    step("interpret", lambda: interpret(graph, [X._array, *concrete.variables]))
+    step("gradient of a call", lambda: gradient(function))
+    step("gradient in a graph", lambda: tf.function(gradient)(python_function))
+    step("gradient of eager code", lambda: gradient(python_function))
+    return counts
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_work_grows_with_the_length(program, tmp_path):
+    work(program(tmp_path, 2))  # what is done once
+    short, middle, long = (work(program(tmp_path, size)) for size in (SHORT, 2 * SHORT, 4 * SHORT))
+    for step, least in short.items():
+        once, twice = middle[step] - least, long[step] - middle[step]
+        assert twice <= 2.3 * max(once, 0) + 60, f"{step}: {least}, {middle[step]}, {long[step]} calls"
+
+
+def test_ten_thousand_operations():
+    length = 5_000
+
+    @tf.function
+    def f(x):
+        y = x
+        for _ in range(length):
+            y = y * 0.5 + 1.0
+        return y
+
+    assert float(f(X)) == 2.0
+    graph = f.get_concrete_function(X).graph
+    assert len(graph.operations) == 2 * length
+    text = show(graph)
+    verify(parse(text))
+    assert float(gradient(f)) == 0.0
+
+
+def test_ten_thousand_eager_operations_under_a_tape():
+    def f(x):
+        for _ in range(5_000):
+            x = x * 1.0 + 1.0
+        return x
+
+    assert float(gradient(f)) == 1.0
+
+
+def test_a_thousand_arguments_results_and_variables():
+    state = [tf.Variable(float(i)) for i in range(1_000)]
+
+    @tf.function
+    def f(xs):
+        return [x + v for x, v in zip(xs, state, strict=True)]
+
+    xs = [tf.constant(1.0)] * 1_000
+    for _ in range(3):
+        assert [float(y) for y in f(xs)] == [1.0 + i for i in range(1_000)]
