@@ -1,7 +1,7 @@
 """Running graphs. An executor makes a function of a graph: from the inputs' values to the outputs'.
 
 >>> sorted(EXECUTORS)
-['interpret', 'plan']
+['interpret', 'native', 'plan']
 """
 
 from __future__ import annotations
@@ -27,7 +27,20 @@ def _planned(graph: Graph) -> Runner:
     return Plan(fuse.run(optimise(graph))).run
 
 
-EXECUTORS: dict[str, Callable[[Graph], Runner]] = {"plan": _planned, "interpret": _interpreted}
+def _native(graph: Graph) -> Runner:
+    from ..native import Native  # which needs a compiler that is not always installed
+
+    return Native(graph).run
+
+
+EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
+    "plan": _planned,
+    "interpret": _interpreted,
+    "native": _native,
+}
 """The executors by name."""
 
-__all__ = ["EXECUTORS", "Plan", "Runner", "interpret"]
+COMPLETE = ("interpret", "plan")
+"""Those that run every graph."""
+
+__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret"]

@@ -46,6 +46,7 @@ class Emitter:
         self._loops = 0
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
+        self.reasons: list[Any] = []  # why what was written cannot be used
 
     # Numbers
 
@@ -176,6 +177,11 @@ class Emitter:
             self.call(
                 "llvm.memcpy.p0.p0.i64", ir().VoidType(), target, source, self.word(size), integer(1)(0)
             )
+
+    def clear(self, target: Register, size: int) -> None:
+        """Fill bytes with zeros."""
+        arguments = [target, integer(8)(0), self.word(size), integer(1)(0)]
+        self.call("llvm.memset.p0.i64", ir().VoidType(), *arguments)
 
     # Loops and branches
 

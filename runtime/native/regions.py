@@ -26,7 +26,7 @@ from .emitter import UNROLLED, Emitter
 from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar
 from .registry import ELEMENTWISE, LOWERINGS, RefusedError, Site
 from .support import CannotCompileError, Reason
-from .types import COMPILED, Element, Register
+from .types import COMPILED, Element, Register, constant
 
 CHEAP = 2
 """What costs no more than so many additions is computed again, rather than stored and read."""
@@ -43,7 +43,6 @@ class Region:
     def __init__(self, e: Emitter, graph: Graph, inputs: Sequence[Node]) -> None:
         self.e = e
         self.graph = graph
-        self.reasons: list[Reason] = []
         self._nodes: dict[Operand, Node] = {}
         self._users: dict[Operand, list[Any]] = defaultdict(list)
         self._done: set[Any] = set()
@@ -67,7 +66,8 @@ class Region:
             try:
                 results = self._lowered(operation, nodes)
             except RefusedError as refusal:
-                raise CannotCompileError([Reason(operation, str(refusal))]) from None
+                self.e.reasons.append(Reason(operation, str(refusal)))
+                results = [_nothing(operation, value) for value in operation.outputs]
             for value, node in zip(operation.outputs, results, strict=True):
                 self._bind(value, node)
             if len(results) == 1 and results[0].is_lazy:
@@ -126,8 +126,9 @@ class Region:
         found = self._nodes.get(operand)
         if found is None:
             assert isinstance(operand, Constant), operand
-            if operand.dtype not in COMPILED:
-                raise CannotCompileError([Reason(self.graph.operations[0], "strings are not compiled")])
+            if operand.dtype not in COMPILED:  # of use only for what is not compiled, such as a message
+                found = self._nodes[operand] = Node(operand.dtype, operand.shape)
+                return found
             found = self._nodes[operand] = Known(operand.value)
             found = found if found.shape else self._settled_known(found, operand)
         return found
@@ -333,6 +334,20 @@ class Region:
             if target is not None:
                 self.stored(node, target)
 
+    def own(self, operation: Operation, node: Node) -> Buffer:
+        """A buffer with a node's elements that an operation may replace: its own where nobody reads it again."""
+        found = self.stored(node)
+        if found.is_own and self.is_last_read(operation, node):
+            return found
+        return self.stored(node, Buffer.new(self.e, node.dtype, node.shape))
+
+    def zeros(self, dtype: dtypes.DType, shape: tuple[int, ...]) -> Buffer:
+        """A new buffer of zeros."""
+        where = Buffer.new(self.e, dtype, shape)
+        if where.size:
+            self.e.clear(where.address, where.bytes)
+        return where
+
     # Regions within
 
     @contextmanager
@@ -353,3 +368,12 @@ class Region:
     def is_last_read(self, operation: Operation, node: Node) -> bool:
         """Whether nobody reads a node once this operation has."""
         return not any(reader is not operation and self._is_open(reader) for reader in self._readers[node])
+
+
+def _nothing(operation: Operation, value: Value) -> Node:
+    """What stands for the result of an operation that was refused, so that the others can be looked at."""
+    if not isinstance(value.spec, Spec) or value.dtype not in COMPILED or value.shape is None:
+        raise CannotCompileError([Reason(operation, f"{value.spec} is not compiled")])
+    shape = tuple(size or 0 for size in value.shape)
+    number = Scalar(value.dtype, constant(value.dtype, 0))
+    return Mapped(value.dtype, shape, [], lambda e, index: number.value, cost=0) if shape else number

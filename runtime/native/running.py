@@ -15,62 +15,111 @@ import numpy as np
 
 from ..execute.plan import Plan
 from ..ir.graph import Graph
-from ..ir.specs import RefSpec, Spec
+from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import engine
-from .support import CannotCompileError, Reason
+from .support import CannotCompileError, CompilationError, NeverRunsError
 
 _MOST_SHAPES = 64
 
-Compiled = Callable[[list[Any]], Sequence[Any]]
+Compiled = Callable[[list[Any]], Any]
+
+_FAILED = object()
 
 
 class Native:
-    """A graph, compiled when it is first run with some shapes; `CannotCompileError` where that is not possible."""
+    """A graph, compiled for each combination of shapes that it is run with.
+
+    Where that is not possible, `run` raises CompilationError with the reasons.
+    """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._plan: Plan | None = None
-        self._compiled: dict[Any, Compiled] = {}
-        self._references = [i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)]
+        self._code: dict[Any, Compiled] = {}
+        self._assigned: list[int] = []
+        self._variables = [i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)]
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
-        """The outputs for the values of the inputs."""
-        arrays = self._arrays(arguments)
-        key = tuple([array.shape for array in arrays])
-        compiled = self._compiled.get(key)
-        if compiled is None:
-            compiled = self.compiled(arrays)
-        return compiled(arrays)
+        """The outputs for the values of the inputs; variables are assigned when all else is done."""
+        try:
+            results = self._run(arguments)
+        except NeverRunsError:
+            return self.fail(arguments)
+        except CannotCompileError as refusal:
+            raise refused(self.graph, refusal) from None
+        return self.fail(arguments) if results is _FAILED else results
 
-    def _arrays(self, arguments: Sequence[Any]) -> list[Any]:
-        return [argument if type(argument) is np.ndarray else np.asarray(argument) for argument in arguments]
+    def _run(self, arguments: Sequence[Any]) -> Any:
+        arrays = list(arguments)
+        for i in self._variables:
+            arrays[i] = arguments[i]._array
+        if len(set(map(id, (arguments[i] for i in self._variables)))) < len(self._variables):
+            return _FAILED  # one variable under two names: the plan knows in which order they change
+        code = self._code.get(tuple([np.shape(array) for array in arrays]))
+        if code is None:
+            code = self.compiled(arrays)
+        results = code(arrays)
+        if not self._assigned or results is _FAILED:
+            return results
+        count = len(self.graph.outputs)
+        for i, array in zip(self._assigned, results[count:], strict=True):
+            arguments[i]._array = array
+        return results[:count]
 
     def compiled(self, arrays: Sequence[Any]) -> Compiled:
         """The code for inputs like these."""
+        shapes = tuple([np.shape(array) for array in arrays])
+        graph, self._assigned = prepared(self.graph)
         specs = [
-            Spec(value.dtype, array.shape) for value, array in zip(self.graph.inputs, arrays, strict=True)
+            Spec(value.dtype, shape) if isinstance(value.spec, Spec) else value.spec
+            for value, shape in zip(graph.inputs, shapes, strict=True)
         ]
-        made = compile(self.graph, specs, self._ordered, self.fail)
-        if len(self._compiled) >= _MOST_SHAPES:
-            self._compiled.pop(next(iter(self._compiled)))
-        self._compiled[tuple([array.shape for array in arrays])] = made
-        return made
+        code = compile(graph, specs, self._ordered, _failed)
+        if len(self._code) >= _MOST_SHAPES:
+            self._code.pop(next(iter(self._code)))
+        self._code[shapes] = code
+        return code
 
-    def _ordered(self, arguments: list[Any]) -> Sequence[Any]:
-        """Run inputs that are not as the code wants them: of another order in memory, or of other shapes."""
-        arrays = [
-            np.require(np.asarray(argument), value.dtype.numpy, ["C", "A"]).view(np.ndarray)
-            for argument, value in zip(arguments, self.graph.inputs, strict=True)
+    def _ordered(self, arrays: list[Any]) -> Any:
+        """Run inputs that are not as the code wants them, such as views of other arrays."""
+        plain = [
+            np.require(np.asarray(array), _dtype(value), ["C", "A"]).view(np.ndarray)
+            for array, value in zip(arrays, self.graph.inputs, strict=True)
         ]
-        if all(given is array for given, array in zip(arguments, arrays, strict=True)):
-            return self.fail(arguments)
-        return self.run(arrays)
+        if all(given is array for given, array in zip(arrays, plain, strict=True)):
+            return _FAILED
+        return self._code[tuple([array.shape for array in plain])](plain)
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the plan, which raises the error that the native code has met."""
         if self._plan is None:
             self._plan = Plan(self.graph)
         return self._plan.run(arguments)
+
+
+def _failed(arrays: list[Any]) -> Any:
+    return _FAILED
+
+
+def _dtype(value: Any) -> Any:
+    spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
+    return spec.dtype.numpy
+
+
+def prepared(graph: Graph) -> tuple[Graph, list[int]]:
+    """The graph as it is compiled, and the numbers of the inputs whose last values follow its outputs."""
+    from .variables import without_variables
+
+    for value in graph.inputs:
+        if isinstance(value.spec, ArraySpec):
+            raise CannotCompileError([f"`{value.name}` is a TensorArray, or a list"])
+    return without_variables(graph)
+
+
+def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
+    """The error for a graph that was to be compiled by all means."""
+    fix = "leave these operations out of the function, or take jit_compile=None, which compiles where it can"
+    return CompilationError(graph.name, refusal.reasons, fix)
 
 
 def compile(
@@ -84,19 +133,19 @@ def compile(
     It calls `mismatch` with a list that it cannot read as it is, and `failed` where a check fails. Raises
     `CannotCompileError` with the reasons.
     """
-    from .entry import declare_symbols, entry
-
     why = engine.missing()
     if why is not None:
-        raise CannotCompileError([Reason(graph.operations[0], why)] if graph.operations else [])
+        raise CannotCompileError([why])
+    from .entry import declare_symbols, entry
+
     declare_symbols()
     unit = lowered(graph, specs)
     return entry(unit, engine.Code(engine.assembled(unit.text())), mismatch, failed)
 
 
 def lowered(graph: Graph, specs: Sequence[Any]) -> Any:
-    """The unit of a graph for inputs of these specs."""
-    from . import branches, casts, creating, elements, gemm, loops, reductions, shaping  # noqa: F401  (they enter rows)
+    """The unit of a graph without variables for inputs of these specs."""
+    from . import rows  # noqa: F401  (the table of operations is filled)
     from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit

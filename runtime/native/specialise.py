@@ -21,7 +21,7 @@ from ..errors import OpError
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.refusing import OF_COMPUTING
-from .support import CannotCompileError, Reason
+from .support import CannotCompileError, NeverRunsError, Reason
 
 LARGEST_FOLDED = 4096
 """Elements that a result may have which is computed while compiling."""
@@ -168,7 +168,7 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
     try:
         specs = operation.op.infer(inputs, operation.attrs)
     except (OpError, *OF_COMPUTING) as error:
-        raise CannotCompileError([Reason(operation, f"it is refused: {error}")]) from error
+        raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
     return specs if isinstance(specs, tuple) else (specs,)
 
 

@@ -19,6 +19,7 @@ from ..ir.specs import RefSpec, Spec
 from .emitter import Emitter
 from .nodes import Buffer, Node, Scalar
 from .regions import Region
+from .support import CannotCompileError
 from .types import Register, integer, ir, pointer
 
 _EMBEDDED = 1024
@@ -89,6 +90,8 @@ class Unit:
         self._define_interrupted()
         e = Emitter(self.module, self.kernel)
         self._write(e)
+        if e.reasons:
+            raise CannotCompileError(e.reasons)
         e.finish()
         self.is_long = e.work > _LONG or any(operation.type == "while" for operation in graph.walk())
 

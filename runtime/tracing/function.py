@@ -373,15 +373,18 @@ def function(
         autograph: whether to convert Python's control flow.
         reduce_retracing: trace with unknown dimensions when calls differ in shapes only (also spelled
             `experimental_relax_shapes`).
-        jit_compile: None or False; there is no native compiler (also spelled `experimental_compile`).
+        jit_compile: True compiles to native code at the first call with each combination of shapes, and raises an
+            error with the reasons where that is not possible (also spelled `experimental_compile`).
         experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
         experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect; of the
             attributes only TensorFlow's.
-        experimental_executor: "plan" (the graph as straight-line Python) or "interpret" (step by step).
+        experimental_executor: "plan" (the graph as straight-line Python), "interpret" (step by step) or "native",
+            which is `jit_compile=True`.
         max_traces: so many kinds of calls may be traced; one more is a RuntimeError that says what differs. None
             sets no limit. Of the graphs, the 1,000 that were used last are kept.
 
-    Raises ValueError for `jit_compile=True` and unknown options, TypeError for a bad signature.
+    Raises ValueError for `jit_compile=True` without the extra `[jit]` and for unknown options, TypeError for a bad
+    signature.
 
     >>> from agc.runtime import constant
     >>> @function

@@ -1,8 +1,7 @@
 """What `function` was asked for, checked.
 
->>> Options.checked(jit_compile=True)
-Traceback (most recent call last):
-ValueError: jit_compile=True needs a native compiler, and none is available
+>>> Options.checked(jit_compile=True).executor
+'native'
 """
 
 from __future__ import annotations
@@ -45,7 +44,9 @@ class Options(NamedTuple):
     ) -> Options:
         """The options. Raises ValueError or TypeError for what has no meaning."""
         if jit_compile:
-            raise ValueError("jit_compile=True needs a native compiler, and none is available")
+            executor = "native"
+        if executor == "native":
+            _demand_compiler()
         if executor not in EXECUTORS:
             raise ValueError(f"experimental_executor must be one of {', '.join(EXECUTORS)}, not {executor!r}")
         if implements is not None and not isinstance(implements, str):
@@ -59,3 +60,11 @@ class Options(NamedTuple):
             raise TypeError(f"input_signature must be either a tuple or a list, got {type(input_signature)}.")
         chosen = api.options_of(True, features).features
         return Options(input_signature, bool(autograph), reduce_retracing, chosen, executor, max_traces)
+
+
+def _demand_compiler() -> None:
+    from ..native import missing
+
+    why = missing()
+    if why is not None:
+        raise ValueError(f"jit_compile=True needs a native compiler: {why}")

@@ -369,7 +369,7 @@ class TestErrors:
 
     @pytest.mark.parametrize(
         "options",
-        [{"jit_compile": True}, {"experimental_executor": "gpu"}],
+        [{"experimental_executor": "gpu"}, {"max_traces": 0}],
     )
     def test_what_is_not_supported_is_refused(self, options):
         with pytest.raises(ValueError):

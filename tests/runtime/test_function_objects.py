@@ -195,7 +195,6 @@ class TestOptions:
                 "blah is not supported by tf.function as an attribute",
             ),
             ({"experimental_implements": 3}, TypeError, "experimental_implements must be a string"),
-            ({"experimental_compile": True}, ValueError, "jit_compile=True"),
             (
                 {"input_signature": tf.TensorSpec([None])},
                 TypeError,

@@ -9,14 +9,14 @@ import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
-from agc.runtime.execute import EXECUTORS, Plan
+from agc.runtime.execute import COMPLETE, EXECUTORS, Plan
 from agc.runtime.ir.graph import Graph, Operation, Origin
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.specs import Spec
 from agc.runtime.ops.declare import REGISTRY, Input, Name, op
 
 
-@pytest.fixture(params=sorted(EXECUTORS))
+@pytest.fixture(params=COMPLETE)
 def executor(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

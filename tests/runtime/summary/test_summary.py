@@ -14,7 +14,7 @@ import zlib
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute import EXECUTORS
+from agc.runtime.execute import COMPLETE
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto import event_pb2
 from tensorboard.util import tensor_util
@@ -153,7 +153,7 @@ def test_sounds_are_wav_files(writer, tmp_path):
     assert np.frombuffer(data[0, 0][-6:], "<i2").tolist() == [0, 32767, -32767]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("executor", COMPLETE)
 def test_functions_write_each_time_they_run(writer, tmp_path, executor):
     step = tf.Variable(9)
 

@@ -1,0 +1,112 @@
+"""`jit_compile=True`: what it gives, what it refuses and how it fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime import native
+from agc.runtime.native import engine
+
+
+def test_it_computes_the_same() -> None:
+    @tf.function(jit_compile=True)
+    def power(x: Any, n: Any) -> Any:
+        result = tf.ones_like(x)
+        for _ in tf.range(n):
+            result *= x
+        return result
+
+    assert power(tf.constant([2.0, 3.0]), tf.constant(3)).numpy().tolist() == [8.0, 27.0]
+
+
+def test_each_combination_of_shapes_is_compiled() -> None:
+    total = tf.function(lambda x: tf.reduce_sum(x), input_signature=[tf.TensorSpec([None])], jit_compile=True)
+    assert [float(total(tf.ones([size]))) for size in (0, 1, 5, 5, 1)] == [0.0, 1.0, 5.0, 5.0, 1.0]
+
+
+def test_variables_are_assigned_when_all_went_well() -> None:
+    v, w = tf.Variable(1.0), tf.Variable([1.0, 2.0])
+
+    @tf.function(jit_compile=True)
+    def step(x: Any, n: Any) -> Any:
+        for i in tf.range(n):
+            if i % 2 == 0:
+                v.assign_add(x)
+            w.assign(w * v)
+        return v + 1.0
+
+    assert float(step(2.0, tf.constant(3))) == 6.0
+    assert float(v) == 5.0
+    assert w.numpy().tolist() == [45.0, 90.0]
+
+
+def test_a_failure_is_that_of_the_plan_with_the_users_line() -> None:
+    @tf.function(jit_compile=True)
+    def quotient(x: Any, y: Any) -> Any:
+        return x // y
+
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"division by zero(.|\n)*test_asking.py:\d+, in quotient"
+    ):
+        quotient(tf.constant([1, 2]), tf.constant([0, 1]))
+
+
+def test_every_operation_that_cannot_be_compiled_is_named() -> None:
+    @tf.function(jit_compile=True)
+    def ranked(x: Any) -> Any:
+        tf.print(x)
+        return tf.sort(x)
+
+    with pytest.raises(native.CompilationError) as caught:
+        ranked(tf.constant([3, 1]))
+    assert [reason.partition(" in ")[2] for reason in caught.value.reasons] == [
+        "ranked: print: there is no native code for it",
+        "ranked: sort: there is no native code for it",
+    ]
+
+
+def test_a_shape_that_depends_on_values_is_refused() -> None:
+    where = tf.function(lambda x: tf.where(x), jit_compile=True)
+    with pytest.raises(native.CompilationError, match="depends on values"):
+        where(tf.constant([True, False]))
+
+
+def test_without_a_compiler_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "missing", lambda: f"llvmlite is not installed: {engine.INSTALL}")
+    monkeypatch.setattr(native, "missing", engine.missing)
+    with pytest.raises(
+        ValueError, match=r"jit_compile=True needs a native compiler: .*pip install 'agc-autograph\[jit\]'"
+    ):
+        tf.function(lambda x: x, jit_compile=True)
+
+
+def test_inputs_of_any_order_in_memory() -> None:
+    @tf.function(jit_compile=True)
+    def double(x: Any) -> Any:
+        return x + x
+
+    array = np.arange(12, dtype=np.float64).reshape(3, 4)
+    for view in (array.T, array[::2, 1::2], np.broadcast_to(array[0], (3, 4)), array.astype(">f8"), array):
+        concrete = double.get_concrete_function(tf.TensorSpec(view.shape, tf.float64))
+        (found,) = concrete.runner([view])
+        np.testing.assert_array_equal(found, view + view)
+
+
+def test_threads_call_at_the_same_time() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    @tf.function(jit_compile=True)
+    def summed(x: Any, n: Any) -> Any:
+        total = tf.zeros_like(x)
+        for _ in tf.range(n):
+            total += x
+        return total
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(
+            pool.map(lambda i: summed(tf.fill([100], float(i)), tf.constant(50)).numpy()[7], range(40))
+        )
+    assert found == [50.0 * i for i in range(40)]
