@@ -1,8 +1,9 @@
-"""Why a gradient is None or zero: the operations from a source to a target, and the place where the way is cut.
+"""Why a gradient is None or zero: the operations from a source to a target, the place where the way is cut, and a fix.
 
 the gradient of <tensor, shape ()> with respect to <tensor, shape ()> is None
   square          train.py:4, in loss        float32[]
   cast            train.py:5, in loss        int32[]      cut: int32 has no derivatives
+                  fix: compute with floating-point numbers from here on
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import EagerTensor, Tensor
+from ..ir.builder import current
+from ..tensor import EagerTensor, SymbolicTensor, Tensor
 from ..variable import Variable
 from .records import Key, Record, carries_gradient, key_of
 from .slices import dense
@@ -22,25 +24,44 @@ Step = tuple[Record, Any]
 """An operation, and the result of it by which the way goes on."""
 
 
+JUMPS = frozenset({"ceil", "floor", "rint", "round"})
+CHOICES = frozenset({"argmax", "argmin", "argsort"})
+COMPARISONS = frozenset({"equal", "greater", "greater_equal", "less", "less_equal", "not_equal"})
+
+UNSEEN = """\
+After the last line nothing is recorded that leads to the target. What cuts the way there, and a fix:
+  NumPy or Python numbers, as in x.numpy(), np.sin(x), float(x): use the functions of tf
+  tape.stop_recording(), or the end of the `with` block: compute the target where the tape records
+  another tensor of the same name: ask for the gradient of the one that was computed from these lines"""
+
+
 def explained(
-    records: Sequence[Record], seed: tuple[Any, Any], source: Any, is_watched: bool, since: Mapping[Key, int]
+    records: Sequence[Record], seed: tuple[Any, Any], source: Any, unwatched: str, since: Mapping[Key, int]
 ) -> str:
-    """The text."""
+    """The text; `unwatched` says why the tape does not watch the source, and is empty if it does."""
     target = seed[0]
-    head = f"the gradient of {_named(target)} with respect to {_named(source)}"
-    if not is_watched:
-        return f"{head} is None: {_unwatched(source)}"
+    head = heading(target, source)
+    if unwatched:
+        return f"{head} is None: {unwatched}"
     if key_of(target) == key_of(source):
         return f"{head} is that of a tensor by itself: one"
     arrivals = _arrivals(records, source, since.get(key_of(source), 0))
     if not arrivals:
-        return f"{head} is None: no operation that the tape recorded reads the source"
+        return f"{head} is None: no operation that the tape recorded reads the source{_of_no_use(records, source)}"
     way = _way(arrivals, key_of(target))
     if way is None:
+        made = f"; the target is a result of {_made_by(records, target) or 'none'}"
         return "\n".join(
-            [f"{head} is None: no recorded operations lead from the one to the other", *_ends(arrivals)]
+            [
+                f"{head} is None: no recorded operations lead from the one to the other{made}",
+                *_ends(arrivals),
+            ]
         )
     return _along(head, way, records, seed, source, since)
+
+
+def heading(target: Any, source: Any) -> str:
+    return f"the gradient of {_named(target)} with respect to {_named(source)}"
 
 
 def _named(x: Any) -> str:
@@ -48,13 +69,43 @@ def _named(x: Any) -> str:
     return f"<{kind}, {x.dtype.name}, shape {x.shape}>"
 
 
-def _unwatched(source: Any) -> str:
+def out_of_reach(x: Any) -> bool:
+    """Whether a tensor belongs to the graph of a function that is not being traced."""
+    builder = current()
+    while isinstance(x, SymbolicTensor) and builder is not None and builder is not x._builder:
+        builder = builder.parent
+    return isinstance(x, SymbolicTensor) and builder is None
+
+
+def why_unwatched(source: Any, accessed_variables: bool) -> str:
+    """What to do for a source that a tape does not watch."""
     if not carries_gradient(source):
-        return f"{source.dtype.name} has no derivatives"
-    if isinstance(source, Variable):
-        why = "it was not read while the tape recorded" if source.trainable else "it is not trainable"
-        return f"the tape does not watch the variable: {why}. tape.watch(variable) makes it do so"
-    return "the tape does not watch the tensor. Call tape.watch(tensor) before computing with it"
+        return f"{source.dtype.name} has no derivatives. Fix: make it of floating-point numbers"
+    if not isinstance(source, Variable):
+        return (
+            "the tape does not watch the tensor. Fix: call tape.watch(tensor) before computing with it; if the name "
+            "was given to another tensor since, as in `x = x + 1`, ask for the one that was computed with"
+        )
+    why = "it was not read while the tape recorded"
+    if not source.trainable:
+        why = "it is not trainable"
+    elif not accessed_variables:
+        why = "the tape was made with watch_accessed_variables=False"
+    return f"the tape does not watch the variable: {why}. Fix: tape.watch(variable) makes it do so"
+
+
+def _made_by(records: Sequence[Record], x: Any) -> str:
+    """Which recorded operation a tensor is the result of."""
+    for record in records:
+        if any(key_of(y) == key_of(x) for y in record.outputs):
+            where = f" ({record.origin})" if record.origin else ""
+            return f"`{record.name}`{where}"
+    return ""
+
+
+def _of_no_use(records: Sequence[Record], source: Any) -> str:
+    made = _made_by(records, source)
+    return f". It is a result of {made}: ask for what the target was computed from" if made else ""
 
 
 def _arrivals(records: Sequence[Record], source: Any, start: int) -> dict[Key, tuple[Step, Key]]:
@@ -91,14 +142,10 @@ def _ends(arrivals: Mapping[Key, tuple[Step, Key]]) -> list[str]:
     lines = []
     for _, y in cuts or last:
         way = _way(arrivals, key_of(y)) or []
-        lines += [_line(*step, note=_cut(*step)) for step in way] + [""]
-    if not cuts:
-        lines.append(
-            "The last lines are where the recorded operations end. What is computed from their results with NumPy, "
-            "from Python numbers, while the tape does not record, or through a variable that they are assigned to, "
-            "is not recorded."
-        )
-    return lines
+        for step in way:
+            lines += _lines(*step, note=_cut(*step))
+        lines.append("")
+    return lines[:-1] if cuts else [*lines, UNSEEN]
 
 
 def _along(
@@ -116,7 +163,7 @@ def _along(
     for place, (record, y) in enumerate(way):
         is_cut = _is_nothing(found[place]) and not _is_nothing(found[place + 1])
         note = _cut(record, y) or f"its derivative is {_state(found[place])} here" if is_cut else ""
-        lines.append(_line(record, y, note))
+        lines += _lines(record, y, note)
     return "\n".join([f"{head} is {_state(found[0])}", *lines])
 
 
@@ -130,17 +177,37 @@ def _state(grad: Any) -> str:
 
 def _cut(record: Record, y: Any) -> str:
     """Why nothing comes back through an operation; empty where something may."""
-    if record.op is not None and record.op.has_no_gradient is not None:
-        return record.op.has_no_gradient
     if record.name == "stop_gradient":
         return "stop_gradient makes it a constant"
+    if record.op is not None and record.op.has_no_gradient is not None:
+        return record.op.has_no_gradient
     if not carries_gradient(y):
         return f"{y.dtype.name if isinstance(y, Tensor) else 'it'} has no derivatives"
     return ""
 
 
-def _line(record: Record, y: Any, note: str) -> str:
+def _fix(record: Record, y: Any) -> str:
+    name = record.name
+    if name == "stop_gradient":
+        return "leave it away where the gradient is wanted"
+    if name.startswith(("assign", "scatter_variable")):
+        return (
+            "compute with the tensor that is assigned, or ask for the gradient with respect to the variable"
+        )
+    if name in JUMPS:
+        return f"tf.grad_pass_through(tf.{name}) hands gradients on as if nothing were rounded"
+    if name in CHOICES:
+        return "weigh all elements with tf.nn.softmax in place of choosing one"
+    if name in COMPARISONS:
+        return "tf.sigmoid of the difference changes by degrees"
+    if not carries_gradient(y):
+        return "compute with floating-point numbers here"
+    return "look at its inputs: it is flat there, or multiplied by zero later"
+
+
+def _lines(record: Record, y: Any, note: str) -> list[str]:
     kind = f"{y.dtype.name}{y.shape}" if isinstance(y, Tensor) else str(y.spec)
     name = record.name or "a function"
     where = record.origin or ""
-    return f"  {name:<16} {kind:<20} {where!s}{f'    cut: {note}' if note else ''}".rstrip()
+    line = f"  {name:<16} {kind:<20} {where!s}{f'    cut: {note}' if note else ''}".rstrip()
+    return [line, f"  {'':<16} fix: {_fix(record, y)}"] if note else [line]

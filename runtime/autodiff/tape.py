@@ -250,16 +250,21 @@ class GradientTape:
         >>> with GradientTape() as tape:
         ...     y = x * x
         >>> print(tape.explain(y, x).partition(": ")[2])
-        the tape does not watch the tensor. Call tape.watch(tensor) before computing with it
+        the tape does not watch the tensor. Fix: call tape.watch(tensor) before computing with it; ...
         """
-        from .explaining import explained
+        from .explaining import explained, heading, out_of_reach, why_unwatched
 
         if self._records is None:
             raise RuntimeError("explain() comes before gradient(), unless the tape is persistent")
         with recording_by([]):
             y, x = known(_tensor_in(target)), known(_tensor_in(source))
-            seed = y, ones_like(y)
-            return explained(self._records, seed, x, key_of(x) in self._tracked, self._watched)
+            if out_of_reach(y) or out_of_reach(x):
+                return (
+                    f"{heading(y, x)} is None: a tensor of the graph of another function has no value outside of it. "
+                    "Fix: return it from that function, and use what the call gives"
+                )
+            unwatched = "" if key_of(x) in self._tracked else why_unwatched(x, self._watch_accessed_variables)
+            return explained(self._records, (y, ones_like(y)), x, unwatched, self._watched)
 
     def jacobian(
         self,

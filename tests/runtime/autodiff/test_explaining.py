@@ -30,23 +30,26 @@ def test_a_way_that_is_open() -> None:
 
 def test_integers() -> None:
     head, square, cast, *_ = explained(lambda x: tf.cast(tf.cast(x * x, tf.int32), tf.float32))
-    assert head.endswith("is None: no recorded operations lead from the one to the other")
+    assert head.endswith(
+        "is None: no recorded operations lead from the one to the other; the target is a result of none"
+    )
     assert square.split()[0] == "multiply"
     assert cast.endswith("cut: int32 has no derivatives")
 
 
 def test_stop_gradient() -> None:
-    head, square, stop, add = explained(lambda x: tf.stop_gradient(tf.square(x)) + 1.0)
+    head, square, stop, fix, add = explained(lambda x: tf.stop_gradient(tf.square(x)) + 1.0)
     assert head.endswith("is None")
     assert "cut" not in square + add
-    assert "cut: " in stop
+    assert "cut: stop_gradient makes it a constant" in stop and "fix: leave it away" in fix
 
 
 def test_zero() -> None:
-    head, negative, relu, double = explained(lambda x: tf.nn.relu(-x) * 2.0)
+    head, negative, relu, fix, double = explained(lambda x: tf.nn.relu(-x) * 2.0)
     assert head.endswith("is zero")
     assert relu.endswith("cut: its derivative is zero here")
     assert "cut" not in negative + double
+    assert "fix: look at its inputs" in fix
 
 
 def test_what_is_not_watched() -> None:
@@ -64,7 +67,7 @@ def test_what_is_not_watched() -> None:
 def test_numpy_ends_the_way() -> None:
     lines = explained(lambda x: tf.constant((x * x).numpy()) * 2.0)
     assert lines[1].split()[0] == "multiply"
-    assert "with NumPy" in lines[-1]
+    assert "  NumPy or Python numbers, as in x.numpy(), np.sin(x), float(x): use the functions of tf" in lines
 
 
 def test_assigned_to_a_variable() -> None:
@@ -112,3 +115,91 @@ def test_a_used_tape() -> None:
     tape.gradient(y, x)
     with pytest.raises(RuntimeError, match="before gradient"):
         tape.explain(y, x)
+
+
+V = tf.Variable(3.0)
+
+
+def an_index(tape: Any) -> Any:
+    return V, tf.cast(tf.argmax(tf.stack([V, 2.0])), tf.float32)
+
+
+def a_comparison(tape: Any) -> Any:
+    return V, tf.reduce_mean(tf.cast(V > 1.0, tf.float32))
+
+
+def a_python_number(tape: Any) -> Any:
+    return V, tf.constant(float(V * 2.0)) * 2.0
+
+
+def a_tape_that_is_stopped(tape: Any) -> Any:
+    half = V * 0.5
+    with tape.stop_recording():
+        return V, half * 2.0
+
+
+def a_rounded_number_in_a_function(tape: Any) -> Any:
+    return V, tf.function(lambda: tf.round(V * 2.0) * 3.0)()
+
+
+def a_source_that_comes_later(tape: Any) -> Any:
+    y = V * 2.0
+    return tf.identity(V), y
+
+
+def a_name_for_another_tensor(tape: Any) -> Any:
+    x = tf.constant(2.0)
+    tape.watch(x)
+    y = x * x
+    x = tf.constant(3.0)
+    return x, y
+
+
+def a_tensor_of_another_function(tape: Any) -> Any:
+    kept = []
+    tf.function(lambda x: kept.append(x * V) or x)(tf.constant(1.0))
+    return V, kept[0]
+
+
+def an_assignment(tape: Any) -> Any:
+    w = tf.Variable(0.0)
+    w.assign(V * V)
+    return V, w * 2.0
+
+
+@pytest.mark.parametrize(
+    ("mistake", "cut", "fix"),
+    [
+        (an_index, "cut: int64 has no derivatives", "fix: weigh all elements with tf.nn.softmax"),
+        (a_comparison, "cut: bool has no derivatives", "fix: tf.sigmoid of the difference"),
+        (a_python_number, "multiply", "float(x): use the functions of tf"),
+        (a_tape_that_is_stopped, "multiply", "compute the target where the tape records"),
+        (a_rounded_number_in_a_function, "cut: it is constant but for jumps", "fix: tf.grad_pass_through(tf.round)"),
+        (a_source_that_comes_later, "a result of `identity`", "ask for what the target was computed from"),
+        (a_name_for_another_tensor, "does not watch the tensor", "Fix: call tape.watch(tensor)"),
+        (a_tensor_of_another_function, "the graph of another function", "Fix: return it from that function"),
+        (an_assignment, "cut: what a variable is assigned", "fix: compute with the tensor that is assigned"),
+    ],
+)  # fmt: skip
+def test_each_mistake_is_named_with_its_place_and_a_fix(mistake: Any, cut: str, fix: str) -> None:
+    with tf.GradientTape(persistent=True) as tape:
+        source, target = mistake(tape)
+    text = tape.explain(target, source)
+    assert cut in text and fix in text
+    assert f"in {mistake.__name__}" in text or "function" in text or "watch" in text
+
+
+def test_a_target_outside_of_the_block() -> None:
+    with tf.GradientTape(persistent=True) as tape:
+        y = V * 2.0
+    text = tape.explain(y * 3.0, V)
+    assert (
+        "multiply" in text
+        and "the end of the `with` block: compute the target where the tape records" in text
+    )
+
+
+def test_a_tape_that_watches_no_variables() -> None:
+    with tf.GradientTape(watch_accessed_variables=False, persistent=True) as tape:
+        y = V * 2.0
+    assert "watch_accessed_variables=False. Fix: tape.watch(variable)" in tape.explain(y, V)
