@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.graph import Graph, Operation
+from ..ir.specs import ArraySpec
+from . import arrays
 from .emitter import UNROLLED, Emitter
 from .loops import Place
 from .nodes import Buffer, Node, Scalar
@@ -79,6 +81,8 @@ def _given(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[
         found = region.readable(node)
         if isinstance(found, Buffer) and found.is_own and not region.is_last_read(operation, node):
             found = Buffer(found.dtype, found.shape, found.address)
+        if not region.is_last_read(operation, node):
+            found = arrays.shared(found)
         given.append(found)
     region.leave(operation, nodes)
     return given
@@ -93,15 +97,18 @@ def _joined(
 ) -> list[Node]:
     e = region.e
     behind = e.block("behind")
-    meetings: list[Meeting] = []
+    meetings: list[Meeting | arrays.Meeting] = []
     lowered: list[tuple[object, Region, list[Node]]] = []
     for block, graph in zip(blocks, graphs, strict=True):
         with region.inside(), e.into(block):
             inner = region.inner(graph, inputs)
             results = [inner.settled(node) for node in inner.run()]
             lowered.append((e.b.block, inner, results))
-    for outcomes in zip(*[results for _, _, results in lowered], strict=True):
-        meetings.append(Meeting(e, outcomes[0], _common(outcomes)))
+    for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
+        if isinstance(value.spec, ArraySpec):
+            meetings.append(arrays.Meeting(e, value.spec, outcomes))
+        else:
+            meetings.append(Meeting(e, outcomes[0], _common(outcomes)))
     for end, inner, results in lowered:
         with e.into(end):
             for meeting, node in zip(meetings, results, strict=True):

@@ -41,6 +41,7 @@ class Emitter:
         self._noted: Register = None
         self._stack_used = 0
         self._owned: list[Register] = []
+        self._growing: list[Register] = []
         self._groups: list[Any] = []
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
@@ -127,6 +128,20 @@ class Emitter:
         self._owned.append(made)
         return made
 
+    def held(self, size: int | None) -> Register:
+        """A slot with the address of so many bytes; of none yet, for memory that grows by `realloc`."""
+        slot = self.slot(pointer())
+        if size is None:
+            self.at_start(slot, ir().Constant(pointer(), None))
+            self._growing.append(slot)
+        else:
+            self.at_start(slot, self.buffer(size))
+        return slot
+
+    def at_start(self, slot: Register, value: Register) -> None:
+        """Give a slot its value before anything else runs."""
+        self._top.store(value, slot)
+
     def host(self, name: str) -> Register:
         """The address of something of the host: it is written into a table when the code is loaded."""
         table = self.module.host
@@ -182,6 +197,14 @@ class Emitter:
         """Fill bytes with zeros."""
         arguments = [target, integer(8)(0), self.word(size), integer(1)(0)]
         self.call("llvm.memset.p0.i64", ir().VoidType(), *arguments)
+
+    def copy_some(self, target: Register, source: Register, size: Register) -> None:
+        """Copy so many bytes as there turn out to be."""
+        self.call("llvm.memcpy.p0.p0.i64", ir().VoidType(), target, source, size, integer(1)(0))
+
+    def clear_some(self, target: Register, size: Register) -> None:
+        """Fill so many bytes with zeros."""
+        self.call("llvm.memset.p0.i64", ir().VoidType(), target, integer(8)(0), size, integer(1)(0))
 
     # Loops and branches
 
@@ -314,6 +337,8 @@ class Emitter:
             code.add_incoming(integer(32)(number), block)
         for made in self._owned:
             self.call("free", ir().VoidType(), made)
+        for slot in self._growing:
+            self.call("free", ir().VoidType(), self.b.load(slot, typ=pointer()))
         self.b.ret(code)
 
 

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir.graph import Graph, Operation
+from ..ir.specs import ArraySpec
+from . import arrays
 from .emitter import INTERRUPTED, UNROLLED, Emitter
 from .nodes import Buffer, Known, Node, Scalar
 from .regions import Region
@@ -84,10 +86,12 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     count = len(operation.outputs)
     replaced = _replaced(body, count)
     state = [
-        _entered(region, operation, node, bool(node.shape) and stays)
-        for node, stays in zip(nodes, replaced, strict=False)
+        arrays.entered(region, operation, node, value.spec)
+        if isinstance(value.spec, ArraySpec)
+        else _entered(region, operation, node, bool(node.shape) and stays)
+        for node, stays, value in zip(nodes, replaced, operation.outputs, strict=False)
     ]
-    invariants = [region.readable(node) for node in nodes[count:]]
+    invariants = [arrays.shared(region.readable(node)) for node in nodes[count:]]
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
     e.b.store(e.word(0), rounds)
@@ -97,7 +101,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
         now = [place.read(e) for place in state]
         number = e.b.load(rounds, typ=integer(64))
         _leave_after(e, operation, number, behind)
-        (go,) = region.inner(test, [*now, *invariants]).run()
+        (go,) = region.inner(test, [*map(arrays.shared, now), *invariants]).run()
         e.b.cbranch(region.register(go), inside, behind)
         with e.into(inside):
             before = e.work
@@ -152,6 +156,8 @@ def _step(
     for place, node, old, other in zip(state, results, now, others, strict=True):
         if isinstance(place, Place):
             place.write(e, inner.scalar(node).value)
+        elif isinstance(place, arrays.Kept):
+            place.write(e, node, state)
         elif other is not None:
             found = inner.stored(node)
             if found is old:

@@ -1,6 +1,7 @@
 """The files whose rules make up the table of operations; importing this fills it."""
 
 from . import (
+    arrays,
     branches,
     casts,
     checks,
@@ -14,6 +15,7 @@ from . import (
 )
 
 __all__ = [
+    "arrays",
     "branches",
     "casts",
     "checks",

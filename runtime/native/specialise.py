@@ -21,6 +21,7 @@ from ..errors import OpError
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.refusing import OF_COMPUTING
+from .lengths import of_both, readers_first, sized
 from .support import CannotCompileError, NeverRunsError, Reason
 
 LARGEST_FOLDED = 4096
@@ -39,7 +40,7 @@ def _region(graph: Graph, arguments: Sequence[Operand]) -> Graph:
     writer = _Writer()
     outputs = writer.inlined(graph, arguments)
     inputs = [operand for operand in arguments if isinstance(operand, Value)]
-    return Graph(graph.name, inputs, writer.operations, outputs)
+    return Graph(graph.name, inputs, readers_first(writer.operations), outputs)
 
 
 class _Writer:
@@ -58,7 +59,7 @@ class _Writer:
         return [known.get(operand, operand) for operand in graph.outputs]
 
     def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
-        specs = _inferred(operation, inputs)
+        specs = sized(operation, inputs, _inferred(operation, inputs))
         folded = _folded(operation, inputs, specs)
         if folded is not None:
             return folded
@@ -215,15 +216,15 @@ def _met(operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
     if one == other:
         return one
     if isinstance(one, ArraySpec) and isinstance(other, ArraySpec):
-        return one if other.covers(one) else other
+        return of_both(one.element if other.element.covers(one.element) else other.element, one, other)
     raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
 
 
 def _settled(operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
     if one == other:
         return one
-    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.covers(other):
-        return other
+    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.element.covers(other.element):
+        return of_both(other.element, one, other)
     name = operation.outputs[place].name
     reason = f"`{name}` changes its shape in the loop: {one} becomes {other}"
     raise CannotCompileError([Reason(operation, reason)])
