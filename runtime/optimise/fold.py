@@ -22,13 +22,10 @@ from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
 from ..shapes import num_elements
 from .options import Options
-from .rewrite import Substitution, Walk, are_same, reading, with_parts
+from .rewrite import GIVEN, Substitution, Walk, are_same, reading, with_parts
 
 MOST = 1 << 16
 """Bytes that a result may have in any case."""
-
-_GIVEN = {"cond": 1, "switch": 1, "while": 0}
-"""Where the operands begin that regions are given."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -62,7 +59,7 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
 def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
     """The operation, with what is known in its regions. A callee may have other callers: it is told nothing."""
     changes = len(operation.outputs) if operation.op.name == "while" else 0
-    first = _GIVEN.get(operation.op.name)
+    first = GIVEN.get(operation.op.name)
     regions = []
     for region in operation.regions:
         if first is None:

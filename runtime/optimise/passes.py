@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..ir.graph import Graph
-from . import fold, inline, prune
+from . import branches, common, fold, inline, invariant, laws, loops, prune
 from .options import Options
 
 Run = Callable[[Graph, Options], Graph]
@@ -37,4 +37,9 @@ PASSES: tuple[Pass, ...] = (
     Pass("inline", inline.run, "function_optimization", frozenset({"call", "custom_gradient"})),
     Pass("prune", prune.run, "disable_model_pruning"),
     Pass("fold", fold.run, "constant_folding"),
+    Pass("laws", laws.run, "arithmetic_optimization", laws.TYPES),
+    Pass("branches", branches.run, "loop_optimization", frozenset({"cond", "switch"})),
+    Pass("loops", loops.run, "loop_optimization", frozenset({"while"})),
+    Pass("invariant", invariant.run, "loop_optimization", frozenset({"while"})),
+    Pass("common", common.run, "arithmetic_optimization"),
 )  # fmt: skip

@@ -6,6 +6,7 @@ from ..config import optimizer
 from ..ir.graph import Graph
 from .options import Options
 from .passes import PASSES
+from .separate import separated
 
 ROUNDS = 2
 
@@ -19,6 +20,7 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
+    graph = separated(graph)
     for _ in range(ROUNDS):
         before = graph
         graph = _round(graph, chosen, after)

@@ -21,17 +21,13 @@ from collections.abc import Iterable, Sequence
 
 from ..ir.graph import Graph, Operand, Operation, Value
 from .options import Options
-from .rewrite import are_same, copied, with_parts
-
-_FIRST = {"cond": 1, "switch": 1, "while": 0}
-"""Where the operands begin that the regions are given."""
+from .rewrite import GIVEN, are_same, with_parts
 
 
 def run(graph: Graph, options: Options) -> Graph:
     if not any(operation.regions for operation in graph.operations):
         return _straight(graph)
-    done: dict[Graph, Graph] = {}
-    return _pruned(graph, done)
+    return _pruned(graph, {})
 
 
 def _straight(graph: Graph) -> Graph:
@@ -44,32 +40,15 @@ def _straight(graph: Graph) -> Graph:
 def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:
     """A graph that is not a region; `done` has the callees."""
     if graph not in done:
-        try:
-            needs = _Needs(graph, done)
-        except _SharedError:
-            needs = _Needs(unshared(graph), done)
-        done[graph] = needs.kept(needs.graph)
+        needs = _Needs(graph, done)
+        done[graph] = needs.kept(graph)
     return done[graph]
-
-
-class _SharedError(Exception):
-    """A value belongs to two regions: so it is made by two operations."""
-
-
-def unshared(graph: Graph) -> Graph:
-    """The same graph, whose regions have values of their own."""
-    operations = []
-    for operation in graph.operations:
-        owned = list(map(copied, operation.regions)) if operation.op.name in _FIRST else ()
-        operations.append(with_parts(operation, regions=owned) if owned else operation)
-    return Graph(graph.name, graph.inputs, tuple(operations), graph.outputs)
 
 
 class _Needs:
     """Which values and operations of a graph and its regions are needed."""
 
     def __init__(self, graph: Graph, done: dict[Graph, Graph]) -> None:
-        self.graph = graph
         self.done = done
         self.values: set[Operand] = set(graph.outputs)
         self.operations: set[Operation] = set()
@@ -82,14 +61,10 @@ class _Needs:
     def _collect(self, graph: Graph) -> None:
         for operation in graph.operations:
             for number, value in enumerate(operation.outputs):
-                if value in self._made:
-                    raise _SharedError
                 self._made[value] = operation, number
-            if operation.op.name in _FIRST:
+            if operation.op.name in GIVEN:
                 for region in operation.regions:
                     for number, value in enumerate(region.inputs):
-                        if value in self._given:
-                            raise _SharedError
                         self._given[value] = operation, number
                     self._collect(region)
             if operation.stateful:
@@ -108,7 +83,7 @@ class _Needs:
             if made is not None:
                 operation, number = made
                 self._keep(operation)
-                if operation.op.name in _FIRST:
+                if operation.op.name in GIVEN:
                     self._want_result(operation, number)
                 continue
             given = self._given.get(value)
@@ -121,7 +96,7 @@ class _Needs:
         self.operations.add(operation)
         if operation.op.name == "while":
             self._want(operation.regions[0].outputs)
-        elif operation.op.name in _FIRST:
+        elif operation.op.name in GIVEN:
             self._want(operation.inputs[:1])
         else:
             self._want(operation.inputs)
@@ -139,7 +114,7 @@ class _Needs:
         if operation.op.name == "while" and number < len(operation.outputs):
             self._want_state(operation, number)
         else:
-            self._want([operation.inputs[number + _FIRST[operation.op.name]]])
+            self._want([operation.inputs[number + GIVEN[operation.op.name]]])
 
     def kept(
         self, graph: Graph, inputs: Sequence[Value] | None = None, outputs: Sequence[Operand] | None = None
@@ -159,14 +134,14 @@ class _Needs:
         """What is needed of an operation that is."""
         if not operation.regions:
             return operation
-        if operation.op.name not in _FIRST:
+        if operation.op.name not in GIVEN:
             regions = [_pruned(region, self.done) for region in operation.regions]
             same = are_same(regions, operation.regions)
             return operation if same else with_parts(operation, regions=regions)
         return self._structure(operation)
 
     def _structure(self, operation: Operation) -> Operation:
-        first = _FIRST[operation.op.name]
+        first = GIVEN[operation.op.name]
         given = range(len(operation.inputs) - first)
         columns = zip(*(region.inputs for region in operation.regions), strict=True)
         read = [not self.values.isdisjoint(column) for column in columns]

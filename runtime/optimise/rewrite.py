@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, Spec
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 Substitution = dict[Operand, Operand]
 """What stands for values of a graph from now on."""
+
+
+GIVEN = {"cond": 1, "switch": 1, "while": 0}
+"""Where the operands begin that the regions of these operations are given, one to one."""
 
 
 def with_parts(
@@ -82,11 +86,6 @@ def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
     return len(some) == len(others) and all(map(is_, some, others))
 
 
-def makers(graph: Graph) -> dict[Operand, Operation]:
-    """For each value that an operation of the graph gives, that operation."""
-    return {value: operation for operation in graph.operations for value in operation.outputs}
-
-
 def fits(new: Operand, old: Value) -> bool:
     """Whether `new` may stand for `old` wherever that is read: as much is known of it."""
     return old.spec == new.spec or old.spec.covers(new.spec)
@@ -100,9 +99,11 @@ Rule = Callable[[Operation, "Walk"], Found]
 class Walk:
     """One way through a graph, in the order of its operations.
 
-    Attributes: `known`, the substitution so far; `operations`, those of the new graph; `made`, for each of
-    their results the operation.
+    Attributes: `known`, the substitution so far; `operations`, those of the new graph; `current`, the operation
+    that a rule looks at, which the rule may exchange for another one with the same results.
     """
+
+    current: Operation
 
     def __init__(self, graph: Graph, known: Substitution | None = None) -> None:
         self.graph = graph
@@ -110,16 +111,21 @@ class Walk:
         self.operations: list[Operation] = []
         self._made: dict[Operand, Operation] = {}
         self._seen = 0
-        self._origin: Operation | None = None
         self.is_changed = False
+
+    def makers(self) -> dict[Operand, Operation]:
+        """For each value that an operation of the new graph gives, that operation."""
+        made, operations = self._made, self.operations
+        for number in range(self._seen, len(operations)):
+            operation = operations[number]
+            for value in operation.outputs:
+                made[value] = operation
+        self._seen = len(operations)
+        return made
 
     def maker(self, operand: Operand) -> Operation | None:
         """The operation of the new graph that gives `operand`; None for inputs and constants."""
-        for operation in self.operations[self._seen :]:
-            for value in operation.outputs:
-                self._made[value] = operation
-        self._seen = len(self.operations)
-        return self._made.get(operand)
+        return self.makers().get(operand)
 
     def run(self, rules: Mapping[str, Rule], enter: Enter | None = None) -> Graph:
         """The graph after the rules, by type of operation. `enter` says how regions are walked."""
@@ -132,11 +138,12 @@ class Walk:
                 current = enter(current, self)
             rule = rules.get(current.op.name)
             if rule is not None:
-                self._origin = current
+                self.current = current
                 found = rule(current, self)
                 if found is not None:
                     self.replace(operation.outputs, found)
                     continue
+                current = self.current
             kept.append(current)
             if current is not operation:
                 self.is_changed = True
@@ -164,17 +171,12 @@ class Walk:
         op: Op,
         inputs: Sequence[Operand],
         attrs: Mapping[str, Any] | None = None,
-        name: str | None = None,
-        like: Operation | None = None,
-    ) -> Operand:
+    ) -> Value:
         """A new operation with one result, in the place and of the origin of the one that is being looked at."""
-        origin = like or self._origin
-        assert origin is not None
+        origin = self.current
         given = op._usual_attributes if attrs is None else attrs
         spec: Spec = op.infer(list(inputs), given)
-        if name is None:
-            name = origin.outputs[0].name
-        value = Value(name, spec)
+        value = Value(origin.outputs[0].name, spec)
         if op.known is not None:
             value.elements = op.known(*op.grouped(list(inputs)), **given)
         self.operations.append(
@@ -188,26 +190,22 @@ Enter = Callable[[Operation, Walk], Operation]
 """An operation with its regions walked over."""
 
 
-def everywhere(rules: Mapping[str, Rule]) -> Callable[[Graph], Graph]:
-    """A pass that goes by the rules in a graph and all regions, those of callees too."""
-
-    def run(graph: Graph) -> Graph:
-        done: dict[Graph, Graph] = {}
-
-        def visit(graph: Graph) -> Graph:
-            if graph not in done:
-                done[graph] = Walk(graph).run(rules, enter)
-            return done[graph]
-
-        def enter(operation: Operation, walk: Walk) -> Operation:
-            regions = tuple(map(visit, operation.regions))
-            same = are_same(regions, operation.regions)
-            return operation if same else with_parts(operation, regions=regions)
-
-        return visit(graph)
-
-    return run
+def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation:
+    """The operation, whose regions are what `visit` makes of them."""
+    regions = list(map(visit, operation.regions))
+    return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
 
 
-def is_constant(operand: Operand) -> bool:
-    return type(operand) is Constant
+def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
+    """The graph after the rules, which go for its regions and callees too."""
+    done: dict[Graph, Graph] = {}
+
+    def visit(graph: Graph) -> Graph:
+        if graph not in done:
+            done[graph] = Walk(graph).run(rules, enter)
+        return done[graph]
+
+    def enter(operation: Operation, walk: Walk) -> Operation:
+        return visiting(visit, operation)
+
+    return visit(graph)

@@ -1,0 +1,119 @@
+"""Take the branch that is known, and no branch where all do the same.
+
+    y = cond true, x                                t = multiply x, 2.0
+      then x
+        t = multiply x, 2.0             ==>
+        yield t
+      else x
+        yield x
+
+In a branch the predicate is known. A result that all branches get from the surroundings is that value; one that is
+true in the first branch and false in the second is the predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from . import keys
+from .options import Options
+from .rewrite import GIVEN, Substitution, Walk, are_same, fits, read_as, reading, with_parts
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return _Branches().visit(graph)
+
+
+class _Branches:
+    def __init__(self) -> None:
+        self.done: dict[Graph, Graph] = {}
+
+    def visit(self, graph: Graph) -> Graph:
+        if graph not in self.done:
+            self.done[graph] = self.walked(graph, {})
+        return self.done[graph]
+
+    def walked(self, graph: Graph, known: Substitution) -> Graph:
+        walk = Walk(graph, known)
+        walk.is_changed = bool(known)
+        self.write(graph.operations, walk)
+        return walk.finish()
+
+    def write(self, operations: Sequence[Operation], walk: Walk) -> None:
+        """Put operations at the end of the walk's; those of branches that are taken for sure in their places."""
+        for operation in operations:
+            current = reading(operation, walk.known)
+            if operation.op.name in ("cond", "switch"):
+                chosen = _chosen(current)
+                if chosen is not None:
+                    self.take(operation, chosen, current.inputs[1:], walk)
+                    continue
+                current = self.inside(current)
+                _join(operation, current, walk)
+            elif operation.regions:
+                regions = list(map(self.visit, current.regions))
+                if not are_same(regions, current.regions):
+                    current = with_parts(current, regions=regions)
+            walk.operations.append(current)
+            walk.is_changed |= current is not operation
+
+    def take(self, operation: Operation, chosen: Graph, arguments: Sequence[Operand], walk: Walk) -> None:
+        walk.known.update(zip(chosen.inputs, arguments, strict=True))
+        self.write(chosen.live_operations(), walk)
+        walk.replace(operation.outputs, read_as(chosen.outputs, walk.known))
+
+    def inside(self, operation: Operation) -> Operation:
+        """The operation, whose branches know what led to them."""
+        regions = []
+        for number, region in enumerate(operation.regions):
+            known: Substitution = {}
+            if operation.op.name == "cond" and type(operation.inputs[0]) is Value:
+                for value, operand in zip(region.inputs, operation.inputs[1:], strict=True):
+                    if operand is operation.inputs[0]:
+                        known[value] = Constant(np.array(number == 0))
+            regions.append(self.walked(region, known))
+        return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+
+
+def _chosen(operation: Operation) -> Graph | None:
+    """The branch that is taken for sure."""
+    regions = operation.regions
+    selector = operation.inputs[0]
+    if type(selector) is Constant and selector.shape == ():
+        if operation.op.name == "cond":
+            return regions[0] if selector.value else regions[1]
+        number = int(selector.value)
+        return regions[number] if 0 <= number < len(regions) else regions[-1]
+    return regions[0] if len(regions) == 1 else None
+
+
+def _join(operation: Operation, current: Operation, walk: Walk) -> None:
+    """Let what all branches agree on stand for the results."""
+    first = GIVEN[operation.op.name]
+    given: list[Substitution] = [
+        dict(zip(region.inputs, current.inputs[first:], strict=True)) for region in current.regions
+    ]
+    for number, result in enumerate(operation.outputs):
+        yielded = [region.outputs[number] for region in current.regions]
+        outside: list[Any] = [outer.get(operand) for outer, operand in zip(given, yielded, strict=True)]
+        agreed: Operand | None = None
+        if all(type(operand) is Constant for operand in yielded):
+            if len({keys.of_constant(operand) for operand in yielded}) == 1:  # type: ignore[arg-type]
+                agreed = yielded[0]
+            elif operation.op.name == "cond" and _are_true_and_false(yielded):
+                agreed = current.inputs[0]
+        elif all(operand is not None and operand is outside[0] for operand in outside):
+            agreed = outside[0]
+        if agreed is not None and fits(agreed, result):
+            walk.replace([result], [agreed])
+
+
+def _are_true_and_false(operands: Sequence[Operand]) -> bool:
+    then, orelse = [operand.value for operand in operands]
+    if then is None or orelse is None or then.dtype != bool or then.shape or orelse.shape:
+        return False
+    return bool(then) and not bool(orelse)

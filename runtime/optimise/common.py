@@ -1,0 +1,220 @@
+"""Compute once what is computed several times.
+
+    a = multiply x, y                               a = multiply x, y
+    b = multiply x, y                               s = add a, a
+    s = add a, b                            ==>     z = cond p, s, a
+    z = cond p, s, x, y                               then s, a
+      then s, x, y                                      u = subtract s, a
+        t = multiply x, y                               yield u
+        u = subtract s, t                             ...
+        yield u
+      ...
+
+What the surroundings of a region have computed is given to it. A variable is read once for all reads between which
+nothing can have changed it. Operations with effects are all kept, and so are those that make lists, whose owners
+change them in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.specs import Spec
+from . import keys
+from .options import Options
+from .rewrite import GIVEN, Substitution, are_same, fits, read_as, reading, twin, visiting, with_parts
+
+_HARMLESS = frozenset({"read_variable", "is_initialized", "assert", "print", "check_numerics"})
+"""Operations with effects, or that see those of others, but change no variable."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    done: dict[Graph, Graph] = {}
+
+    def callee(graph: Graph) -> Graph:
+        if graph not in done:
+            done[graph] = _Common(callee).graph(graph, _Scope(None))
+        return done[graph]
+
+    return callee(graph)
+
+
+class _Scope:
+    """A graph on the way, inside of the region's surroundings."""
+
+    def __init__(self, parent: _Scope | None, given: _Given | None = None) -> None:
+        self.parent = parent
+        self.given = given
+        self.own: list[Hashable] = []  # the keys that were found here
+        self.firsts: list[Hashable] = []
+
+
+class _Given:
+    """What the regions of one operation are given: what they are now, and more if they want it."""
+
+    def __init__(self, operation: Operation) -> None:
+        first = GIVEN[operation.op.name]
+        state = len(operation.outputs) if operation.op.name == "while" else 0
+        self.inner: dict[Operand, list[Value]] = {}
+        for number, operand in enumerate(operation.inputs[first:]):
+            if number >= state and type(operand) is not Constant:
+                self.inner.setdefault(operand, [region.inputs[number] for region in operation.regions])
+        self.count = len(operation.regions)
+        self.region = 0  # the one that is being looked at
+        self.more: list[Value] = []
+
+    def value(self, outer: Value) -> Value:
+        """The input of the region that stands for a value of the surroundings."""
+        if outer not in self.inner:
+            self.inner[outer] = [twin(outer) for _ in range(self.count)]
+            self.more.append(outer)
+        return self.inner[outer][self.region]
+
+
+Seen = tuple[Operation, _Scope]
+"""An operation, and where it stands."""
+
+
+class _Common:
+    """One walk over a graph and its regions. `names` has what inputs of regions stand for outside."""
+
+    def __init__(self, callee: Callable[[Graph], Graph]) -> None:
+        self.callee = callee
+        self.names: dict[Operand, Operand] = {}
+        self.seen: dict[Hashable, Seen] = {}
+        self.firsts: dict[
+            Hashable, Seen | None
+        ] = {}  # the only one with this type and operand; None once there are more
+        self.constants: dict[Hashable, Constant] = {}
+        self.attributes: dict[int, Hashable] = {}
+
+    def graph(self, graph: Graph, scope: _Scope) -> Graph:
+        known: Substitution = {}
+        kept: list[Operation] = []
+        reads: dict[Operand, Value] = {}
+        is_changed = False
+        for operation in graph.operations:
+            current = reading(operation, known) if known else operation
+            if operation.regions:
+                current = self.structure(current, scope)
+            elif not operation.stateful:
+                found = self.found(current, scope)
+                if found is not None:
+                    known.update(zip(operation.outputs, found, strict=True))
+                    is_changed = True
+                    continue
+            elif operation.op.name == "read_variable":
+                before = reads.setdefault(current.inputs[0], operation.outputs[0])
+                if before is not operation.outputs[0]:
+                    known[operation.outputs[0]] = before
+                    is_changed = True
+                    continue
+            if operation.stateful and operation.op.name not in _HARMLESS:
+                reads.clear()
+            kept.append(current)
+            is_changed |= current is not operation
+        for key in scope.own:
+            del self.seen[key]
+        for key in scope.firsts:
+            del self.firsts[key]
+        if not is_changed:
+            return graph
+        return Graph(graph.name, graph.inputs, tuple(kept), read_as(graph.outputs, known))
+
+    def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
+        """What gives the same as the operation; None for the first of its kind."""
+        if not self.may_be_common(operation, scope):
+            return None
+        key = self.key(operation)
+        seen = self.seen.get(key)
+        if seen is None:
+            self.keep(key, operation, scope)
+            return None
+        first, home = seen
+        if not all(map(fits, first.outputs, operation.outputs)):
+            return None
+        return [self.brought(value, home, scope) for value in first.outputs]
+
+    def may_be_common(self, operation: Operation, scope: _Scope) -> bool:
+        """Whether there was an operation of this type with the same first operand: else the whole key can wait."""
+        for value in operation.outputs:
+            if type(value.spec) is not Spec:
+                return False
+        operand: Operand | None = None
+        for operand in operation.inputs:
+            if type(operand) is Value:
+                break
+        rough = (operation.op, None if type(operand) is Constant else self.names.get(operand, operand))  # type: ignore[arg-type]
+        before = self.firsts.setdefault(rough, (operation, scope))
+        if before is None:
+            return True
+        if before[0] is operation:
+            scope.firsts.append(rough)
+            return False
+        self.firsts[rough] = None
+        self.keep(self.key(before[0]), *before)
+        return True
+
+    def keep(self, key: Hashable, operation: Operation, scope: _Scope) -> None:
+        self.seen[key] = operation, scope
+        scope.own.append(key)
+
+    def key(self, operation: Operation) -> Hashable:
+        names = self.names
+        operands = [self.constant(x) if type(x) is Constant else names.get(x, x) for x in operation.inputs]
+        attrs = operation.attrs
+        if not attrs:
+            return (operation.op, *operands)
+        known = self.attributes.get(id(attrs))
+        if known is None:
+            known = self.attributes[id(attrs)] = keys.of_attributes(attrs)
+        return (operation.op, known, *operands)
+
+    def constant(self, constant: Constant) -> Constant:
+        return self.constants.setdefault(keys.of_constant(constant), constant)
+
+    def brought(self, value: Value, home: _Scope, scope: _Scope) -> Value:
+        """The value of an outer graph, given to the regions on the way."""
+        way = []
+        while scope is not home:
+            assert scope.given is not None and scope.parent is not None
+            way.append(scope.given)
+            scope = scope.parent
+        for given in reversed(way):
+            inner = given.value(value)
+            self.names[inner] = self.names.get(value, value)
+            value = inner
+        return value
+
+    def structure(self, operation: Operation, scope: _Scope) -> Operation:
+        if operation.op.name not in GIVEN:
+            return visiting(self.callee, operation)
+        given = _Given(operation)
+        first = GIVEN[operation.op.name]
+        state = len(operation.outputs) if operation.op.name == "while" else 0
+        regions = []
+        for number, region in enumerate(operation.regions):
+            given.region = number
+            for inner, outer in zip(region.inputs[state:], operation.inputs[first + state :], strict=True):
+                self.names[inner] = (
+                    self.constant(outer) if type(outer) is Constant else self.names.get(outer, outer)
+                )
+            regions.append(self.graph(region, _Scope(scope, given)))
+        return _given_more(operation, regions, given)
+
+
+def _given_more(operation: Operation, regions: list[Graph], given: _Given) -> Operation:
+    """The operation, with more for its regions at the end."""
+    if not given.more:
+        return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+    wider = [
+        Graph(
+            region.name,
+            (*region.inputs, *(given.inner[outer][number] for outer in given.more)),
+            region.operations,
+            region.outputs,
+        )
+        for number, region in enumerate(regions)
+    ]
+    return with_parts(operation, [*operation.inputs, *given.more], wider)

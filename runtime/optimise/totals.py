@@ -1,0 +1,66 @@
+"""Operations that cannot fail, whatever the values are: these alone may run where the program would not run them.
+
+Integers cannot be divided by anything, indices can be out of range, shapes that are not known may not fit: so an
+operation is total by its type, and by what the graph knows of the shapes that it is given.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Operand, Operation
+from ..ir.specs import Spec
+from ..ops.families import Elementwise
+from ..shapes import is_static, num_elements
+
+PARTIAL = frozenset({"floordiv", "floormod", "truncatediv", "truncatemod", "pow"})
+"""Elementwise operations that refuse some integers."""
+
+TOTAL = frozenset({
+    "broadcast_to", "cast", "complex", "concat", "expand_dims", "fill", "identity", "matmul", "ones", "ones_like",
+    "rank", "reduce_all", "reduce_any", "reduce_mean", "reduce_prod", "reduce_sum", "relu", "reshape", "shape",
+    "size", "squeeze", "stack", "stop_gradient", "transpose", "matrix_transpose", "where", "zeros", "zeros_like",
+})  # fmt: skip
+"""Others that compute something of every value, once their shapes fit."""
+
+MEASURES = frozenset(
+    {"shape", "size", "rank", "identity", "stop_gradient", "zeros_like", "ones_like", "relu"}
+)
+"""Those that take any shape."""
+
+
+def is_total(operation: Operation) -> bool:
+    """Whether an operation gives a result for all values of its operands."""
+    if operation.stateful or operation.regions:
+        return False
+    op = operation.op
+    operands = operation.inputs
+    specs = [operand.spec for operand in operands]
+    if not all(isinstance(spec, Spec) and spec.dtype.kind != "S" for spec in specs):
+        return False
+    if isinstance(op, Elementwise):
+        if op.name in PARTIAL and not all(spec.dtype.is_floating for spec in specs):  # type: ignore[union-attr]
+            return False
+        return _fit(operands)
+    if op.name not in TOTAL:
+        return False
+    return op.name in MEASURES or _are_known(operation)
+
+
+def _fit(operands: tuple[Operand, ...]) -> bool:
+    """Whether shapes are known to broadcast: all of them are known, or all but one are those of scalars."""
+    unknown = [operand for operand in operands if not is_static(operand.shape)]
+    if not unknown:
+        return True
+    return len(unknown) == 1 and all(operand.shape == () for operand in operands if operand is not unknown[0])
+
+
+def _are_known(operation: Operation) -> bool:
+    """Whether all shapes are known, so that the operation's rule has seen that they fit."""
+    specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
+    return all(isinstance(spec, Spec) and is_static(spec.shape) for spec in specs)
+
+
+def grows(operation: Operation) -> bool:
+    """Whether the result is much bigger than what it is made from: not worth keeping, to save its computation."""
+    sizes = [num_elements(operand.shape) for operand in operation.inputs if isinstance(operand.spec, Spec)]
+    made = sum(num_elements(value.shape) or 0 for value in operation.outputs if isinstance(value.spec, Spec))
+    return made > 1024 and made > 2 * sum(size or 0 for size in sizes)

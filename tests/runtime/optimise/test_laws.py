@@ -1,0 +1,121 @@
+"""Each law of the table, on all combinations of special numbers: exact means to the last bit."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from agc.runtime import dtypes
+from agc.runtime.execute import interpret
+from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
+from agc.runtime.ir.specs import Spec
+from agc.runtime.ir.verify import verify
+from agc.runtime.ops.declare import REGISTRY, find
+from agc.runtime.optimise import Options, laws
+from agc.runtime.optimise.matching import Call, Law, Name, Number, Pattern
+
+find("none")  # declares all operations
+
+INTEGERS = [0, 1, -1, 2, -3, 7, 100, -128, 127]
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.7, 1e30, -1e-40, float("inf"), float("-inf"), float("nan")]
+KINDS = {
+    "b": ([dtypes.bool_], [True, False]),
+    "i": ([dtypes.int8, dtypes.int32, dtypes.int64], INTEGERS),
+    "u": ([dtypes.uint8, dtypes.uint32], [0, 1, 2, 7, 128, 255]),
+    "f": ([dtypes.float16, dtypes.float32, dtypes.float64], FLOATS),
+    "c": ([dtypes.complex64, dtypes.complex128], [0.0, -0.0, 1 + 2j, -3.5j, complex("inf"), complex("nan")]),
+}
+TABLE = [(law, kind) for law in laws._read(laws.EXACT) for kind in law.kinds]
+
+
+def text(pattern: Pattern) -> str:
+    if isinstance(pattern, Call):
+        return f"{pattern.op}({','.join(map(text, pattern.arguments))})"
+    return pattern.name if isinstance(pattern, Name) else repr(pattern.value)
+
+
+class Side:
+    """A graph made of one side of a law, for vectors of this length."""
+
+    def __init__(self, law: Law, dtype: dtypes.DType, size: int) -> None:
+        self.law, self.size, self.operations = law, size, list[Operation]()
+        self.names: dict[str, Value] = {}
+        self.known = {"k": 3, "m": 100}
+        outputs = (self.made(law.before, dtype),)
+        self.graph = Graph("law", tuple(self.names.values()), tuple(self.operations), outputs)
+
+    def made(self, pattern: Pattern, dtype: dtypes.DType) -> Operand:
+        if isinstance(pattern, Name):
+            if pattern.name in self.known:
+                return Constant(np.array(self.known[pattern.name], dtype.numpy))
+            return self.names.setdefault(pattern.name, Value(pattern.name, Spec(dtype, (self.size,))))
+        if isinstance(pattern, Number):
+            return Constant(np.array(pattern.value, dtype.numpy))
+        op = REGISTRY[pattern.op]
+        # What is compared, or chosen from, has a dtype of its own.
+        inner = [dtype] * len(pattern.arguments)
+        if pattern.op == "where":
+            inner = [dtypes.bool_, dtypes.float32, dtypes.float32]
+        elif pattern.op in ("equal", "not_equal") and self.law.before is not pattern:
+            inner = [dtypes.float32, dtypes.float32]
+        inputs = [self.made(part, each) for part, each in zip(pattern.arguments, inner, strict=True)]
+        value = Value(pattern.op, op.infer(inputs, op._usual_attributes))
+        self.operations.append(Operation(op, tuple(inputs), op._usual_attributes, (value,)))
+        return value
+
+
+def bits(array: Any) -> tuple[Any, ...]:
+    array = np.array(array)
+    if array.dtype.kind in "fc":
+        array[np.isnan(array)] = np.nan
+    return array.dtype, array.shape, array.tobytes()
+
+
+def columns(graph: Graph) -> list[Any]:
+    """All combinations of special numbers for the inputs of a graph."""
+    special = [KINDS[value.dtype.kind][1] for value in graph.inputs]
+    rows = list(itertools.product(*special))
+    with np.errstate(all="ignore"):
+        return [
+            np.array([row[i] for row in rows]).astype(value.dtype.numpy)
+            for i, value in enumerate(graph.inputs)
+        ]
+
+
+@pytest.mark.parametrize(("law", "kind"), TABLE, ids=[f"{text(law.before)}-{kind}" for law, kind in TABLE])
+def test_a_law_is_used_and_exact(law: Law, kind: str) -> None:
+    for dtype in KINDS[kind][0]:
+        draft = Side(law, dtype, 1).graph
+        given = columns(draft)
+        graph = verify(Side(law, dtype, len(given[0])).graph)
+        lawful = verify(laws.run(graph, Options()))
+        last = graph.operations[-1]
+        assert last not in lawful.operations, "the law was not used"
+        (before,), (after,) = interpret(graph, given), interpret(lawful, given)
+        assert bits(before) == bits(after), dtype
+
+
+def test_what_shapes_could_be_broadcast_stays() -> None:
+    """`x * [1.0]` has rank 1, even where x has none; and the result of a choice has the shapes of both."""
+    from agc.runtime.ir.parse import parse
+
+    for line in (
+        "multiply x, [1.0] : float32[...]",
+        "multiply x, [1.0, 1.0] : float32[...]",
+        "where true, x, y : float32[...]",
+        "add x, 0.0 : float32[...]",
+    ):
+        graph = parse(
+            f"graph f(x: float32[...], y: float32[...]) -> float32[...]\n  z = {line}\n  return z\n"
+        )
+        assert laws.run(graph, Options()) is graph
+
+
+def test_fast_math_is_asked_for() -> None:
+    from agc.runtime.ir.parse import parse
+
+    graph = parse("graph f(x: float32[]) -> float32[]\n  y = add x, 0.0 : float32[]\n  return y\n")
+    assert laws.run(graph, Options()) is graph
+    assert not laws.run(graph, Options(fast_math=True)).operations
