@@ -7,11 +7,14 @@ widen it; the note is looked at behind the nest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from .. import dtypes
+from .threads import WORTH, taken_apart
+from .threads import count as count_of_threads
 from .types import Element, Pair, Register, integer, ir, memory_type, pointer
 
 FAILED = 1
@@ -209,21 +212,23 @@ class Emitter:
     # Loops and branches
 
     @contextmanager
-    def nest(self, counts: Sequence[int], parallel: bool = True) -> Iterator[list[Register]]:
+    def nest(
+        self, counts: Sequence[int], parallel: bool = True, threads: bool = True, inner: int = 1
+    ) -> Iterator[list[Register]]:
         """Loops within each other, over known counts that are not 0; gives the numbers of the round.
 
-        `parallel` says that no round reads what another one writes.
+        `parallel` says that no round reads what another one writes; with `threads` several may run it. A
+        round goes through about `inner` elements.
         """
         outer_memo, self.memo = self.memo, {}
         outermost = not self._groups
         self._loops += 1
         group = self.module.add_metadata([f"group{self._loops}"]) if parallel else None
         self._groups.append(group if parallel else None)
+        size = math.prod(counts) * inner
         if outermost:
-            size = 1
-            for count in counts:
-                size *= count
             self.work += size
+        before, first = self.b.block, len(self.function.blocks)
         opened: list[Any] = []
         numbers = [self._open(count, opened) for count in counts]
         yield numbers
@@ -232,7 +237,14 @@ class Emitter:
         self._groups.pop()
         self.memo = outer_memo
         if outermost:
+            if parallel and threads and opened and size >= WORTH and not self._is_noted:
+                self._share(before, first, opened[0])
             self._look_at_notes()
+
+    def _share(self, before: Any, first: int, outermost: Any) -> None:
+        number, rounds, _ = outermost
+        if 1 < count_of_threads() <= rounds:
+            taken_apart(self, before, first, number, rounds, self.b.block)
 
     def _open(self, count: int, opened: list[Any]) -> Register:
         if count == 1:

@@ -81,9 +81,15 @@ class Memory:
 
 @lowers("while")
 def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
+    from . import blocks
+
     e = region.e
     test, body = operation.regions
     count = len(operation.outputs)
+    shape = blocks.shape_of_blocks(operation)
+    if shape is not None:
+        around = [region.readable(node) for node in nodes[count:]]
+        return blocks.run_in_blocks(region, operation, shape, nodes[:count], around)
     replaced = _replaced(body, count)
     state = [
         arrays.entered(region, operation, node, value.spec)
@@ -100,7 +106,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     with region.inside(), e.into(head):
         now = [place.read(e) for place in state]
         number = e.b.load(rounds, typ=integer(64))
-        _leave_after(e, operation, number, behind)
+        leave_after(e, operation, number, behind)
         (go,) = region.inner(test, [*map(arrays.shared, now), *invariants]).run()
         e.b.cbranch(region.register(go), inside, behind)
         with e.into(inside):
@@ -108,7 +114,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
             _step(region, body, state, now, invariants)
             following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
             e.b.store(following, rounds)
-            _listen(e, following, 1 + e.work - before)
+            listen(e, following, 1 + e.work - before)
             e.b.branch(head)
     e.b.position_at_end(behind)
     return [place.read(e) for place in state]
@@ -174,7 +180,7 @@ def _targets(body: Graph, others: Sequence[Buffer | None]) -> list[Buffer | None
     return [None if output in inputs else other for output, other in zip(body.outputs, others, strict=True)]
 
 
-def _leave_after(e: Emitter, operation: Operation, number: Register, behind: Any) -> None:
+def leave_after(e: Emitter, operation: Operation, number: Register, behind: Any) -> None:
     limit = operation.attrs.get("maximum_iterations")
     if limit is not None:
         more = e.block("more")
@@ -182,7 +188,7 @@ def _leave_after(e: Emitter, operation: Operation, number: Register, behind: Any
         e.b.position_at_end(more)
 
 
-def _listen(e: Emitter, number: Register, work: int) -> None:
+def listen(e: Emitter, number: Register, work: int) -> None:
     """Look, every so often, whether the loop is to be interrupted."""
     often = max(_PATIENCE // work, 1)
     mask = (1 << (often.bit_length() - 1)) - 1

@@ -31,13 +31,14 @@ NO_CUTS: Cuts = frozenset()
 class Index:
     """A place in a shape. `groups` are (first axis, axis behind the last, number among their elements)."""
 
-    __slots__ = ("_flat", "_within", "groups", "shape")
+    __slots__ = ("_flat", "_within", "groups", "local", "shape")
 
     def __init__(self, shape: Shape, groups: Sequence[tuple[int, int, Register]]) -> None:
         self.shape = shape
         self.groups = tuple(groups)
         self._within: dict[Shape, Index] = {shape: self}
         self._flat: Register = None
+        self.local: Register = None  # the number in a block, where elements are computed block by block
 
     @staticmethod
     def of(shape: Shape, places: Sequence[Register]) -> Index:

@@ -5,11 +5,14 @@
                                                    result[i] ← total
 
 Where the last axis stays, it is the innermost loop, over totals in memory, which LLVM widens as it is: such sums are
-added in NumPy's order. Else LLVM may add floats in another order. Integers wrap around in any order.
+added in NumPy's order. Else LLVM may add floats in another order. The sum of a large tensor is that of its blocks of
+1,024 elements, which may be given to several threads; those of float32 meet in a float64, so that a sum is off by no
+more than 40 ulp of the sum of absolute values. Integers wrap around in any order.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,6 +27,8 @@ from .nodes import Buffer, Computed, Index, Node, Scalar, Shape
 from .regions import Region
 from .registry import RefusedError, Site, lowers
 from .types import Element, Pair, Register, constant, register_type
+
+_BLOCK = 1024
 
 Combine = Callable[[Emitter, Element, Element], Element]
 
@@ -182,19 +187,63 @@ def _whole(
     e = region.e
     kept = _kept_beside(region, order, node)
     slot = _slot(e, kind.wide, kind.start)
-    with region.loops(node.shape, [node, *order]) as index:
-        for one in order:
-            one.at(e, index)
-        for one, where in kept:
-            e.store(one.dtype, where.address, index.flat(e), one.at(e, index))
-        element = converted(e, node.at(e, index), node.dtype, kind.wide)
-        _put(e, slot, kind.combine(e, _get(e, kind.wide, slot), element))
+    spans = region.spans(node.shape, [node, *order])
+    size = math.prod(node.shape)
+    gather = functools.partial(_gather, e, node, kind, order, kept)
+    if len(spans) == 1 and size >= 8 * _BLOCK:
+        total = _in_parts(e, kind, size // _BLOCK, _BLOCK, gather, node.shape)
+        with e.nest([size % _BLOCK] if size % _BLOCK else [], threads=False) as numbers:
+            if numbers:
+                place = e.plus(numbers[0], e.word(size - size % _BLOCK))
+                gather(slot, Index(node.shape, [(0, len(node.shape), place)]))
+        found = kind.combine(e, total, _get(e, kind.wide, slot))
+    else:
+        with region.loops(node.shape, [node, *order], threads=False) as index:
+            gather(slot, index)
+        found = _get(e, kind.wide, slot)
     region.keep(kept)
-    value = converted(e, _get(e, kind.wide, slot), kind.wide, dtype)
+    value = converted(e, found, kind.wide, dtype)
     number = Scalar(dtype, value)
     if not shape:
         return number
     return Computed(dtype, shape, lambda e, site: value, _site(dtype), [], 0)
+
+
+def _gather(
+    e: Emitter,
+    node: Node,
+    kind: Kind,
+    order: Sequence[Node],
+    kept: Sequence[tuple[Node, Buffer]],
+    slot: Sequence[Register],
+    index: Index,
+) -> None:
+    """One element more."""
+    for one in order:
+        one.at(e, index)
+    for one, where in kept:
+        e.store(one.dtype, where.address, index.flat(e), one.at(e, index))
+    element = converted(e, node.at(e, index), node.dtype, kind.wide)
+    _put(e, slot, kind.combine(e, _get(e, kind.wide, slot), element))
+
+
+def _in_parts(
+    e: Emitter, kind: Kind, parts: int, size: int, gather: Callable[..., None], shape: Shape
+) -> Element:
+    """What many parts of one size give, each by itself and perhaps in a thread; those of float32 meet in float64."""
+    meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
+    partial = Buffer.new(e, meeting, (parts,))
+    slot = _slot(e, kind.wide)
+    with e.nest([parts], inner=size) as (part,):
+        _put(e, slot, constant(kind.wide, kind.start))
+        with e.nest([size]) as (number,):
+            gather(slot, Index(shape, [(0, len(shape), e.plus(e.times(part, size), number))]))
+        e.store(meeting, partial.address, part, converted(e, _get(e, kind.wide, slot), kind.wide, meeting))
+    combine = sums(meeting).combine if meeting is not kind.wide else kind.combine
+    total = _slot(e, meeting, kind.start)
+    with e.nest([parts], threads=False) as (part,):
+        _put(e, total, combine(e, _get(e, meeting, total), e.load(meeting, partial.address, part)))
+    return converted(e, _get(e, meeting, total), meeting, kind.wide)
 
 
 def _beside(
@@ -252,8 +301,9 @@ def _inside(
     e = region.e
     kept = _kept_beside(region, order, node)
     sizes = tuple(node.shape[axis] for axis in stays)
-    slot = _slot(e, kind.wide, kind.start)
-    with e.nest(sizes, parallel=False) as outer:
+    slot = _slot(e, kind.wide)
+    rounds = math.prod(node.shape[axis] for axis in axes)
+    with e.nest(sizes, inner=rounds) as outer:
         _put(e, slot, constant(kind.wide, kind.start))
         with e.nest([node.shape[axis] for axis in axes]) as inner:
             place = {**dict(zip(stays, outer, strict=True)), **dict(zip(axes, inner, strict=True))}
@@ -269,9 +319,10 @@ def _inside(
     region.keep(kept)
 
 
-def _slot(e: Emitter, dtype: dtypes.DType, start: Any) -> list[Register]:
+def _slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:
     slots = [e.slot(register_type(dtype)) for _ in range(2 if dtype.kind == "c" else 1)]
-    _put(e, slots, constant(dtype, start))
+    if start is not None:
+        _put(e, slots, constant(dtype, start))
     return slots
 
 

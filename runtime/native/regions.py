@@ -36,6 +36,8 @@ DEEPEST = 200
 
 OUT = "out"
 
+_ELSEWHERE = (None,)
+
 
 class Region:
     """A graph that is being lowered; `inputs` are the nodes that it is given."""
@@ -46,7 +48,7 @@ class Region:
         self._nodes: dict[Operand, Node] = {}
         self._users: dict[Operand, list[Any]] = defaultdict(list)
         self._done: set[Any] = set()
-        self._results: dict[Any, Node] = {}
+        self._results: dict[Any, list[Node]] = {}  # of operations whose results are lazy
         self._readers: dict[Node, set[Any]] = defaultdict(set)
         self._stored: list[Node] = []
         for operation in graph.operations:
@@ -63,6 +65,7 @@ class Region:
         """Lower everything. Outputs that have a target are stored there; other tensors may still be lazy."""
         for operation in self.graph.operations:
             nodes = [self.node(operand) for operand in operation.inputs]
+            self._done.add(operation)  # what it reads is read while it is lowered, unless the result is lazy
             try:
                 results = self._lowered(operation, nodes)
             except RefusedError as refusal:
@@ -70,12 +73,13 @@ class Region:
                 results = [_nothing(operation, value) for value in operation.outputs]
             for value, node in zip(operation.outputs, results, strict=True):
                 self._bind(value, node)
-            if len(results) == 1 and results[0].is_lazy:
-                self._results[operation] = results[0]
-                if results[0].depth > DEEPEST:
-                    self.stored(results[0])
-            else:
-                self._done.add(operation)
+            lazy = [node for node in results if node.is_lazy]
+            if lazy:
+                self._results[operation] = lazy
+                self._done.discard(operation)
+                for node in lazy:
+                    if node.depth > DEEPEST:
+                        self.stored(node)
         outputs = [self.node(operand) for operand in self.graph.outputs]
         self._store_outputs(outputs, targets)
         return outputs
@@ -267,7 +271,7 @@ class Region:
 
     def _has_other_readers(self, node: Node, inside: set[Node]) -> bool:
         return any(
-            self._results.get(reader) not in inside and self._is_open(reader)
+            not inside.issuperset(self._results.get(reader, _ELSEWHERE)) and self._is_open(reader)
             for reader in self._readers[node]
         )
 
@@ -278,12 +282,13 @@ class Region:
             found = pending.pop()
             if found in self._done:
                 continue
-            node = self._results.get(found)
-            if node is None:  # not lowered yet, or the graph's output
+            lazy = self._results.get(found)
+            if lazy is None:  # not lowered yet, or the graph's output
                 return True
-            if node.storage is None:
-                pending.extend(self._readers[node] - seen)
-                seen |= self._readers[node]
+            for node in lazy:
+                if node.storage is None:
+                    pending.extend(self._readers[node] - seen)
+                    seen |= self._readers[node]
         return False
 
     def _fill(self, wanted: Sequence[tuple[Node, Buffer]], order: Sequence[Node]) -> None:
@@ -310,12 +315,16 @@ class Region:
             for where, number, element in found:
                 self.e.store(where.dtype, where.address, self.e.word(number), element)
 
-    @contextmanager
-    def loops(self, shape: tuple[int, ...], nodes: Sequence[Node]) -> Iterator[Index]:
-        """Loops over all places of a shape, as few as the nodes that are read allow."""
+    def spans(self, shape: tuple[int, ...], nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The axes that loops over a shape take together: from the first to the one behind the last."""
         cuts = sorted({0, len(shape)}.union(*[node.cuts() for node in nodes]))
-        spans = list(itertools.pairwise(cuts))
-        with self.e.nest([math.prod(shape[a:b]) for a, b in spans]) as numbers:
+        return list(itertools.pairwise(cuts))
+
+    @contextmanager
+    def loops(self, shape: tuple[int, ...], nodes: Sequence[Node], threads: bool = True) -> Iterator[Index]:
+        """Loops over all places of a shape, as few as the nodes that are read allow."""
+        spans = self.spans(shape, nodes)
+        with self.e.nest([math.prod(shape[a:b]) for a, b in spans], threads=threads) as numbers:
             yield Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
 
     def _store_outputs(self, outputs: Sequence[Node], targets: Sequence[Buffer | None]) -> None:

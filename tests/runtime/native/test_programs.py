@@ -61,6 +61,8 @@ CASES = [
     (jumps, (1000,)),
     (jumps, (10,)),
     (escape_times, (GRID, GRID[::-1].copy())),
+    (escape_times, (GRID.T.copy(), GRID.T[::-1].copy())),
+    (escape_times, (np.resize(GRID, (7, 11)), np.resize(GRID[::-1], (7, 11)))),
     (swapped, (GRID, GRID * 3, 5)),
     (swapped, (GRID[0], GRID[1], 0)),
     (swapped, (GRID[0, :3], GRID[1, :3], 7)),
