@@ -28,7 +28,7 @@ from ..ir.graph import Graph, Operation
 from ..quiet import SILENCE, begin, end
 from .failures import located
 from .kernels import kernel_of
-from .source import Module
+from .source import compiled
 
 
 class Plan:
@@ -41,7 +41,7 @@ class Plan:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        module = Module(graph)
+        module = compiled(graph)
         self.source = "\n".join(module.lines) + "\n"
         self._places = module.places
         self._globals = module.globals

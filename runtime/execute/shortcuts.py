@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from ..ir.graph import Operation
+from ..ir.graph import Constant, Operation
 from ..ir.specs import Spec
 
 #   operation      dtypes    expression
@@ -43,6 +43,10 @@ def shortcut(operation: Operation) -> str | None:
         return _ELEMENT if _picks_element(operation) else None
     if name == "getitem":
         return _indexing(operation)
+    if name == "matmul":
+        return product(operation)
+    if name == "sum_to":
+        return _sum(operation)
     if name == "read_variable":
         return "{0}._array[()]" if is_scalar(operation.outputs[0].spec) else "{0}._array"
     if not all(is_scalar(operand.spec) for operand in operation.inputs):
@@ -51,6 +55,27 @@ def shortcut(operation: Operation) -> str | None:
         to = operation.outputs[0].dtype.kind
         return _CAST if to in _CASTS.get(operation.inputs[0].dtype.kind, "") else None
     return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind)) if operation.inputs else None
+
+
+def product(operation: Operation) -> str | None:
+    """A product of two matrices; what has more axes, or is complex and turned, is the kernel's matter."""
+    attrs = operation.attrs
+    is_plain = all(operand.shape is not None and len(operand.shape) == 2 for operand in operation.inputs)
+    if not is_plain or attrs["adjoint_a"] or attrs["adjoint_b"]:
+        return None
+    turned = (attrs["transpose_a"], attrs["transpose_b"])
+    a, b = (f"{{{i}}}.T" if turn else f"{{{i}}}" for i, turn in enumerate(turned))
+    return f"{a} @ {b}"
+
+
+def _sum(operation: Operation) -> str | None:
+    """The sum along axes that are known; those that stay with size 1 are the kernel's matter."""
+    tensor, shape = operation.inputs
+    if tensor.shape is None or not isinstance(shape, Constant) or tensor.dtype.kind not in "iuf":
+        return None
+    left = tuple(shape.value.tolist())
+    axes = tuple(range(len(tensor.shape) - len(left)))
+    return f"np.add.reduce({{0}}, {axes}, {{type}})" if axes and tensor.shape[len(axes) :] == left else None
 
 
 def is_scalar(spec: object) -> bool:

@@ -15,20 +15,16 @@ Values that may be big are deleted after their last use.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
 
 from .. import dtypes
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from . import names
-from .blocks import Fused, write
-from .kernels import kernel_of
 from .liveness import in_place, last_uses, may_be_big
+from .module import Module, Place
+from .owning import Owning, body_of, written
 from .results import returns_many
 from .shortcuts import is_scalar, shortcut
 
@@ -39,93 +35,16 @@ INLINE = 8
 """Callees of no more operations than this, none with regions, are written in place."""
 
 Scope = dict[Value, str]
-Place = tuple[Operation, tuple[str, ...]]
 
 
-class Module:
-    """The source of a plan: `lines`, the operations at `places` (lines count from one), and its `globals`."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.lines: list[str] = []
-        self.places: dict[int, Place] = {}
-        self.globals: dict[str, Any] = {"np": np}
-        self._names = names.Names()
-        self._known: dict[Any, str] = {}
-        self._functions: dict[Graph, str] = {}
-        self._pending: list[Graph] = []
-        self.fused: list[tuple[Fused, str]] = []
-        self.main = self.function(graph)
-        for pending in self._pending:  # grows while functions are written
-            _Function(self, pending, self._functions[pending], is_main=pending is graph)
-        for runner, _ in self.fused:
-            self.lines += ["", *runner.recipe.lines]
-
-    def bind(self) -> None:
-        """Give fused operations their functions, once these are there."""
-        for runner, whole in self.fused:
-            runner.bind(self.globals[runner.recipe.name], self.globals[whole])
-
-    def fusion(self, operation: Operation) -> str:
-        """The name of what runs a fused operation."""
-        (region,) = operation.regions
-        name = self._names.unique(f"fused_{names.local(operation.outputs[0].name)}")
-        recipe = write(
-            region, self._names.unique(name.replace("fused", "block", 1)), self.constant, self.call
-        )
-        runner = self.globals[name] = Fused(recipe)
-        self.fused.append((runner, self.function(region)))
-        return name
-
-    def function(self, graph: Graph) -> str:
-        """The name of the function that runs `graph`."""
-        if graph not in self._functions:
-            prefix = "graph_" if self._functions else ""
-            self._functions[graph] = self._names.unique(prefix + names.local(graph.name))
-            self._pending.append(graph)
-        return self._functions[graph]
-
-    def constant(self, array: np.ndarray[Any, Any]) -> str:
-        """The name of a constant; scalars are NumPy scalars, so that Python's operators are fast on them."""
-        if array.ndim or array.dtype.kind == "O":
-            return self._global(("array", id(array)), names.constant(array), array)
-        return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
-
-    def call(self, operation: Operation, inputs: Sequence[str]) -> str:
-        """A call of an operation's kernel."""
-        grouped = [
-            f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
-        ]
-        attrs = [f"{name}={self.attribute(value)}" for name, value in operation.attrs.items()]
-        return f"{self.kernel(operation)}({', '.join([*grouped, *attrs])})"
-
-    def kernel(self, operation: Operation) -> str:
-        compute = kernel_of(operation)
-        return self._global(("op", compute), f"op_{operation.type}", compute)
-
-    def scalar_type(self, dtype: dtypes.DType) -> str:
-        return self._global(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
-
-    def attribute(self, value: Any) -> str:
-        """An attribute as source: itself when Python can read it back, else a name."""
-        if _is_plain(value):
-            return repr(value)
-        if isinstance(value, dtypes.DType):
-            return self._global(value, f"dtype_{value.name}", value)
-        return self._global(("attribute", id(value)), "constant_attribute", value)
-
-    def _global(self, key: Any, wish: str, value: Any) -> str:
-        if key not in self._known:
-            self._known[key] = self._names.unique(wish)
-            self.globals[self._known[key]] = value
-        return self._known[key]
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_is_plain, value))
-    if type(value) is float:
-        return math.isfinite(value)
-    return value is None or type(value) in (bool, int, str, bytes)
+def compiled(graph: Graph) -> Module:
+    """The source of the plan of a graph."""
+    module = Module(graph)
+    for each, name in module.functions():
+        _Function(module, each, name, is_main=each is graph)
+    for recipe in module.recipes.values():
+        module.lines += ["", *recipe.lines]
+    return module
 
 
 class _Function:
@@ -134,6 +53,8 @@ class _Function:
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
         self.module = module
         self.names = names.Names()
+        self.owning: Owning = Owning(graph, (), module)
+        self.buffers: Scope = {}
         scope = {value: self.fresh(value) for value in graph.inputs}
         if is_main and module.lines:
             self.line(0, "")
@@ -160,18 +81,22 @@ class _Function:
     def text(self, operand: Operand, scope: Scope) -> str:
         return self.module.constant(operand.value) if isinstance(operand, Constant) else scope[operand]
 
-    def operations(self, graph: Graph, scope: Scope, depth: int, wanted: Scope) -> list[str]:
+    def operations(
+        self, graph: Graph, scope: Scope, depth: int, wanted: Scope, owning: Owning | None = None
+    ) -> list[str]:
         """Write the live operations of `graph`; the texts of its outputs.
 
         `scope` has the names of its inputs; `wanted` those that some of its values must be stored under.
         """
         live = graph.live_operations()
         dying = last_uses(graph, live)
+        outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
         for operation, dead in zip(live, dying, strict=True):
             for value in operation.outputs:
                 scope[value] = wanted.get(value) or self.fresh(value)
             self.operation(operation, scope, depth, dead)
             self.delete([scope[value] for value in dead], depth)
+        self.owning = outer
         return [self.text(operand, scope) for operand in graph.outputs]
 
     def delete(self, dead: Sequence[str], depth: int) -> None:
@@ -185,10 +110,25 @@ class _Function:
             early = self._dead_state(operation, dead, scope)
             self._while(operation, inputs, targets, depth, early)
             dead[:] = [value for value in dead if scope[value] not in early]
+        elif operation.type == "fused":
+            self._fused(operation, inputs, targets, depth)
         elif operation.type in _STRUCTURES:
             _STRUCTURES[operation.type](self, operation, inputs, targets, depth)
         else:
-            self.line(depth, self._computation(operation, inputs, targets), (operation, tuple(inputs)))
+            text = self._into(operation, inputs, targets, scope) or self._computation(
+                operation, inputs, targets
+            )
+            self.line(depth, text, (operation, tuple(inputs)))
+
+    def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
+        """The operation computed into an array that is there already, if there is one."""
+        if len(operation.outputs) != 1:
+            return None
+        (value,) = operation.outputs
+        old = self.owning.into.get(value)
+        out = self.buffers.get(value) if old is None else self.text(old, scope)
+        text = None if out is None else written(operation)
+        return None if text is None else f"{targets[0]} = {text.format(*inputs, o=out)}"
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
@@ -237,7 +177,9 @@ class _Function:
 
     def _fused(self, operation: Operation, inputs: list[str], targets: list[str], depth: int) -> None:
         # A failure inside is placed on the lines of the function for the whole, which runs then.
-        self.line(depth, f"{_tuple(targets)} = {self.module.fusion(operation)}({', '.join(inputs)})")
+        taken = [self.owning.into.get(value) for value in operation.outputs]
+        into = [None if old is None else operation.inputs.index(old) for old in taken]
+        self.line(depth, f"{_tuple(targets)} = {self.module.fusion(operation, into)}({', '.join(inputs)})")
 
     def _branch(
         self,
@@ -285,13 +227,14 @@ class _Function:
         state = [*targets, *inputs[len(targets) :]]
         self._assign(targets, inputs[: len(targets)], depth)
         self.delete(early, depth)
+        inside = self._prepare(operation, targets, depth)
         limit = operation.attrs.get("maximum_iterations")
         self.line(depth, "while True:" if limit is None else f"for _ in range({limit}):")
         go = self._region(test, state, depth + 1, {})
         self.line(depth + 1, f"if not {go[0]}:", (operation, (go[0],)))
         self.line(depth + 2, "break")
         wanted = {} if depth + 1 > DEEPEST else in_place(body, targets)
-        results = self._region(body, state, depth + 1, wanted)
+        results = self._region(body, state, depth + 1, wanted, inside)
         self._assign(targets, results, depth + 1)
         spent = [
             name
@@ -300,10 +243,27 @@ class _Function:
         ]
         self.delete(list(dict.fromkeys(spent)), depth + 1)
 
-    def _region(self, region: Graph, inputs: list[str], depth: int, wanted: Scope) -> list[str]:
+    def _prepare(self, operation: Operation, targets: list[str], depth: int) -> Owning | None:
+        """Make what a loop works in: copies of state that it may not change, and buffers; what its body owns."""
+        owned = self.owning.states.get(operation, frozenset())
+        for number in sorted(owned):
+            if not self.owning.dies(operation.inputs[number], operation):
+                self.line(depth, f"{targets[number]} = {targets[number]}.copy()")
+        if depth + 1 > DEEPEST:
+            return None
+        inside = body_of(operation, owned, self.module)
+        for value in inside.kept:
+            name = self.buffers[value] = self.names.unique(f"{names.local(value.name)}_buffer")
+            self.line(depth, f"{name} = np.empty({value.shape}, np.{value.dtype.numpy.name})")
+        return inside
+
+    def _region(
+        self, region: Graph, inputs: list[str], depth: int, wanted: Scope, owning: Owning | None = None
+    ) -> list[str]:
         """Write a region; the texts of its results."""
         if depth <= DEEPEST:
-            return self.operations(region, dict(zip(region.inputs, inputs, strict=True)), depth, wanted)
+            scope = dict(zip(region.inputs, inputs, strict=True))
+            return self.operations(region, scope, depth, wanted, owning)
         results = [self.names.unique(f"{region.name}_result") for _ in region.outputs]
         call = f"{self.module.function(region)}({', '.join(inputs)})"
         self.line(depth, f"{_tuple(results)} = {call}" if results else call)
@@ -314,7 +274,6 @@ _STRUCTURES: dict[str, Callable[[_Function, Operation, list[str], list[str], int
     "cond": _Function._cond,
     "switch": _Function._switch,
     "call": _Function._call,
-    "fused": _Function._fused,
 }
 
 

@@ -16,6 +16,6 @@ order, block by block.
 """
 
 from .running import Fused
-from .writing import write
+from .writing import Recipe, may_take, write
 
-__all__ = ["Fused", "write"]
+__all__ = ["Fused", "Recipe", "may_take", "write"]

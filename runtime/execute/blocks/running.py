@@ -28,8 +28,9 @@ _arenas: list[Any] = []
 class Fused:
     """A fused operation: `block` computes a block of it, `whole` all of it at once, for what is small."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: Recipe, into: Sequence[int | None]) -> None:
         self.recipe = recipe
+        self.into = into  # for each result the operand whose array it may take
         self.block: Callable[..., None]
         self.whole: Callable[..., tuple[Any, ...]]
         self._layouts: dict[tuple[Any, ...], Layout | None] = {}
@@ -71,8 +72,8 @@ class _Run:
             for x, plan, value in zip(operands, layout.operands, recipe.region.inputs, strict=True)
         ]
         self.made = [
-            _room(part, result.dtype, layout.blocks)
-            for part, result in zip(layout.parts, recipe.results, strict=True)
+            _room(part, result.dtype, layout.blocks, None if number is None else operands[number])
+            for part, result, number in zip(layout.parts, recipe.results, fused.into, strict=True)
         ]
         self.numbers = itertools.count()
         self.failures: list[Exception] = []
@@ -144,7 +145,10 @@ def _shaped(x: Any, plan: tuple[tuple[int, ...], bool] | None, is_reduced: bool)
     return x.reshape(shape), is_cut
 
 
-def _room(part: Part, dtype: Any, count: int) -> Any:
+def _room(part: Part, dtype: Any, count: int, old: Any) -> Any:
+    """An array for a result: `old`, if that is fit for it."""
+    if old is not None and old.shape == part.whole and old.flags.c_contiguous:
+        return old.reshape(part.cut)
     if part.joined:
         return np.empty((count, *part.cut), dtype)
     return np.empty(part.cut, dtype)

@@ -11,6 +11,7 @@ between, which are used again as soon as their value is not needed any more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -42,6 +43,19 @@ class Recipe(NamedTuple):
 def write(region: Graph, name: str, constant: Callable[[Any], str], kernel: Callable[..., str]) -> Recipe:
     """The recipe of a region. `constant` gives a name to an array; `kernel` writes the call of a kernel."""
     return _Writer(region, constant, kernel).recipe(name)
+
+
+def may_take(recipe: Recipe, result: int, operand: int) -> bool:
+    """Whether a result may be computed into the array of an operand: nothing reads this after it is written.
+
+    A function of NumPy may write what it reads. Kernels may fail, and then the operands are needed once more.
+    """
+    reads = re.compile(rf"\bx{operand}(_bits)?\b")
+    writes = re.compile(rf"out=y{result}(_bits)?\b|copyto\(y{result}\b|^    y{result}\b(?!_)")
+    read = [number for number, line in enumerate(recipe.lines) if number and reads.search(line)]
+    write = [number for number, line in enumerate(recipe.lines) if number and writes.search(line)]
+    by_kernel = any("[...] = " in line for line in recipe.lines)
+    return not by_kernel and bool(write) and max(read, default=0) <= write[0]
 
 
 class _Writer:

@@ -1,0 +1,113 @@
+"""What the source of a plan is part of: its lines, and the names of the constants, kernels and functions in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..ir.graph import Graph, Operation
+from . import names
+from .blocks import Fused, Recipe, may_take, write
+from .kernels import kernel_of
+
+Place = tuple[Operation, tuple[str, ...]]
+
+
+class Module:
+    """The source of a plan: `lines`, the operations at `places` (lines count from one), and its `globals`."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.lines: list[str] = []
+        self.places: dict[int, Place] = {}
+        self.globals: dict[str, Any] = {"np": np}
+        self._names = names.Names()
+        self._known: dict[Any, str] = {}
+        self._functions: dict[Graph, str] = {}
+        self._pending: list[Graph] = []
+        self.fused: list[tuple[Fused, str]] = []
+        self.owned: dict[Operation, frozenset[int]] = {}
+        self.recipes: dict[Operation, Recipe] = {}
+        self.main = self.function(graph)
+
+    def functions(self) -> Iterator[tuple[Graph, str]]:
+        """The graphs that are functions, and their names; they may become more while these are written."""
+        for graph in self._pending:
+            yield graph, self._functions[graph]
+
+    def bind(self) -> None:
+        """Give fused operations their functions, once these are there."""
+        for runner, whole in self.fused:
+            runner.bind(self.globals[runner.recipe.name], self.globals[whole])
+
+    def recipe(self, operation: Operation) -> Recipe:
+        """How a fused operation is computed in blocks."""
+        if operation not in self.recipes:
+            name = self._names.unique(f"block_{names.local(operation.outputs[0].name)}")
+            self.recipes[operation] = write(operation.regions[0], name, self.constant, self.call)
+        return self.recipes[operation]
+
+    def may_take(self, operation: Operation, result: int, operand: int) -> bool:
+        """Whether a result of a fused operation may be computed into an operand."""
+        return may_take(self.recipe(operation), result, operand)
+
+    def fusion(self, operation: Operation, into: Sequence[int | None]) -> str:
+        """The name of what runs a fused operation; `into` are the operands that the results take the place of."""
+        name = self._names.unique(f"fused_{names.local(operation.outputs[0].name)}")
+        runner = self.globals[name] = Fused(self.recipe(operation), into)
+        self.fused.append((runner, self.function(operation.regions[0])))
+        return name
+
+    def function(self, graph: Graph) -> str:
+        """The name of the function that runs `graph`."""
+        if graph not in self._functions:
+            prefix = "graph_" if self._functions else ""
+            self._functions[graph] = self._names.unique(prefix + names.local(graph.name))
+            self._pending.append(graph)
+        return self._functions[graph]
+
+    def constant(self, array: np.ndarray[Any, Any]) -> str:
+        """The name of a constant; scalars are NumPy scalars, so that Python's operators are fast on them."""
+        if array.ndim or array.dtype.kind == "O":
+            return self._global(("array", id(array)), names.constant(array), array)
+        return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
+
+    def call(self, operation: Operation, inputs: Sequence[str]) -> str:
+        """A call of an operation's kernel."""
+        grouped = [
+            f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
+        ]
+        attrs = [f"{name}={self.attribute(value)}" for name, value in operation.attrs.items()]
+        return f"{self.kernel(operation)}({', '.join([*grouped, *attrs])})"
+
+    def kernel(self, operation: Operation) -> str:
+        compute = kernel_of(operation)
+        return self._global(("op", compute), f"op_{operation.type}", compute)
+
+    def scalar_type(self, dtype: dtypes.DType) -> str:
+        return self._global(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
+
+    def attribute(self, value: Any) -> str:
+        """An attribute as source: itself when Python can read it back, else a name."""
+        if _is_plain(value):
+            return repr(value)
+        if isinstance(value, dtypes.DType):
+            return self._global(value, f"dtype_{value.name}", value)
+        return self._global(("attribute", id(value)), "constant_attribute", value)
+
+    def _global(self, key: Any, wish: str, value: Any) -> str:
+        if key not in self._known:
+            self._known[key] = self._names.unique(wish)
+            self.globals[self._known[key]] = value
+        return self._known[key]
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    if type(value) is float:
+        return math.isfinite(value)
+    return value is None or type(value) in (bool, int, str, bytes)

@@ -1,0 +1,290 @@
+"""Results are computed into arrays that nobody needs any more, and into no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import agc.runtime  # noqa: F401  (declares the operations)
+import numpy as np
+import pytest
+from agc.runtime import dtypes
+from agc.runtime.execute import Plan, interpret, owning
+from agc.runtime.execute.blocks import layout
+from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
+from agc.runtime.ir.parse import parse
+from agc.runtime.ir.specs import Spec
+from agc.runtime.ir.verify import verify
+from agc.runtime.ops.declare import find
+from agc.runtime.optimise import fuse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+
+@pytest.fixture(autouse=True)
+def everything_is_big(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(owning, "BIG", 0)
+    yield
+
+
+def source(text: str) -> list[str]:
+    return [line.strip() for line in Plan(verify(parse(text))).source.splitlines()]
+
+
+def test_a_result_takes_the_array_of_what_dies() -> None:
+    lines = source("""\
+graph f(x: float32[4, 4]) -> float32[4, 4]
+  a = exp x                                     : float32[4, 4]
+  b = multiply a, x                             : float32[4, 4]
+  c = add b, a                                  : float32[4, 4]
+  return c
+""")
+    assert lines[1:] == [
+        "a = op_exp(x)",
+        "b = a * x",
+        "c = np.add(b, a, out=b)",
+        "del b, a",
+        "return (c,)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "v = transpose a, [1, 0]                       : float32[4, 4]",
+        "v = reshape a, [4, 4]                         : float32[4, 4]",
+        "v = getitem a [key='::-1']                    : float32[4, 4]",
+    ],
+)
+def test_what_has_a_view_is_left_alone(other: str) -> None:
+    text = f"""\
+graph f(x: float32[4, 4]) -> float32[4, 4], float32[4, 4]
+  a = exp x                                     : float32[4, 4]
+  {other}
+  b = multiply a, x                             : float32[4, 4]
+  return b, v
+"""
+    assert "b = a * x" in source(text)
+
+
+def test_inputs_constants_and_variables_are_left_alone() -> None:
+    text = """\
+graph f(x: float32[2], v: ref float32[2]) -> float32[2], float32[2], float32[2]
+  a = negative x                                : float32[2]
+  r = read_variable v                           : float32[2]
+  b = negative r                                : float32[2]
+  c = negative [1.0, 2.0]                       : float32[2]
+  return a, b, c
+"""
+    assert not any("out=" in line for line in source(text))
+
+
+LOOP = """\
+graph f(x: float32[4, 4], n: int32[]) -> float32[4, 4]
+  k, s = while 0, x, n                          : int32[], float32[4, 4]
+    test k, s, n
+      go = less k, n                            : bool[]
+      yield go
+    body k, s, n
+      a = matmul s, s                           : float32[4, 4]
+      b = tanh a                                : float32[4, 4]
+      s.1 = add s, b                            : float32[4, 4]
+      j = add k, 1                              : int32[]
+      yield j, s.1
+  return s
+"""
+
+
+def test_loops_work_in_one_array_and_keep_their_buffers() -> None:
+    lines = source(LOOP)
+    assert lines[2:] == [
+        "k, s = int32_0, x",
+        "s = s.copy()",
+        "a_buffer = np.empty((4, 4), np.float32)",
+        "while True:",
+        "go = k < n",
+        "if not go:",
+        "break",
+        "a = np.matmul(s, s, out=a_buffer)",
+        "b = np.tanh(a, out=a)",
+        "del a",
+        "s = np.add(s, b, out=s)",
+        "del b",
+        "k = k + int32_1",
+        "return (s,)",
+    ]
+
+
+def test_the_operands_of_a_loop_stay_as_they_are() -> None:
+    plan, x = Plan(parse(LOOP)), np.full((4, 4), 0.1, np.float32)
+    first = plan.run([x, np.array(3, np.int32)])[0]
+    kept = first.copy()
+    plan.run([x, np.array(5, np.int32)])
+    assert (x == np.float32(0.1)).all()
+    np.testing.assert_array_equal(first, kept)
+
+
+def test_state_that_is_collected_is_new_in_each_round() -> None:
+    text = """\
+graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
+  l = array_new n [dtype=float32, dynamic=False, element_shape=None] : array float32[4, 4]
+  k, s, a = while 0, x, l, n                    : int32[], float32[4, 4], array float32[4, 4]
+    test k, s, l, n
+      go = less k, n                            : bool[]
+      yield go
+    body k, s, l, n
+      m = matmul s, s                           : float32[4, 4]
+      s.1 = tanh m                              : float32[4, 4]
+      l.1 = array_write l, k, s.1               : array float32[4, 4]
+      j = add k, 1                              : int32[]
+      yield j, s.1, l.1
+  z = array_stack a [dtype=float32, element_shape=(4, 4)] : float32[?, 4, 4]
+  return z
+"""
+    graph = parse(text)
+    values = [np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32), np.array(4, np.int32)]
+    np.testing.assert_array_equal(Plan(graph).run(values)[0], interpret(graph, values)[0])
+
+
+M, N = Spec(dtypes.float32, (4, 4)), Spec(dtypes.int32, ())
+UNARY = ["negative", "relu", "square", "tanh", "abs", "zeros_like", "identity"]
+BINARY = ["add", "subtract", "multiply", "maximum", "matmul", "where", "matmul"]
+VIEWS: list[tuple[str, list[Any], dict[str, Any]]] = [
+    ("transpose", [[1, 0]], {}),
+    ("reshape", [[4, 4]], {}),
+    ("getitem", [], {"key": "::-1"}),
+    ("getitem", [], {"key": "..."}),
+    ("broadcast_to", [[4, 4]], {}),
+]
+
+
+class _Maker:
+    """Grows a graph over matrices: operations on elements, products, views, and loops within each other."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+        self.operations: list[Operation] = []
+        self.pool: list[Operand] = []
+
+    def add(self, name: str, operands: list[Operand], attrs: dict[str, Any] | None = None) -> Value:
+        op = find(name)
+        assert op is not None
+        usual = {
+            name: reader(op._defaults[i - op._required])
+            for i, name, reader in op._attributes
+            if i >= op._required
+        }
+        attrs = usual | (attrs or {})
+        value = Value(name, op.infer(operands, attrs))
+        self.operations.append(Operation(op, tuple(operands), attrs, (value,)))
+        self.pool.append(value)
+        return value
+
+    def pick(self) -> Operand:
+        if not self.draw(st.integers(0, 8)):
+            return Constant(np.full((4, 4), 0.5, np.float32))
+        return self.draw(st.sampled_from(self.pool))
+
+    def step(self, depth: int) -> None:
+        kind = self.draw(
+            st.sampled_from(
+                ["unary", "binary", "binary", "view", "loop", "cond"]
+                if depth
+                else ["unary", "binary", "view"]
+            )
+        )
+        if kind == "unary":
+            self.add(self.draw(st.sampled_from(UNARY)), [self.pick()])
+        elif kind == "binary":
+            name = self.draw(st.sampled_from(BINARY))
+            if name == "where":
+                condition = self.add("less", [self.pick(), self.pick()])
+                self.pool.remove(condition)
+                self.add("where", [condition, self.pick(), self.pick()])
+            else:
+                attrs = {"transpose_a": self.draw(st.booleans())} if name == "matmul" else {}
+                self.add(name, [self.pick(), self.pick()], attrs)
+        elif kind == "view":
+            name, others, attrs = self.draw(st.sampled_from(VIEWS))
+            given: list[Operand] = [Constant(np.array(other, np.int32)) for other in others]
+            self.add(name, [self.pick(), *given], attrs)
+        elif kind == "loop":
+            self.loop(depth - 1)
+        else:
+            self.cond(depth - 1)
+
+    def region(self, name: str, inputs: tuple[Value, ...], matrices: int, results: int, depth: int) -> Graph:
+        inner = _Maker(self.draw)
+        inner.pool = list(inputs[-matrices:])
+        for _ in range(self.draw(st.integers(1, 5))):
+            inner.step(depth)
+        outputs = tuple(inner.pick() for _ in range(results))
+        return Graph(name, inputs, tuple(inner.operations), outputs)
+
+    def loop(self, depth: int) -> None:
+        count = self.draw(st.integers(1, 3))
+        given = [Constant(np.array(0, np.int32)), *(self.pick() for _ in range(count + 1))]
+        specs = [N, *[M] * (count + 1)]
+        t = tuple(Value("t", spec) for spec in specs)
+        limit = Constant(np.array(self.draw(st.integers(0, 3)), np.int32))
+        go = Value("go", Spec(dtypes.bool_, ()))
+        less, plus, loop = find("less"), find("add"), find("while")
+        assert less and plus and loop
+        test = Graph("test", t, (Operation(less, (t[0], limit), {}, (go,)),), (go,))
+        inputs = tuple(Value("s", spec) for spec in specs)
+        body = self.region("body", inputs, count + 1, count, depth)
+        k = Value("k", N)
+        step = Operation(plus, (inputs[0], Constant(np.array(1, np.int32))), {}, (k,))
+        body = Graph("body", inputs, (*body.operations, step), (k, *body.outputs))
+        results = tuple(Value("r", spec) for spec in specs[: count + 1])
+        self.operations.append(Operation(loop, tuple(given), {}, results, (test, body)))
+        self.pool += results[1:]
+
+    def cond(self, depth: int) -> None:
+        cond = find("cond")
+        assert cond is not None
+        given = [self.pick(), self.pick()]
+        regions = tuple(
+            self.region(name, (Value("x", M), Value("y", M)), 2, 1, depth) for name in ("then", "else")
+        )
+        result = Value("c", M)
+        choice = Constant(np.array(self.draw(st.booleans())))
+        self.operations.append(Operation(cond, (choice, *given), {}, (result,), regions))
+        self.pool.append(result)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Graph:
+    maker = _Maker(draw)
+    inputs = Value("x", M), Value("y", M)
+    maker.pool = list(inputs)
+    for _ in range(draw(st.integers(2, 10))):
+        maker.step(2)
+    outputs = tuple(maker.pick() for _ in range(draw(st.integers(1, 4))))
+    return Graph("f", inputs, tuple(maker.operations), outputs)
+
+
+@settings(
+    max_examples=250,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(programs(), st.booleans())
+def test_random_programs(graph: Graph, is_fused: bool) -> None:
+    """Twice, on the same operands, which nobody may change; what the first run gave stays as it is."""
+    verify(graph)
+    before = layout.SMALLEST, layout.LEAST, layout.MOST, fuse.SMALLEST
+    layout.SMALLEST, layout.LEAST, layout.MOST, fuse.SMALLEST = 1, 8, 8, 1
+    try:
+        plan = Plan(fuse.run(graph) if is_fused else graph)
+        values = [np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4), np.full((4, 4), 0.3, np.float32)]
+        given = [value.copy() for value in values]
+        wanted = [np.asarray(x).copy() for x in interpret(graph, given)]
+        first = plan.run(values)
+        for found in (first, plan.run(values), first):
+            for one, other in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(one, other)
+        for one, other in zip(values, given, strict=True):
+            np.testing.assert_array_equal(one, other)
+    finally:
+        layout.SMALLEST, layout.LEAST, layout.MOST, fuse.SMALLEST = before
