@@ -17,6 +17,7 @@ import click
 from agc import autograph
 
 from . import call, program, sources
+from .profile import Wanted, profiled
 from .report import BAD_USAGE, UNREADABLE, no_pass, problem
 
 HELP = """Run a converted program, or one function of a file.
@@ -33,6 +34,7 @@ Examples:
   agc run -m package.tool --verbose     a module, found as `python -m` finds it
   agc run --eager train.py              tf.function runs its functions as plain Python
   agc run --conversions train.py        what was converted, and why the rest was not
+  agc run --profile train.py            where the time of its graphs went
   agc run collatz.py::collatz 27        a function with one tensor, int32
   agc run collatz.py::collatz --arg n=27:int64 --graph
   agc run collatz.py::collatz 27 --graph --after fold
@@ -96,6 +98,9 @@ class RunCommand(click.Command):
 @click.option(
     "--conversions", is_flag=True, help="At the end, list on stderr what was converted and what was not."
 )
+@click.option("--profile", is_flag=True, help="At the end, list on stderr where the time of graphs went.")
+@click.option("--profile-trace", metavar="PATH", help="Write the profile as a trace for Perfetto, too.")
+@click.option("--profile-page", metavar="PATH", help="Write the profile as a page with a flame graph, too.")
 @click.option("--eager", is_flag=True, help="Build no graphs: run_functions_eagerly(True).")
 def command(
     target: str,
@@ -105,11 +110,18 @@ def command(
     graph: bool,
     after: str | None,
     conversions: bool,
+    profile: bool,
+    profile_trace: str | None,
+    profile_page: str | None,
     eager: bool,
 ) -> Callable[[], int]:
     if after is not None:
         check_pass(after, graph)
     start = starting(target, args, by_name, named, graph, eager, after)
+    wanted = Wanted(profile, profile_trace, profile_page)
+    if wanted:
+        wanted.check(target, eager)
+        start = partial(profiled, start, wanted)
     return partial(listed, start) if conversions else start
 
 

@@ -206,6 +206,7 @@ NAMESPACES = (
     "linalg",
     "math",
     "nn",
+    "profiler",
     "ragged",
     "random",
     "sets",

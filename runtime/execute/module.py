@@ -72,8 +72,8 @@ class Module:
     def constant(self, array: np.ndarray[Any, Any]) -> str:
         """The name of a constant; scalars are NumPy scalars, so that Python's operators are fast on them."""
         if array.ndim or array.dtype.kind == "O":
-            return self._global(("array", id(array)), names.constant(array), array)
-        return self._global((array.dtype, array.tobytes()), names.constant(array), array[()])
+            return self.name_of(("array", id(array)), names.constant(array), array)
+        return self.name_of((array.dtype, array.tobytes()), names.constant(array), array[()])
 
     def call(self, operation: Operation, inputs: Sequence[str]) -> str:
         """A call of an operation's kernel."""
@@ -85,20 +85,21 @@ class Module:
 
     def kernel(self, operation: Operation) -> str:
         compute = kernel_of(operation)
-        return self._global(("op", compute), f"op_{operation.type}", compute)
+        return self.name_of(("op", compute), f"op_{operation.type}", compute)
 
     def scalar_type(self, dtype: dtypes.DType) -> str:
-        return self._global(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
+        return self.name_of(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
 
     def attribute(self, value: Any) -> str:
         """An attribute as source: itself when Python can read it back, else a name."""
         if _is_plain(value):
             return repr(value)
         if isinstance(value, dtypes.DType):
-            return self._global(value, f"dtype_{value.name}", value)
-        return self._global(("attribute", id(value)), "constant_attribute", value)
+            return self.name_of(value, f"dtype_{value.name}", value)
+        return self.name_of(("attribute", id(value)), "constant_attribute", value)
 
-    def _global(self, key: Any, wish: str, value: Any) -> str:
+    def name_of(self, key: Any, wish: str, value: Any) -> str:
+        """The global name of a value, which the key tells from others."""
         if key not in self._known:
             self._known[key] = self._names.unique(wish)
             self.globals[self._known[key]] = value

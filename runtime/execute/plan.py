@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -28,7 +29,24 @@ from ..ir.graph import Graph, Operation
 from ..quiet import SILENCE, begin, end
 from .failures import located
 from .kernels import kernel_of
+from .module import Module, Place
 from .source import compiled
+
+Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Place]]
+"""A function, its globals, and the operations on its lines."""
+
+
+class Watch:
+    """Who looks on while graphs run: told of new plans, and of functions that run for the first time. None: nobody."""
+
+    plan: Callable[[Plan], None] | None = None
+    concrete: Callable[[Any], None] | None = None
+
+
+watch = Watch()
+
+plans: weakref.WeakSet[Plan] = weakref.WeakSet()
+"""All that there are."""
 
 
 class Plan:
@@ -41,7 +59,7 @@ class Plan:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        module = compiled(graph)
+        module = self._written(graph)
         self.source = "\n".join(module.lines) + "\n"
         self._places = module.places
         self._globals = module.globals
@@ -51,6 +69,19 @@ class Plan:
         exec(compile(self.source, self._filename, "exec"), self._globals)
         module.bind()
         self._function = self._globals[module.main]
+        plans.add(self)
+        if watch.plan is not None:
+            watch.plan(self)
+
+    def _written(self, graph: Graph) -> Module:
+        return compiled(graph)
+
+    def swap(self, program: Program | None = None) -> Program:
+        """The program that runs; from now on it is the one that is given."""
+        before = self._function, self._globals, self._places
+        if program is not None:
+            self._function, self._globals, self._places = program
+        return before
 
     def __call__(self, *arguments: Any) -> Sequence[Any]:
         return self.run(arguments)

@@ -37,17 +37,17 @@ INLINE = 8
 Scope = dict[Value, str]
 
 
-def compiled(graph: Graph) -> Module:
-    """The source of the plan of a graph."""
+def compiled(graph: Graph, writer: type[Writer] | None = None) -> Module:
+    """The source of the plan of a graph; `writer` may be a class that writes more."""
     module = Module(graph)
     for each, name in module.functions():
-        _Function(module, each, name, is_main=each is graph)
+        (writer or Writer)(module, each, name, is_main=each is graph)
     for recipe in module.recipes.values():
         module.lines += ["", *recipe.lines]
     return module
 
 
-class _Function:
+class Writer:
     """Writes one function of a module."""
 
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
@@ -270,10 +270,10 @@ class _Function:
         return results
 
 
-_STRUCTURES: dict[str, Callable[[_Function, Operation, list[str], list[str], int], None]] = {
-    "cond": _Function._cond,
-    "switch": _Function._switch,
-    "call": _Function._call,
+_STRUCTURES: dict[str, Callable[[Writer, Operation, list[str], list[str], int], None]] = {
+    "cond": Writer._cond,
+    "switch": Writer._switch,
+    "call": Writer._call,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -11,6 +12,7 @@ from ..control.raising import Ended
 from ..convert import convert_to_tensor
 from ..devices import log_placement, placement
 from ..execute import EXECUTORS, Runner
+from ..execute.plan import watch
 from ..ir.builder import Builder, current, recorders, stack
 from ..ir.graph import Constant, Graph, Operand
 from ..ir.specs import AnySpec, Spec
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _MOST_ENTRIES = 64
+
+concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
+"""All that there are."""
 
 
 class ConcreteFunction:
@@ -65,6 +70,7 @@ class ConcreteFunction:
         self._entries: dict[Any, Entry] = {}  # calls that fitted, by what was passed
         self.ways: dict[Any, Any] = {}  # there and back, for tapes: see autodiff/calls.py
         self.runner: Runner = self._first_run
+        concretes.add(self)
         self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
         self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to what Python gets
         self.finish = finisher(
@@ -225,6 +231,8 @@ class ConcreteFunction:
     def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Make what runs the graph from now on."""
         self.runner = EXECUTORS[self.executor](self.graph)
+        if watch.concrete is not None:
+            watch.concrete(self)
         if placement.logged:
             self._log_placement()
         return self.runner(arrays)

@@ -1,0 +1,118 @@
+"""The module `tf.profiler.experimental`: profiles as TensorFlow starts and stops them, written to a folder.
+
+logdir/plugins/profile/2026_11_22_10_30_00/
+    host.trace.json.gz      for TensorBoard, chrome://tracing and ui.perfetto.dev
+    host.profile.txt        the tables
+    host.flame.html         the flame graph
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from ..ir.origin import caller
+from .profiling import begin, finish, running
+from .recording import Spot
+from .report import Report
+
+
+class ProfilerOptions(NamedTuple):
+    """TensorFlow's options. Profiles of graphs have one level of detail, so they have no effect here."""
+
+    host_tracer_level: int = 2
+    python_tracer_level: int = 0
+    device_tracer_level: int = 1
+    delay_ms: int | None = None
+
+
+_folders: list[str] = []  # where the profile that is running goes to
+
+
+def start(logdir: str, options: ProfilerOptions | None = None) -> None:
+    """Begin a profile of all graphs that run. Raises AlreadyExistsError while one is running.
+
+    Args:
+        logdir: the folder that `stop` writes to.
+        options: a ProfilerOptions; no effect.
+    """
+    begin()
+    _folders[:] = [os.fspath(logdir)]
+
+
+def stop(save: bool = True) -> None:
+    """End the profile, and write it. Raises UnavailableError when none is running."""
+    report = finish()
+    if save and _folders:
+        _save(report, _folders[0])
+    _folders.clear()
+
+
+def _save(report: Report, logdir: str) -> None:
+    folder = os.path.join(logdir, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
+    os.makedirs(folder, exist_ok=True)
+    stem = os.path.join(folder, socket.gethostname())
+    report.write_trace(f"{stem}.trace.json.gz")
+    report.write_page(f"{stem}.flame.html")
+    with open(f"{stem}.profile.txt", "w", encoding="utf-8") as file:
+        file.write(report.text())
+
+
+class Profile:
+    """A block that is profiled: `start(logdir, options)` at its beginning, `stop()` at its end."""
+
+    def __init__(self, logdir: str, options: ProfilerOptions | None = None) -> None:
+        self._logdir = logdir
+        self._options = options
+
+    def __enter__(self) -> None:
+        start(self._logdir, self._options)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        stop()
+
+
+class Trace:
+    """A block that a profile shows under a name, with what is told of it.
+
+    >>> with Trace("train", step_num=3, _r=1):
+    ...     pass
+    """
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        self._name = name
+        self._metadata = kwargs
+        self._depth: int | None = None
+        self._spot = Spot("trace", name)
+
+    def __enter__(self) -> Trace:
+        session = running()
+        if session is not None:
+            recorder = session.recorder()
+            self._recorder, self._depth = recorder, recorder.depth()
+            self._spot = Spot("trace", self._name, caller(), _told(self._metadata))
+            recorder.enter(self._spot)
+        return self
+
+    def set_metadata(self, **kwargs: Any) -> None:
+        """Tell more of the block."""
+        self._metadata.update(kwargs)
+        self._spot.result = _told(self._metadata)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._depth is not None:
+            self._recorder.leave_to(self._depth)
+
+
+def _told(metadata: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in metadata.items() if not key.startswith("_"))
+
+
+__all__ = ["Profile", "ProfilerOptions", "Trace", "start", "stop"]

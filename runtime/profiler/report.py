@@ -1,0 +1,184 @@
+"""What a profile says: rows for operations and lines, a text, a file for Perfetto, a page with a flame graph."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from ..ir.origin import Origin
+from .recording import Node, Recorder, Session, Spot
+
+_UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
+_SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+
+
+class Row(NamedTuple):
+    """One operation of one line: how often it ran, nanoseconds in all and without what ran in it, bytes of results."""
+
+    name: str
+    origin: Origin | None
+    calls: int
+    total: int
+    own: int
+    bytes: int
+
+
+class Report:
+    """What was noted in a session. Attributes: `result`, what the profiled function returned, if it was one.
+
+    `str(report)` is the text.
+    """
+
+    def __init__(self, session: Session, result: Any = None) -> None:
+        self.recorders: list[Recorder] = [each for each in session.recorders if each.root.children]
+        self.started = session.started
+        self.wall = session.ended - session.started
+        self.result = result
+
+    @property
+    def in_graphs(self) -> int:
+        """The nanoseconds that graphs ran, in all threads."""
+        return sum(each.root.inner for each in self.recorders)
+
+    def nodes(self) -> Iterator[Node]:
+        """All that was noted, each before what ran in it."""
+        pending = [each.root for each in reversed(self.recorders)]
+        while pending:
+            node = pending.pop()
+            if node.parent is not None:
+                yield node
+            pending.extend(reversed(node.children.values()))
+
+    @property
+    def rows(self) -> list[Row]:
+        """The operations, those of one name and line in one row, by the time of their own."""
+        return _summed((node.spot.name, node.spot.origin, node) for node in self.nodes())
+
+    @property
+    def lines(self) -> list[Row]:
+        """The lines of the program, by the time of their own; the name is the line's text."""
+        return _summed((_text_of(node.spot.origin), node.spot.origin, node) for node in self.nodes())
+
+    def text(self, most: int = 30) -> str:
+        """The operations and the lines that took longest, as two tables."""
+        count = sum(node.calls for node in self.nodes() if node.spot.kind == "operation")
+        head = f"{count} operations, {duration(self.in_graphs)} in graphs of {duration(self.wall)} in all"
+        dropped = sum(each.dropped for each in self.recorders)
+        if dropped:
+            head += f" (of which {dropped} only counted: they are not in the trace)"
+        return "\n".join([head, "", *self._table("operation", self.rows, most), "", *self._by_line(most), ""])
+
+    def _by_line(self, most: int) -> list[str]:
+        return self._table("source", self.lines, most)
+
+    def _table(self, title: str, rows: list[Row], most: int) -> list[str]:
+        whole = self.in_graphs or 1
+        width = max([len(title), *[len(row.name) for row in rows[:most]]], default=0)
+        lines = [
+            f"{'share':>6} {'self':>9} {'total':>9} {'calls':>8} {'bytes':>9}  {title:<{width}}  line".rstrip()
+        ]
+        for row in rows[:most]:
+            numbers = (
+                f"{row.own / whole:>6.1%} {duration(row.own):>9} {duration(row.total):>9} {row.calls:>8} "
+                f"{size(row.bytes):>9}"
+            )
+            lines.append(f"{numbers}  {row.name:<{width}}  {place(row.origin)}".rstrip())
+        if len(rows) > most:
+            lines.append(f"… and {len(rows) - most} more")
+        return lines
+
+    def trace(self) -> dict[str, Any]:
+        """The calls in the Trace Event format, which chrome://tracing and ui.perfetto.dev show."""
+        from .timeline import timeline
+
+        return timeline(self)
+
+    def page(self) -> str:
+        """A flame graph as a page by itself: the wider, the longer; what ran in something stands below it."""
+        from .flame import page
+
+        return page(self)
+
+    def write_trace(self, path: str) -> None:
+        """Write `trace()` to a file, as JSON; compressed when the name ends in `.gz`."""
+        from .timeline import write
+
+        write(self, path)
+
+    def write_page(self, path: str) -> None:
+        """Write `page()` to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.page())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Report: {duration(self.in_graphs)} in graphs, {len(self.rows)} rows>"
+
+
+def _summed(parts: Iterable[tuple[str, Origin | None, Node]]) -> list[Row]:
+    found: dict[tuple[str, Origin | None], Row] = {}
+    inside: dict[Node, set[Any]] = {}
+    for name, origin, node in parts:
+        key = name, origin
+        around = inside.get(node.parent, set()) if node.parent is not None else set()
+        inside[node] = around | {key}
+        row = found.get(key, Row(name, origin, 0, 0, 0, 0))
+        total = 0 if key in around else node.total  # what runs in itself is not counted twice
+        found[key] = Row(
+            name,
+            origin,
+            row.calls + node.calls,
+            row.total + total,
+            row.own + node.own,
+            row.bytes + node.bytes,
+        )
+    return sorted(found.values(), key=lambda row: -row.own)
+
+
+def _text_of(origin: Origin | None) -> str:
+    return "" if origin is None else linecache.getline(origin.filename, origin.line).strip()
+
+
+def place(origin: Origin | None) -> str:
+    """A line as the tables show it, the file's name as seen from here.
+
+    >>> place(None), place(Origin(os.path.abspath("train.py"), 7, "fit"))
+    ('', 'train.py:7, in fit')
+    """
+    if origin is None:
+        return ""
+    here = os.getcwd() + os.sep
+    name = origin.filename
+    return str(origin._replace(filename=name[len(here) :] if name.startswith(here) else name))
+
+
+def label(spot: Spot) -> str:
+    """A spot in a few words: `multiply → y`."""
+    return f"{spot.name} → {spot.result}" if spot.result else spot.name
+
+
+def duration(nanoseconds: int) -> str:
+    for unit, least in _UNITS:
+        if nanoseconds >= least:
+            return (
+                f"{nanoseconds / least:.3g} {unit}"
+                if nanoseconds < 1000 * least
+                else f"{nanoseconds // least} {unit}"
+            )
+    return f"{nanoseconds} ns"
+
+
+def size(count: int) -> str:
+    """A number of bytes for people.
+
+    >>> size(12), size(1536), size(5 << 20)
+    ('12 B', '1.5 kB', '5.0 MB')
+    """
+    for unit, least in _SIZES:
+        if count >= least:
+            return f"{count / least:.1f} {unit}"
+    return f"{count} B"
