@@ -1,84 +1,151 @@
-"""Calls of functions while a tape of eager code records.
+"""Calls of functions while tapes of eager code record.
 
-One tape: the forward graph runs, which gives also what it saves, and the tape records the call. Its way back is the
-backward graph. Both are planned once for each function, and for what is asked of it.
+    y = f(x)               y, s = forward(x)           for the tape: one step with a way back
+    dx of dy     ==>       dx = backward(dy, s)        when nobody records the way back
+                           dx = slope(x, dy)           forward and backward as one function, when somebody does
 
-Several tapes, or a persistent one, may want derivatives of derivatives: then the operations of the graph run one by
-one, and each tape records what it wants.
+The forward graph gives also what it saves. Each of these graphs is planned once for a function and for what is asked of
+it. Tapes of tapes, and persistent ones, may want derivatives of the way back: that is a call of a function as well,
+`slope`, of which there is a way back in turn. It computes f once more; so a graph with effects (random numbers,
+assignments, printing) runs operation by operation where that may be asked for, and each tape records what it wants.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .. import leaves
 from ..execute import EXECUTORS, Runner
 from ..ir.builder import recorders
-from ..ir.graph import Graph, Value
-from ..ir.specs import AnySpec
+from ..ir.graph import Graph, Operand, Value
+from ..ir.specs import AnySpec, RefSpec
+from ..ops.state import read_variable
 from ..variable import Variable
+from .copying import copied, of
 from .records import Grads, Pullback, spec_carries_gradient
 from .replay import replayed
 from .reversal import Reversal, zeros_for
+from .rounds import is_repeatable, only_read
 from .slices import public, put_together
 
 if TYPE_CHECKING:
     from ..tracing.concrete import ConcreteFunction
 
+Planner = Callable[[Graph], Runner]
+
 
 def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
     """The results of a call that the tapes record."""
-    arguments = [*map(leaves.carried, inputs), *concrete.variables]
-    tapes: list[Any] = [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
+    given = list(map(leaves.carried, inputs))
+    tapes = wanting([*given, *concrete.variables])
     if not tapes:
-        return concrete.run([argument._array for argument in arguments[: len(inputs)]])
-    if len(tapes) > 1 or tapes[0].is_persistent:
-        return concrete.packed(replayed(concrete.graph, arguments))
-    call = _Call(_ways(concrete, tuple(tapes[0].wants(arguments))), arguments)
-    results = call.forward()
-    tapes[0].keep(Pullback(arguments, results, call.back))
-    return concrete.packed(results)
+        return concrete.run([argument._array for argument in given])
+    known = concrete.ways
+    if not known:
+        known.update(_callables(concrete))
+    if len(tapes) == 1 and not tapes[0].is_persistent:
+        return concrete.packed(known["as it is"].called([*given, *concrete.variables], tapes))
+    pure = known["of contents"]
+    if pure is None:
+        return concrete.packed(replayed(concrete.graph, [*given, *concrete.variables]))
+    return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables)], tapes))
 
 
-class _Ways(NamedTuple):
-    """A graph that is differentiated, and both ways planned."""
-
-    graph: Graph
-    forward: Runner
-    backward_graph: Graph
-    backward: Runner
-    saved: list[Value]  # what the backward graph reads of the forward one
-    extra: list[Value]  # those that the forward graph gives in addition to its results
-    sizes: list[int]  # of how many tensors the gradient of each input consists
-    specs: list[AnySpec]  # of the gradients
+def wanting(arguments: Sequence[Any]) -> list[Any]:
+    """The tapes that record what is computed of these."""
+    return [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
 
 
-def _ways(concrete: ConcreteFunction, wanted: tuple[bool, ...]) -> _Ways:
-    """Both ways for these inputs; made at the first call."""
-    known: dict[Any, _Ways] = concrete.ways
-    if wanted not in known:
-        known[wanted] = _differentiated(concrete.graph, wanted, EXECUTORS[concrete.executor])
-    return known[wanted]
+def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
+    plan, graph = EXECUTORS[concrete.executor], concrete.graph
+    pure = of_contents(graph)
+    return {
+        "as it is": Differentiable(graph, plan),
+        "of contents": None if pure is None else Differentiable(pure, plan, is_pure=True),
+    }
 
 
-def _differentiated(graph: Graph, wanted: Sequence[bool], plan: Callable[[Graph], Runner]) -> _Ways:
-    given = [spec_carries_gradient(output.spec) for output in graph.outputs]
-    reversal = Reversal(graph, given, wanted, lambda grad, _: public(grad))
-    outputs = reversal.outputs(reversal.has_gradient)
-    saved = reversal.saved()
-    own = {*graph.inputs, *graph.outputs}
-    extra = [value for value in saved if value not in own]
-    forward, back = reversal.forward_graph(extra), reversal.back
-    backward = Graph(back.name, tuple(back.inputs), tuple(back.operations), tuple(outputs))
-    specs = [output.spec for output in outputs]
-    return _Ways(graph, plan(forward), backward, plan(backward), saved, extra, reversal.sizes, specs)
+def of_contents(graph: Graph) -> Graph | None:
+    """The graph that takes the contents of variables in place of references; None for one with other effects."""
+    references = only_read([graph])
+    if references != set(graph.variables):
+        return None
+    if not all(is_repeatable(operation, references) for operation in graph.operations):
+        return None
+    inputs = [
+        Value(
+            value.name, value.spec.content if isinstance(value.spec, RefSpec) else value.spec, value.elements
+        )
+        for value in graph.inputs
+    ]
+    known: dict[Value, Operand] = dict(zip(graph.inputs, inputs, strict=True))
+    operations = copied(graph.operations, known)
+    return Graph(graph.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in graph.outputs))
+
+
+class Differentiable:
+    """A graph that is called while tapes record."""
+
+    def __init__(self, graph: Graph, plan: Planner, is_pure: bool = False) -> None:
+        self.graph, self.plan, self.is_pure = graph, plan, is_pure
+        self.ways: dict[tuple[bool, ...], _Ways] = {}  # for the inputs whose gradients are wanted
+
+    def called(self, arguments: Sequence[Any], tapes: Sequence[Any]) -> list[Any]:
+        """The results; each of the tapes records the call."""
+        flags = [tape.wants(arguments) for tape in tapes]
+        wanted = tuple(any(column) for column in zip(*flags, strict=True))
+        if wanted not in self.ways:
+            self.ways[wanted] = _Ways(self, wanted)
+        call = _Call(self.ways[wanted], arguments)
+        results = call.forward()
+        for tape in tapes:
+            tape.keep(Pullback(arguments, results, call.back))
+        return results
+
+
+class _Ways:
+    """There and back for some of a graph's inputs, both planned."""
+
+    def __init__(self, called: Differentiable, wanted: Sequence[bool]) -> None:
+        graph = called.graph
+        given = [spec_carries_gradient(output.spec) for output in graph.outputs]
+        reversal = Reversal(graph, given, wanted, lambda grad, _: public(grad))
+        outputs = reversal.outputs(reversal.has_gradient)
+        self.called = called
+        self.saved = reversal.saved()  # what the backward graph reads of the forward one
+        own = {*graph.inputs, *graph.outputs}
+        self.extra = [value for value in self.saved if value not in own]  # what is given besides the results
+        self.forward_graph, back = reversal.forward_graph(self.extra), reversal.back
+        self.backward_graph = Graph(back.name, tuple(back.inputs), tuple(back.operations), tuple(outputs))
+        self.forward, self.backward = called.plan(self.forward_graph), called.plan(self.backward_graph)
+        self.sizes = reversal.sizes  # of how many tensors the gradient of each input consists
+        self.specs = [output.spec for output in outputs]
+
+    @functools.cached_property
+    def slope(self) -> Differentiable:
+        """The gradients as a function of the inputs and of the gradients of the results."""
+        forward, backward = self.forward_graph, self.backward_graph
+        inputs = [Value(value.name, value.spec, value.elements) for value in forward.inputs]
+        count = len(backward.inputs) - len(self.saved)
+        dys = [Value(value.name, value.spec) for value in backward.inputs[:count]]
+        known: dict[Value, Operand] = dict(zip(forward.inputs, inputs, strict=True))
+        operations = copied(forward.operations, known)
+        inside: dict[Value, Operand] = dict(zip(backward.inputs[:count], dys, strict=True))
+        inside |= {
+            inner: of(value, known) for inner, value in zip(backward.inputs[count:], self.saved, strict=True)
+        }
+        operations += copied(backward.operations, inside)
+        outputs = tuple(of(x, inside) for x in backward.outputs)
+        graph = Graph(backward.name, (*inputs, *dys), tuple(operations), outputs)
+        return Differentiable(graph, self.called.plan, is_pure=True)
 
 
 class _Call:
     """One call, between its way there and its way back."""
 
-    def __init__(self, ways: _Ways, arguments: list[Any]) -> None:
+    def __init__(self, ways: _Ways, arguments: Sequence[Any]) -> None:
         self.ways = ways
         self.arguments = arguments
         self.results: list[Any] = []
@@ -86,7 +153,7 @@ class _Call:
 
     def forward(self) -> list[Any]:
         """The results; what is saved stays here."""
-        graph = self.ways.graph
+        graph = self.ways.called.graph
         given = self.ways.forward(list(map(_value, self.arguments)))
         count = len(graph.outputs)
         self.results = [_eager(x, out.spec) for x, out in zip(given[:count], graph.outputs, strict=True)]
@@ -100,19 +167,27 @@ class _Call:
 
     def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
         """The gradients of the arguments."""
-        ways = self.ways
+        outputs = self.ways.called.graph.outputs
         dys = [
             zeros_for(result) if grad is None else grad
-            for grad, result, output in zip(grads, self.results, ways.graph.outputs, strict=True)
+            for grad, result, output in zip(grads, self.results, outputs, strict=True)
             if spec_carries_gradient(output.spec)
         ]
+        found = put_together(self._gradients(dys), self.ways.sizes)
+        return [grad if want else None for grad, want in zip(found, wanted, strict=True)]
+
+    def _gradients(self, dys: list[Any]) -> list[Any]:
+        ways = self.ways
         arguments = [*dys, *self.saved]
         if recorders():
-            found = replayed(ways.backward_graph, arguments)
-        else:
-            results = ways.backward(list(map(_value, arguments)))
-            found = [_eager(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
-        return put_together(found, ways.sizes)
+            if not ways.called.is_pure:
+                return replayed(ways.backward_graph, arguments)
+            given = [*self.arguments, *dys]
+            tapes = wanting(given)
+            if tapes:
+                return ways.slope.called(given, tapes)
+        results = ways.backward(list(map(_value, arguments)))
+        return [_eager(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
 
 
 def _value(argument: Any) -> Any:

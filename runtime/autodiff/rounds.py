@@ -22,6 +22,8 @@ CUSTOM = "custom_gradient"
 SUMS = frozenset({"add", "subtract"})
 CALLS = frozenset({"py_function", "numpy_function", "iterator_advance", "iterator_next"})
 """Operations that run Python: nobody knows what they assign."""
+REFUSALS = frozenset({"assert", "check_numerics", "raise"})
+"""Operations that do nothing, if they have let something pass once."""
 
 
 class Counter(NamedTuple):
@@ -105,7 +107,7 @@ def _given(operation: Operation, value: Operand) -> Iterator[tuple[Graph, Value]
 
 def is_repeatable(operation: Operation, read: set[Value]) -> bool:
     """Whether an operation gives the same once more: it has no effects but reading variables that stay."""
-    if not operation.stateful:
+    if not operation.stateful or operation.type in REFUSALS:
         return True
     if operation.type == READ:
         return operation.inputs[0] in read

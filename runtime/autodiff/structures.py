@@ -14,19 +14,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..composite.indexed_slices import IndexedSlices
 from ..control.regions import common_spec
 from ..ir.builder import current, recorders
 from ..ir.graph import Constant, Graph, Operand, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..ops.casting import cast
+from ..ops.creation import zeros
 from ..ops.declare import wrap
 from ..ops.structure import CALL, COND, SWITCH
+from ..shapes import is_static
+from ..tensor import EagerTensor
 from .behind import given_references, read_behind
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
-from .reversal import Reversal, blank, making_list, zeros_for
+from .reversal import Reversal, blank, content, making_list, zeros_for
 from .rounds import only_read
 from .saving import steady_reads
-from .slices import public, put_together
+from .slices import dense, public, put_together
 
 
 def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
@@ -70,7 +77,11 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     """Each branch gives what it saves (and blanks for what others save); the same choice is made on the way back."""
     operation = record.operation
     given = [grad is not None for grad in grads]
-    reversals = [Reversal(region, given, wanted[1:]) for region in operation.regions]
+    reversals = [
+        Reversal(region, given, wanted[1:], lambda grad, _: public(grad)) for region in operation.regions
+    ]
+    for place in range(len(wanted) - 1):
+        _agree(reversals, place)
     flags = [any(column) for column in zip(*(r.has_gradient for r in reversals), strict=True)]
     if not any(flags):
         return [None] * len(wanted)
@@ -105,7 +116,28 @@ def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> 
     selector = record.inputs[0]
     op = COND if operation.type == "cond" else SWITCH
     found = add_structure(op, [selector, *dys, *(passed[value] for value in used)], graphs, {})
-    return [None, *_placed(found, flags)]
+    return [None, *put_together(found, reversals[0].sizes)]
+
+
+def _agree(reversals: Sequence[Reversal], place: int) -> None:
+    """Let all branches give the gradient of an input in one form: as IndexedSlices where none has to be dense."""
+    grads = [reversal.grads[place] for reversal in reversals]
+    like: Any = content(reversals[0].graph.inputs[place].spec)
+    if not any(isinstance(grad, IndexedSlices) for grad in grads):
+        return
+    are_slices = all(grad is None or isinstance(grad, IndexedSlices) for grad in grads)
+    if not are_slices or not is_static(like.shape):
+        for reversal in reversals:
+            with reversal.back:
+                reversal.grads[place] = dense(reversal.grads[place])
+        return
+    for reversal, grad in zip(reversals, grads, strict=True):
+        with reversal.back:
+            values = zeros([0, *like.shape[1:]], like.dtype) if grad is None else grad.values
+            indices = zeros([0], "int64") if grad is None else cast(grad.indices, "int64")
+            reversal.grads[place] = IndexedSlices(
+                values, indices, EagerTensor(np.array(like.shape, np.int32))
+            )
 
 
 def _with_blanks(reversal: Reversal, own: list[Value], everybody: list[list[Value]]) -> Graph:
@@ -175,11 +207,6 @@ def _common(specs: list[AnySpec]) -> AnySpec:
         assert both is not None
         found = both
     return found
-
-
-def _placed(found: list[Any], flags: Sequence[bool]) -> Grads:
-    rest = iter(found)
-    return [next(rest) if flag else None for flag in flags]
 
 
 BACK: dict[str, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {

@@ -155,3 +155,40 @@ def test_steps_touch_only_the_rows(name: str, in_graph: bool) -> None:
     (tf.function(step) if in_graph else step)()
     changed = (table.numpy() != X.numpy()).any(axis=1)
     assert changed.tolist() == [False, True, False, False]
+
+
+def test_branches_give_slices_where_none_of_them_is_dense() -> None:
+    def of_branch(x: Any, pick: Any) -> Any:
+        if pick > 1:
+            y = tf.gather(x, [2, 0]) ** 2
+        elif pick > 0:
+            y = tf.gather(x, [1, 1])
+        else:
+            y = tf.ones([2, 3])
+        return tf.reduce_sum(y)
+
+    staged = tf.function(of_branch)
+
+    @tf.function
+    def inside(x: Any, pick: Any) -> Any:
+        return gradient(lambda x: of_branch(x, pick), x)
+
+    for pick, rows in ((2, [2, 0]), (1, [1, 1]), (0, [])):
+        for slices in (inside(X, tf.constant(pick)), gradient(lambda x, p=pick: staged(x, tf.constant(p)))):
+            assert isinstance(slices, tf.IndexedSlices)
+            assert slices.indices.numpy().tolist() == rows
+            expected = np.zeros((4, 3), np.float32)
+            for row in rows:
+                expected[row] += 1.0 if pick == 1 else 2.0 * X.numpy()[row]
+            np.testing.assert_allclose(tf.convert_to_tensor(slices).numpy(), expected)
+
+
+def test_a_branch_that_reads_everything_makes_the_gradient_dense() -> None:
+    @tf.function
+    def f(x: Any, pick: Any) -> Any:
+        return gradient(lambda x: tf.reduce_sum(tf.gather(x, [1]) if pick else x * x), x)
+
+    for pick in (True, False):
+        found = f(X, tf.constant(pick))
+        assert tf.is_tensor(found)
+        assert not isinstance(found, tf.IndexedSlices)

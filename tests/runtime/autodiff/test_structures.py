@@ -330,5 +330,46 @@ def test_the_way_back_of_a_call_is_planned_once() -> None:
             tape.watch(x)
             y = f(x)
         assert tape.gradient(y, x).numpy() == pytest.approx(np.cos(2) * 2 + np.sin(2))
-    assert len(f.get_concrete_function(x).ways) == 1
+    assert len(f.get_concrete_function(x).ways["as it is"].ways) == 1
     assert f.experimental_get_tracing_count() == 1
+
+
+def test_tapes_of_tapes_record_a_call_as_one_step() -> None:
+    v = tf.Variable(1.1)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        for _ in tf.range(9):
+            x = tf.sin(x * v)
+        return x
+
+    x = tf.constant(1.0)
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape(persistent=True) as inner:
+            inner.watch(x)
+            y = f(x)
+        found = inner.gradient(y, x)
+    assert len(inner._records) == 2  # the variable is read, the function is called
+    assert len(outer._records) == 4  # as is its way back, from the gradient of y on
+    v.assign(5.0)  # too late to change anything
+    again = inner.gradient(y, x), outer.gradient(y, x)
+    v.assign(1.1)
+    first = tf.function(slope(f))
+    assert [d.numpy() for d in (found, *again)] == pytest.approx([first(x).numpy()] * 3)
+    assert outer.gradient(found, x).numpy() == pytest.approx(tf.function(slope(first))(x).numpy())
+
+
+def test_a_call_with_effects_is_recorded_step_by_step_where_tapes_are_nested() -> None:
+    seen = tf.Variable(0, trainable=False)
+
+    @tf.function
+    def f(x: Any) -> Any:
+        seen.assign_add(1)
+        return tf.sin(x) * x
+
+    x = tf.constant(1.3)
+    first, second = np.sin(1.3) + 1.3 * np.cos(1.3), 2 * np.cos(1.3) - 1.3 * np.sin(1.3)
+    assert slope(f)(x).numpy() == pytest.approx(first, rel=1e-6)
+    assert slope(slope(f))(x).numpy() == pytest.approx(second, rel=1e-5)
+    assert seen.numpy() == 2
