@@ -233,7 +233,6 @@ def _(e: Emitter, site: Site, test: Element, x: Element, y: Element) -> Element:
     return e.choose(test, x, y)
 
 
-@elementwise("abs")
 def absolute(e: Emitter, site: Site, x: Element) -> Element:
     b = e.b
     if site.dtype.kind == "f":
@@ -254,11 +253,6 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
     zero = ir().Constant(x.type, 0)
     above, below = b.icmp_signed(">", x, zero), b.icmp_signed("<", x, zero)
     return b.sub(b.zext(above, x.type), b.zext(below, x.type))
-
-
-@elementwise("sqrt", cost=6, takes=not_complex)
-def _(e: Emitter, site: Site, x: Element) -> Element:
-    return e.intrinsic("sqrt", x)
 
 
 @elementwise("rsqrt", cost=10, takes=not_complex)

@@ -82,6 +82,10 @@ def optimised(text: str) -> Any:
     tuning.loop_interleaving = tuning.loop_unrolling = True
     passes = binding.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
+    # What vectorised loops call (maths/rare.py) is inlined when they are.
+    after = binding.create_new_module_pass_manager()
+    after.add_always_inliner_pass()
+    after.run(module, passes)
     return module
 
 

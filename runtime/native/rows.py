@@ -1,12 +1,14 @@
 """The files whose rules make up the table of operations; importing this fills it."""
 
 from . import (
+    activations,
     arrays,
     branches,
     casts,
     checks,
     creating,
     elements,
+    functions,
     gemm,
     indexing,
     loops,
@@ -15,12 +17,14 @@ from . import (
 )
 
 __all__ = [
+    "activations",
     "arrays",
     "branches",
     "casts",
     "checks",
     "creating",
     "elements",
+    "functions",
     "gemm",
     "indexing",
     "loops",

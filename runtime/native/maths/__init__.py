@@ -7,7 +7,7 @@ and is tested against numbers of arbitrary precision.
 
 from __future__ import annotations
 
-from . import arcs, circular, exponentials, hyperbolic, logarithms, normals, powers, roots
+from . import arcs, circular, exponentials, hyperbolic, logarithms, neighbours, normals, powers, roots
 from .functions import Function
 
 FUNCTIONS: dict[str, Function] = {
@@ -29,10 +29,12 @@ FUNCTIONS: dict[str, Function] = {
         Function("exp", exponentials.exp, (1.0, 1.0)),
         Function("exp2", exponentials.exp2, (1.0, 1.0)),
         Function("expm1", exponentials.expm1, (1.0, 1.0)),
+        Function("hypot", roots.hypot, (1.0, 1.5), arity=2),
         Function("log", logarithms.log, (1.0, 1.0)),
         Function("log10", logarithms.log10, (1.0, 1.0)),
         Function("log1p", logarithms.log1p, (1.0, 1.0)),
         Function("log2", logarithms.log2, (1.0, 1.0)),
+        Function("nextafter", neighbours.nextafter, (0.0, 0.0), arity=2),
         Function("pow", powers.pow, (1.0, 1.0), arity=2),
         Function("rsqrt", roots.rsqrt, (1.5, 1.5)),
         Function("sigmoid", exponentials.sigmoid, (1.0, 1.0)),

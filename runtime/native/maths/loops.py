@@ -51,7 +51,7 @@ def optimised(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
     module.triple, module.data_layout = target.triple, str(machine.target_data)
     parsed = llvm.parse_assembly(str(module))
     tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-    tuning.loop_vectorization = True
+    tuning.loop_vectorization = tuning.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, tuning)
     builder.getModulePassManager().run(parsed, builder)
     after = llvm.create_new_module_pass_manager()

@@ -69,12 +69,14 @@ def reduced_far(x: Number) -> tuple[Number, Pair]:
 def window(x: Number, bits: Number) -> list[ir.Value]:
     """The 192 bits of 2/π that the exponent asks for, the highest first."""
     builder = x.code.builder
-    start = ((bits >> 52) - (1023 + 52 + 2 - 64)).value  # e - 2 bits are left out, after the word of zeros
+    place = (bits >> 52) - (1023 + 52 + 2 - 64)  # e - 2 bits are left out, after the word of zeros
+    # Among lanes some may hold small numbers. They get something, which nobody reads.
+    start = (place < 0).where(0, place).value
     table = digits(builder.module)
-    place, shift = builder.lshr(start, WORD(6)), builder.and_(start, WORD(63))
+    first, shift = builder.lshr(start, WORD(6)), builder.and_(start, WORD(63))
     words = []
     for k in range(4):
-        index = builder.add(place, WORD(k))
+        index = builder.add(first, WORD(k))
         words.append(builder.load(builder.gep(table, [WORD(0), index], inbounds=True)))
     joined = builder.module.globals.get("llvm.fshl.i64") or ir.Function(
         builder.module, ir.FunctionType(WORD, [WORD] * 3), "llvm.fshl.i64"

@@ -11,6 +11,7 @@ together, and give them back untouched unless one of them needs more. Inlined af
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from llvmlite import ir
@@ -38,50 +39,65 @@ def define(
     formula: Callable[[Number], Number],
     fused: bool,
 ) -> ir.Function:
-    function = ir.Function(module, ir.FunctionType(real, [real]), full)
-    function.linkage = "internal"
-    (x,) = function.args
+    """The function that loops call, which looks whether its argument is far."""
+    slow = define_formula(module, f"{full}.formula", real, formula, fused)
+    function = added(module, full, real, "noinline")
     lanes = [bits // FORMATS[str(real)][0] for bits in BITS]
     variants = ",".join(f"_ZGV_LLVM_N{count}v_{full}({full}.{count})" for count in lanes)
     # llvmlite lists the attributes that it knows; this one is known to LLVM only.
     set.add(function.attributes, f'"vector-function-abi-variant"="{variants}"')
-    for attribute in ("noinline", "nounwind", "readnone"):
+    define_test(function, limit, lambda builder, x: builder.call(slow, [x]))
+    for count in lanes:
+        several = added(module, f"{full}.{count}", ir.VectorType(real, count), "alwaysinline")
+        several.linkage = "weak_odr"  # kept until loops are vectorised, though nothing calls it before
+        define_test(several, limit, functools.partial(each_lane, slow, count))
+    return function
+
+
+def added(module: ir.Module, name: str, kind: ir.Type, *attributes: str) -> ir.Function:
+    """A new function of one number of a kind, without effects."""
+    function = ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    function.linkage = "internal"
+    for attribute in ("nounwind", "readnone", *attributes):
         function.attributes.add(attribute)
+    return function
+
+
+def define_formula(
+    module: ir.Module, name: str, real: ir.Type, formula: Callable[[Number], Number], fused: bool
+) -> ir.Function:
+    """The formula by itself. Whoever computes several calls it for each: it has no variants, or they would be it."""
+    function = added(module, name, real, "noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    code = Code(builder, real, fused=fused)
-    far, near = function.append_basic_block("far"), function.append_basic_block("near")
-    builder.cbranch((code.number(x).magnitude() > limit).value, far, near).set_weights([1, 1 << 20])
-    builder.position_at_end(far)
+    (x,) = function.args
     double = ir.DoubleType()
     wide = x if real == double else builder.fpext(x, double)
     result = formula(Code(builder, double, fused=fused).number(wide)).value
     builder.ret(result if real == double else builder.fptrunc(result, real))
-    ir.IRBuilder(near).ret(x)
-    for count in lanes:
-        define_lanes(module, function, count, limit)
     return function
 
 
-def define_lanes(module: ir.Module, scalar: ir.Function, count: int, limit: float) -> None:
-    """The function on several numbers at once."""
-    kind = ir.VectorType(scalar.args[0].type, count)
-    function = ir.Function(module, ir.FunctionType(kind, [kind]), f"{scalar.name}.{count}")
-    function.linkage = "weak_odr"  # kept until loops are vectorised, though nothing calls it before
-    for attribute in ("alwaysinline", "nounwind", "readnone"):
-        function.attributes.add(attribute)
+def define_test(
+    function: ir.Function, limit: float, beyond: Callable[[ir.IRBuilder, ir.Value], ir.Value]
+) -> None:
+    """The body: what is beyond the limit is computed, the rest is given back."""
     (x,) = function.args
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     far, near = function.append_basic_block("far"), function.append_basic_block("near")
-    marks = (Code(builder, kind, fused=False).number(x).magnitude() > limit).value
-    together = builder.bitcast(marks, ir.IntType(count))
-    builder.cbranch(builder.icmp_unsigned("!=", together, together.type(0)), far, near).set_weights(
-        [1, 1 << 20]
-    )
+    mark = (Code(builder, x.type, fused=False).number(x).magnitude() > limit).value
+    if isinstance(x.type, ir.VectorType):
+        together = builder.bitcast(mark, ir.IntType(x.type.count))
+        mark = builder.icmp_unsigned("!=", together, together.type(0))
+    builder.cbranch(mark, far, near).set_weights([1, 1 << 20])
     builder.position_at_end(far)
+    builder.ret(beyond(builder, x))
+    ir.IRBuilder(near).ret(x)
+
+
+def each_lane(slow: ir.Function, count: int, builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
     result: ir.Value = x
     for lane in range(count):
         place = ir.IntType(32)(lane)
-        value = builder.call(scalar, [builder.extract_element(x, place)])
+        value = builder.call(slow, [builder.extract_element(x, place)])
         result = builder.insert_element(result, value, place)
-    builder.ret(result)
-    ir.IRBuilder(near).ret(x)
+    return result

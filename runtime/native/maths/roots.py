@@ -36,3 +36,23 @@ def cbrt(x: Number) -> Number:
 def rsqrt(x: Number) -> Number:
     """One by the square root."""
     return 1.0 / x.sqrt()
+
+
+def rough_hypot(x: Number, y: Number) -> Number:
+    """Exact enough for a float32 that is made of it, whose squares neither overflow nor underflow."""
+    infinite = x.magnitude().equals(float("inf")) | y.magnitude().equals(float("inf"))
+    return infinite.where(float("inf"), (x * x + y * y).sqrt())
+
+
+@through_double(rough=rough_hypot)
+def hypot(x: Number, y: Number) -> Number:
+    """sqrt(x² + y²), without overflow on the way."""
+    first, second = x.magnitude(), y.magnitude()
+    swapped = first < second
+    large, small = swapped.where(second, first), swapped.where(first, second)
+    scale = (large > 2.0**500).where(2.0**-600, (large < 2.0**-450).where(2.0**600, x.code.real(1.0)))
+    a, b = large * scale, small * scale
+    total = (b * b).plus_product(a, a).sqrt()
+    back = (large > 2.0**500).where(2.0**600, (large < 2.0**-450).where(2.0**-600, x.code.real(1.0)))
+    infinite = first.equals(float("inf")) | second.equals(float("inf"))
+    return infinite.where(float("inf"), total * back)
