@@ -60,7 +60,7 @@ REFERENCES = {
     "log10": Reference(mp.log10, np.log10),
     "log1p": Reference(mp.log1p, np.log1p),
     "log2": Reference(lambda x: mp.log(x) / mp.log(2), np.log2),
-    "nextafter": Reference(None, np.nextafter),
+    "nextafter": Reference(lambda x, y: mpf(math.nextafter(float(x), float(y))), np.nextafter),
     "pow": Reference(power, np.power),
     "rsqrt": Reference(lambda x: 1 / mp.sqrt(x), lambda x: 1 / np.sqrt(x)),
     "sin": Reference(mp.sin, np.sin),

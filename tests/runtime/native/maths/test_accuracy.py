@@ -32,7 +32,7 @@ def test_float64_is_within_its_bound(name):
     assert worst[0] <= function.bound("float64"), worst
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"nextafter"}))  # which depends on the format
 def test_float32_is_within_its_bound(name):
     function = FUNCTIONS[name]
     chunks = [samples("float32", 20_000, function.arity)]
