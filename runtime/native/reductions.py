@@ -23,7 +23,7 @@ from .casts import converted
 from .creating import shape_of
 from .elements import add, divide, larger, multiply, smaller
 from .emitter import Emitter
-from .nodes import Buffer, Computed, Index, Node, Scalar, Shape
+from .nodes import Buffer, Computed, Index, Mapped, Node, Scalar, Shape
 from .regions import Region
 from .registry import RefusedError, Site, lowers
 from .types import Element, Pair, Register, constant, register_type
@@ -126,6 +126,50 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return region.computed(mean, site, node.dtype, shape, [total], 4)
 
 
+@lowers("sum_to")
+def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
+    wanted = shape_of(operation)
+    extra = len(node.shape) - len(wanted)
+    axes = [
+        axis
+        for axis, size in enumerate(node.shape)
+        if axis < extra or (wanted[axis - extra] == 1 and size != 1)
+    ]
+    return reduced(region, node, sums(node.dtype), axes, wanted, node.dtype) if axes else node
+
+
+@lowers("spread")
+def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
+    """The opposite of a reduction."""
+    from .shaping import regrouped
+
+    wide, axis = shape_of(operation), operation.attrs["axis"]
+    gone = range(len(wide)) if axis is None else [one % len(wide) for one in axis]
+    kept = tuple(1 if place in gone else size for place, size in enumerate(wide))
+    found = regrouped(region.readable(node), kept)
+    return Mapped(found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, kept)), once=False)
+
+
+@lowers("add_n")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    site = _site(nodes[0].dtype)
+    total = nodes[0]
+    for node in nodes[1:]:
+        total = region.computed(add, site, total.dtype, total.shape, [total, node])
+    return total
+
+
+@lowers("bias_add")
+def _(region: Region, operation: Operation, node: Node, bias: Node) -> Node:
+    from .shaping import regrouped
+
+    if (operation.attrs["data_format"] or "NHWC").endswith("C"):
+        along = bias
+    else:  # the channels are the second axis
+        along = regrouped(region.readable(bias), (bias.shape[0], *(1,) * (len(node.shape) - 2)))
+    return region.computed(add, _site(node.dtype), node.dtype, node.shape, [node, along])
+
+
 def axes_of(operation: Operation, node: Node) -> tuple[int, ...]:
     """The axes that a reduction goes along."""
     axis = operation.attrs["axis"]
@@ -186,7 +230,7 @@ def _whole(
     """Everything becomes one number."""
     e = region.e
     kept = _kept_beside(region, order, node)
-    slot = _slot(e, kind.wide, kind.start)
+    slot = new_slot(e, kind.wide, kind.start)
     spans = region.spans(node.shape, [node, *order])
     size = math.prod(node.shape)
     gather = functools.partial(_gather, e, node, kind, order, kept)
@@ -196,11 +240,11 @@ def _whole(
             if numbers:
                 place = e.plus(numbers[0], e.word(size - size % _BLOCK))
                 gather(slot, Index(node.shape, [(0, len(node.shape), place)]))
-        found = kind.combine(e, total, _get(e, kind.wide, slot))
+        found = kind.combine(e, total, get(e, kind.wide, slot))
     else:
         with region.loops(node.shape, [node, *order], threads=False) as index:
             gather(slot, index)
-        found = _get(e, kind.wide, slot)
+        found = get(e, kind.wide, slot)
     region.keep(kept)
     value = converted(e, found, kind.wide, dtype)
     number = Scalar(dtype, value)
@@ -224,7 +268,7 @@ def _gather(
     for one, where in kept:
         e.store(one.dtype, where.address, index.flat(e), one.at(e, index))
     element = converted(e, node.at(e, index), node.dtype, kind.wide)
-    _put(e, slot, kind.combine(e, _get(e, kind.wide, slot), element))
+    put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
 
 
 def _in_parts(
@@ -233,17 +277,17 @@ def _in_parts(
     """What many parts of one size give, each by itself and perhaps in a thread; those of float32 meet in float64."""
     meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
     partial = Buffer.new(e, meeting, (parts,))
-    slot = _slot(e, kind.wide)
+    slot = new_slot(e, kind.wide)
     with e.nest([parts], inner=size) as (part,):
-        _put(e, slot, constant(kind.wide, kind.start))
+        put(e, slot, constant(kind.wide, kind.start))
         with e.nest([size]) as (number,):
             gather(slot, Index(shape, [(0, len(shape), e.plus(e.times(part, size), number))]))
-        e.store(meeting, partial.address, part, converted(e, _get(e, kind.wide, slot), kind.wide, meeting))
+        e.store(meeting, partial.address, part, converted(e, get(e, kind.wide, slot), kind.wide, meeting))
     combine = sums(meeting).combine if meeting is not kind.wide else kind.combine
-    total = _slot(e, meeting, kind.start)
+    total = new_slot(e, meeting, kind.start)
     with e.nest([parts], threads=False) as (part,):
-        _put(e, total, combine(e, _get(e, meeting, total), e.load(meeting, partial.address, part)))
-    return converted(e, _get(e, meeting, total), meeting, kind.wide)
+        put(e, total, combine(e, get(e, meeting, total), e.load(meeting, partial.address, part)))
+    return converted(e, get(e, meeting, total), meeting, kind.wide)
 
 
 def _beside(
@@ -301,10 +345,10 @@ def _inside(
     e = region.e
     kept = _kept_beside(region, order, node)
     sizes = tuple(node.shape[axis] for axis in stays)
-    slot = _slot(e, kind.wide)
+    slot = new_slot(e, kind.wide)
     rounds = math.prod(node.shape[axis] for axis in axes)
     with e.nest(sizes, inner=rounds) as outer:
-        _put(e, slot, constant(kind.wide, kind.start))
+        put(e, slot, constant(kind.wide, kind.start))
         with e.nest([node.shape[axis] for axis in axes]) as inner:
             place = {**dict(zip(stays, outer, strict=True)), **dict(zip(axes, inner, strict=True))}
             index = Index.of(node.shape, [place[axis] for axis in range(len(node.shape))])
@@ -313,25 +357,25 @@ def _inside(
             for one, memory in kept:
                 e.store(one.dtype, memory.address, index.flat(e), one.at(e, index))
             element = converted(e, node.at(e, index), node.dtype, kind.wide)
-            _put(e, slot, kind.combine(e, _get(e, kind.wide, slot), element))
-        value = converted(e, _get(e, kind.wide, slot), kind.wide, where.dtype)
+            put(e, slot, kind.combine(e, get(e, kind.wide, slot), element))
+        value = converted(e, get(e, kind.wide, slot), kind.wide, where.dtype)
         e.store(where.dtype, where.address, Index.of(sizes, outer).flat(e), value)
     region.keep(kept)
 
 
-def _slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:
+def new_slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:
     slots = [e.slot(register_type(dtype)) for _ in range(2 if dtype.kind == "c" else 1)]
     if start is not None:
-        _put(e, slots, constant(dtype, start))
+        put(e, slots, constant(dtype, start))
     return slots
 
 
-def _put(e: Emitter, slots: Sequence[Register], element: Element) -> None:
+def put(e: Emitter, slots: Sequence[Register], element: Element) -> None:
     parts = element if isinstance(element, Pair) else (element,)
     for slot, part in zip(slots, parts, strict=True):
         e.b.store(part, slot)
 
 
-def _get(e: Emitter, dtype: dtypes.DType, slots: Sequence[Register]) -> Element:
+def get(e: Emitter, dtype: dtypes.DType, slots: Sequence[Register]) -> Element:
     parts = [e.b.load(slot, typ=register_type(dtype)) for slot in slots]
     return Pair(*parts) if len(parts) == 2 else parts[0]

@@ -7,12 +7,14 @@ from . import (
     casts,
     checks,
     creating,
+    distributions,
     elements,
     functions,
     gemm,
     indexing,
     loops,
     reductions,
+    running_totals,
     shaping,
 )
 
@@ -23,11 +25,13 @@ __all__ = [
     "casts",
     "checks",
     "creating",
+    "distributions",
     "elements",
     "functions",
     "gemm",
     "indexing",
     "loops",
     "reductions",
+    "running_totals",
     "shaping",
 ]
