@@ -27,6 +27,7 @@ from typing import Any
 from ..errors import OpError
 from ..ir.graph import Graph, Operation
 from ..quiet import SILENCE, begin, end
+from .blas import wants_one_thread, with_one_thread
 from .failures import located
 from .kernels import kernel_of
 from .module import Module, Place
@@ -69,6 +70,8 @@ class Plan:
         exec(compile(self.source, self._filename, "exec"), self._globals)
         module.bind()
         self._function = self._globals[module.main]
+        if wants_one_thread(graph):
+            self._function = with_one_thread(self._function)
         plans.add(self)
         if watch.plan is not None:
             watch.plan(self)

@@ -1,0 +1,61 @@
+"""Plans whose products of matrices are all small run them in one thread."""
+
+from __future__ import annotations
+
+import agc.runtime  # noqa: F401  (declares the operations)
+import numpy as np
+import pytest
+from agc.runtime.execute import Plan, blas
+from agc.runtime.ir.parse import parse
+
+
+def product(rows: str, inner: str, columns: str) -> str:
+    return f"""\
+graph f(x: float32[{rows}, {inner}], y: float32[{inner}, {columns}]) -> float32[{rows}, {columns}]
+  z = matmul x, y                               : float32[{rows}, {columns}]
+  return z
+"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wanted"),
+    [
+        (("8", "8", "8"), False),  # which OpenBLAS leaves to one thread anyway
+        (("32", "128", "128"), True),
+        (("512", "512", "512"), False),
+        (("?", "128", "128"), False),
+    ],
+)
+def test_plans_with_small_products_want_one_thread(sizes: tuple[str, str, str], wanted: bool) -> None:
+    assert blas.wants_one_thread(parse(product(*sizes))) is wanted
+
+
+def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the last of those who wanted it, whatever happened."""
+    threads = [4]
+    monkeypatch.setattr(blas, "_switch", lambda: (lambda: threads[-1], threads.append))
+
+    def fails() -> None:
+        assert threads == [4, 1]
+        raise KeyError
+
+    def outer() -> None:
+        with pytest.raises(KeyError):
+            blas.with_one_thread(fails)()
+        assert threads == [4, 1]
+
+    blas.with_one_thread(outer)()
+    assert threads == [4, 1, 4]
+
+
+def test_plans_run_where_there_is_no_openblas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blas, "_switch", lambda: None)
+    plan = Plan(parse(product("32", "128", "128")))
+    found = plan.run([np.ones((32, 128), np.float32), np.ones((128, 128), np.float32)])
+    assert found[0].tolist() == np.full((32, 128), 128.0).tolist()
+
+
+def test_numpys_openblas_is_found() -> None:
+    """Where it is the one in NumPy's wheels."""
+    switch = blas._switch()
+    assert switch is None or switch[0]() >= 1
