@@ -1,4 +1,23 @@
-"""`tf.config.optimizer`: wishes for how graphs are made faster. Kept, without effect on any result.
+"""`tf.config.optimizer`: how graphs are made faster, before they run for the first time.
+
+The options switch passes of the optimiser (runtime/optimise/passes.py) on and off:
+
+    disable_meta_optimizer     no pass at all
+    disable_model_pruning      prune: what nobody needs is left out
+    constant_folding           fold: what is known is computed once
+    shape_optimization         shapes: known shapes become constants
+    arithmetic_optimization    laws, strength, common: cheaper ways to the same bits, each taken once
+    layout_optimizer           transposes: matrix products turn their operands themselves
+    loop_optimization          branches, loops, invariant: known branches and rounds; what never changes in a loop
+    function_optimization      inline: what a function does stands in the place of its call
+    remapping                  operations are fused
+    debug_stripper             strip: assertions, prints and checks for NaN are left out (off by default)
+    min_graph_nodes            graphs of fewer operations stay as they are
+    fast_math                  laws that hold for real numbers, not for all floats, too (off by default)
+    unroll                     loops of up to so many known rounds are written out (tiny ones always are)
+
+The last two are not TensorFlow's. Those of its options that are about other devices are kept, without effect. None
+but `debug_stripper` and `fast_math` changes any result.
 
 >>> get_jit(), get_experimental_options()["disable_meta_optimizer"]
 ('', False)
@@ -19,7 +38,10 @@ def get_experimental_options() -> dict[str, Any]:
 
 
 def set_experimental_options(options: Mapping[str, Any]) -> None:
-    """Keep options for a graph optimiser."""
+    """Set options of the optimiser, for graphs that have not run yet.
+
+    >>> set_experimental_options({"constant_folding": True})
+    """
     _options.update(options)
 
 

@@ -29,6 +29,13 @@ _HARMLESS = frozenset({"read_variable", "is_initialized", "assert", "print", "ch
 """Operations with effects, or that see those of others, but change no variable."""
 
 
+COMMUTES = frozenset({
+    "add", "multiply", "equal", "not_equal", "squared_difference", "logical_and", "logical_or", "logical_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor",
+})  # fmt: skip
+"""Operations whose operands may change places: to the last bit, but for which of two NaNs they give."""
+
+
 def run(graph: Graph, options: Options) -> Graph:
     done: dict[Graph, Graph] = {}
 
@@ -141,11 +148,10 @@ class _Common:
         for value in operation.outputs:
             if type(value.spec) is not Spec:
                 return False
-        operand: Operand | None = None
-        for operand in operation.inputs:
-            if type(operand) is Value:
-                break
-        rough = (operation.op, None if type(operand) is Constant else self.names.get(operand, operand))  # type: ignore[arg-type]
+        named = [self.names.get(x, x) for x in operation.inputs if type(x) is Value]
+        if len(named) > 1 and operation.op.name in COMMUTES:
+            named.sort(key=id)
+        rough = operation.op, named[0] if named else None
         before = self.firsts.setdefault(rough, (operation, scope))
         if before is None:
             return True
@@ -163,6 +169,8 @@ class _Common:
     def key(self, operation: Operation) -> Hashable:
         names = self.names
         operands = [self.constant(x) if type(x) is Constant else names.get(x, x) for x in operation.inputs]
+        if operation.op.name in COMMUTES:
+            operands.sort(key=id)
         attrs = operation.attrs
         if not attrs:
             return (operation.op, *operands)

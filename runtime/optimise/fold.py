@@ -86,7 +86,7 @@ def computed(operation: Operation) -> list[Operand] | None:
             results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
     except Exception:
         return None  # the same happens when the graph runs, and is reported there
-    many = results if returns_many(op) else [results]
+    many = [results] if len(specs) == 1 and not returns_many(op) else results
     return [_constant(result, spec) for result, spec in zip(many, specs, strict=True)]
 
 

@@ -196,7 +196,8 @@ class _Group:
         made = walk.makers() if self.inner else {}
         for operand in operands:
             if type(operand) is Constant:
-                if operand.value.size and operand.value.flat[0] in self.numbers:
+                array = operand.value
+                if array.size and (array.flat[0] if array.ndim else array.item()) in self.numbers:
                     return True
             elif operand in made and made[operand].op.name in self.inner:
                 return True

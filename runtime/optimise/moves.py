@@ -70,7 +70,7 @@ def holds(wide: dtypes.DType, narrow: dtypes.DType) -> bool:
 
 def _transpose(operation: Operation, walk: Walk) -> Found:
     operand, order = operation.inputs
-    perm = _numbers(order)
+    perm = axes(order)
     if perm is None or operation.attrs["conjugate"]:
         return None
     if perm == tuple(range(len(perm))):
@@ -78,7 +78,7 @@ def _transpose(operation: Operation, walk: Walk) -> Found:
     before = walk.maker(operand)
     if before is None or before.op.name != "transpose" or before.attrs["conjugate"] or not is_total(before):
         return None
-    first, inner = before.inputs[0], _numbers(before.inputs[1])
+    first, inner = before.inputs[0], axes(before.inputs[1])
     if inner is None or len(inner) != len(perm):
         return None
     joint = [inner[place] for place in perm]
@@ -87,7 +87,7 @@ def _transpose(operation: Operation, walk: Walk) -> Found:
     return (walk.add(operation.op, [first, Constant(np.array(joint, np.int32))], operation.attrs),)
 
 
-def _numbers(operand: Operand) -> tuple[int, ...] | None:
+def axes(operand: Operand) -> tuple[int, ...] | None:
     """The axes that an operand names, counted from the front."""
     if not isinstance(operand, Constant):
         return None

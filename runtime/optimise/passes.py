@@ -13,7 +13,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..ir.graph import Graph
-from . import branches, common, fold, inline, invariant, laws, loops, prune
+from . import (
+    branches,
+    common,
+    fold,
+    inline,
+    invariant,
+    laws,
+    loops,
+    prune,
+    shapes,
+    strength,
+    strip,
+    transposes,
+)
 from .options import Options
 
 Run = Callable[[Graph, Options], Graph]
@@ -32,14 +45,19 @@ class Pass(NamedTuple):
         return not allowed if self.option.startswith("disable_") else allowed
 
 
-#    name      run         option                   operations it is about (all, if nothing is said)
+#    name           run             option                     operations it is about (None: all)
 PASSES: tuple[Pass, ...] = (
-    Pass("inline", inline.run, "function_optimization", frozenset({"call", "custom_gradient"})),
-    Pass("prune", prune.run, "disable_model_pruning"),
-    Pass("fold", fold.run, "constant_folding"),
-    Pass("laws", laws.run, "arithmetic_optimization", laws.TYPES),
-    Pass("branches", branches.run, "loop_optimization", frozenset({"cond", "switch"})),
-    Pass("loops", loops.run, "loop_optimization", frozenset({"while"})),
-    Pass("invariant", invariant.run, "loop_optimization", frozenset({"while"})),
-    Pass("common", common.run, "arithmetic_optimization"),
+    Pass("inline",      inline.run,      "function_optimization",   frozenset({"call", "custom_gradient"})),
+    Pass("strip",       strip.run,       "debug_stripper",          frozenset({"assert", "print", "check_numerics"})),
+    Pass("prune",       prune.run,       "disable_model_pruning"),
+    Pass("fold",        fold.run,        "constant_folding"),
+    Pass("shapes",      shapes.run,      "shape_optimization"),
+    Pass("laws",        laws.run,        "arithmetic_optimization", laws.TYPES),
+    Pass("strength",    strength.run,    "arithmetic_optimization", frozenset(strength.RULES)),
+    Pass("transposes",  transposes.run,  "layout_optimizer",        frozenset({"transpose"})),
+    Pass("branches",    branches.run,    "loop_optimization",       frozenset({"cond", "switch"})),
+    Pass("loops",       loops.run,       "loop_optimization",       frozenset({"while"})),
+    Pass("invariant",   invariant.run,   "loop_optimization",       frozenset({"while"})),
+    Pass("common",      common.run,      "arithmetic_optimization"),
+    # what fuses operations into kernels stands last: the other passes know nothing of such kernels
 )  # fmt: skip

@@ -1,9 +1,13 @@
-"""The optimiser: all passes over a graph, twice where the first round has changed something."""
+"""The optimiser: all passes over a graph, twice where the first round has changed something.
+
+What the last of them leaves behind is pruned at the end.
+"""
 
 from __future__ import annotations
 
 from ..config import optimizer
 from ..ir.graph import Graph
+from . import prune
 from .options import Options
 from .passes import PASSES
 from .separate import separated
@@ -20,13 +24,15 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
-    graph = separated(graph)
+    traced = graph = separated(graph)
     for _ in range(ROUNDS):
         before = graph
         graph = _round(graph, chosen, after)
-        if graph is before or after is not None:
+        if after is not None:
+            return graph
+        if graph is before:
             break
-    return graph
+    return graph if graph is traced or chosen.disable_model_pruning else prune.run(graph, chosen)
 
 
 def _round(graph: Graph, options: Options, after: str | None) -> Graph:

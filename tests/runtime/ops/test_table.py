@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from agc.runtime import dtypes
-from agc.runtime.ir.graph import Constant, Value
+from agc.runtime.execute import interpret
+from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.specs import Spec
+from agc.runtime.ir.verify import verify
 from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.optimise import optimise
 from operation_examples import MODULES, NAMES, REFUSALS, calls, examples
+from outcomes import bits
 
 TAKES_ANYTHING = {
     "const", "numpy_function", "py_function", "string_format", "serialize_tensor", "stateless_numpy_function",
@@ -50,6 +54,21 @@ def test_the_kernel_gives_what_the_rule_says(name: str) -> None:
                 assert spec.covers(Spec(_dtype(result), np.shape(result))), (
                     f"{view.__name__}: {spec}, but {result!r}"
                 )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_optimiser_changes_no_result(name: str) -> None:
+    for call in calls(name):
+        if call.op.stateful or not all(isinstance(array, (np.ndarray, np.generic)) for array in call.arrays):
+            continue
+        inputs = [Value("x", Constant(np.asarray(array)).spec) for array in call.arrays]
+        for operands in (inputs, [Constant(np.asarray(array)) for array in call.arrays]):
+            outputs = tuple(Value("y", spec) for spec in call.specs(operands))
+            operation = Operation(call.op, tuple(operands), call.attrs, outputs)
+            given = list(map(np.asarray, call.arrays)) if operands is inputs else []
+            graph = Graph("example", inputs if given else (), (operation,), outputs)
+            optimised = verify(optimise(graph))
+            assert list(map(bits, interpret(optimised, given))) == list(map(bits, interpret(graph, given)))
 
 
 @pytest.mark.parametrize("name", NAMES)

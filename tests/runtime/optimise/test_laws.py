@@ -15,6 +15,7 @@ from agc.runtime.ir.verify import verify
 from agc.runtime.ops.declare import REGISTRY, find
 from agc.runtime.optimise import Options, laws
 from agc.runtime.optimise.matching import Call, Law, Name, Number, Pattern
+from outcomes import bits
 
 find("none")  # declares all operations
 
@@ -64,13 +65,6 @@ class Side:
         value = Value(pattern.op, op.infer(inputs, op._usual_attributes))
         self.operations.append(Operation(op, tuple(inputs), op._usual_attributes, (value,)))
         return value
-
-
-def bits(array: Any) -> tuple[Any, ...]:
-    array = np.array(array)
-    if array.dtype.kind in "fc":
-        array[np.isnan(array)] = np.nan
-    return array.dtype, array.shape, array.tobytes()
 
 
 def columns(graph: Graph) -> list[Any]:
