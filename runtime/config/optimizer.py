@@ -40,7 +40,7 @@ def get_experimental_options() -> dict[str, Any]:
 def set_experimental_options(options: Mapping[str, Any]) -> None:
     """Set options of the optimiser, for graphs that have not run yet.
 
-    >>> set_experimental_options({"constant_folding": True})
+    >>> set_experimental_options({"disable_meta_optimizer": False})
     """
     _options.update(options)
 

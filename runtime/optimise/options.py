@@ -18,7 +18,6 @@ class Options(NamedTuple):
     constant_folding: bool = True
     shape_optimization: bool = True
     arithmetic_optimization: bool = True
-    dependency_optimization: bool = True
     loop_optimization: bool = True
     function_optimization: bool = True
     layout_optimizer: bool = True
