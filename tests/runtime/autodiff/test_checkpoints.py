@@ -123,8 +123,50 @@ def dataset(x: Any, n: Any, every: Any) -> Any:
     return tf.reduce_sum(x)
 
 
+def adaptive_steps(x: Any, n: Any, every: Any) -> Any:
+    """Heun's method, whose steps follow from the error of each."""
+
+    def step(t: Any, h: Any, y: Any) -> tuple[Any, Any, Any]:
+        one = tf.tanh(y @ W)
+        other = tf.tanh((y + h * one) @ W)
+        error = tf.reduce_max(tf.abs(h * (one - other) / 2))
+        fits = error < 0.01
+        y, t = tf.where(fits, y + h * (one + other) / 2, y), tf.where(fits, t + h, t)
+        return t, tf.minimum(h * tf.clip_by_value(0.1 / tf.sqrt(error + 1e-12), 0.3, 2.0), end - t + 1e-9), y
+
+    end = tf.cast(n, tf.float64) / 5
+    start = (tf.constant(0.0, tf.float64), tf.constant(0.1, tf.float64), x)
+    found = tf.while_loop(lambda t, h, y: t < end - 1e-8, step, start, checkpoint_every=every)
+    return tf.reduce_sum(found[2] ** 2)
+
+
+def newton(x: Any, n: Any, every: Any) -> Any:
+    """The root of z³ + z = x, until it is good enough."""
+    z = tf.zeros_like(x)
+    while tf.reduce_max(tf.abs(z**3 + z - x)) > 10.0 ** -tf.cast(n, tf.float64):
+        set_loop_options(checkpoint_every=every)
+        z = z - (z**3 + z - x) / (3 * z * z + 1)
+    return tf.reduce_sum(z * x)
+
+
+def attention(x: Any, n: Any, every: Any) -> Any:
+    """A decoder that attends to all inputs, and writes down some of its states."""
+    memory = tf.stack([x, x * x, tf.sin(x)])
+    keys = tf.einsum("tbh,hk->tbk", memory, W)
+    states = tf.TensorArray(tf.float64, size=0, dynamic_size=True, element_shape=[2, 3])
+    s = x
+    for _ in tf.range(n):
+        set_loop_options(checkpoint_every=every)
+        weights = tf.nn.softmax(tf.einsum("bk,tbk->bt", s, keys))
+        s = tf.tanh(tf.einsum("bt,tbk->bk", weights, memory) + s @ W)
+        if tf.reduce_sum(s) > 0.0:
+            states = states.write(states.size(), s)
+    return tf.reduce_sum(s) + tf.reduce_sum(states.stack() ** 2)
+
+
 PROGRAMS = [
     recurrence, rows, nested, breaks, arrays, growing, two_back, noise, recomputed, at_most, dataset,
+    adaptive_steps, newton, attention,
 ]  # fmt: skip
 
 
