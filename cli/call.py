@@ -34,10 +34,11 @@ def run(
     graph: bool,
     eager: bool,
     after: str | None = None,
+    native: bool = False,
 ) -> int:
     """`agc run FILE::FUNCTION ARGS...`, or with a module's name for FILE.
 
-    The graph is printed as it was traced, or as it is after one of the optimiser's passes.
+    The graph is printed as it was traced, or as it is after one of the optimiser's passes; native code as LLVM has it.
     """
     import agc.runtime as tf  # before the program's folder is where modules are looked for
 
@@ -56,6 +57,10 @@ def run(
             check_signature(traced, function, positional, named)
         if graph:
             print(_shown(traced.get_concrete_function(*positional, **named).graph, after), end="\n\n")
+        if native:
+            from agc.runtime.native import text
+
+            print(text(traced.get_concrete_function(*positional, **named).graph).rstrip(), end="\n\n")
         print(traced(*positional, **named))
 
     return guard.run(action)

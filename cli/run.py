@@ -96,6 +96,9 @@ class RunCommand(click.Command):
     help="With --graph: as it is after this pass of the optimiser (a wrong name lists the right ones).",
 )
 @click.option(
+    "--native-ir", "native", is_flag=True, help="Print LLVM's code of the function before its result."
+)
+@click.option(
     "--conversions", is_flag=True, help="At the end, list on stderr what was converted and what was not."
 )
 @click.option("--profile", is_flag=True, help="At the end, list on stderr where the time of graphs went.")
@@ -109,6 +112,7 @@ def command(
     named: tuple[str, ...],
     graph: bool,
     after: str | None,
+    native: bool,
     conversions: bool,
     profile: bool,
     profile_trace: str | None,
@@ -117,7 +121,7 @@ def command(
 ) -> Callable[[], int]:
     if after is not None:
         check_pass(after, graph)
-    start = starting(target, args, by_name, named, graph, eager, after)
+    start = starting(target, args, by_name, named, graph, eager, after, native)
     wanted = Wanted(profile, profile_trace, profile_page)
     if wanted:
         wanted.check(target, eager)
@@ -133,14 +137,15 @@ def starting(
     graph: bool,
     eager: bool,
     after: str | None = None,
+    native: bool = False,
 ) -> Callable[[], int]:
     """What will run the program or the function; wrong usage is refused."""
     place, function = sources.split_target(target)
     if not by_name:
         refuse_package(place, function)
     if function is None:
-        if named or graph:
-            option = "--arg" if named else "--graph"
+        if named or graph or native:
+            option = "--arg" if named else "--graph" if graph else "--native-ir"
             raise problem(
                 BAD_USAGE,
                 f"{option} is for one function, and `{target}` names none",
@@ -148,10 +153,11 @@ def starting(
             )
         start = program.run_module if by_name else program.run_file
         return partial(start, place, args, eager=eager)
-    if graph and eager:
-        raise problem(BAD_USAGE, "--eager builds no graph that --graph could print", fix="leave one out")
-    texts = (*named, *args)
-    return partial(call.run, place, function, texts, by_name=by_name, graph=graph, eager=eager, after=after)
+    if (graph or native) and eager:
+        option = "--graph" if graph else "--native-ir"
+        raise problem(BAD_USAGE, f"--eager builds no graph that {option} could print", fix="leave one out")
+    options = {"by_name": by_name, "graph": graph, "eager": eager, "after": after, "native": native}
+    return partial(call.run, place, function, (*named, *args), **options)
 
 
 def check_pass(name: str, graph: bool) -> None:

@@ -22,6 +22,7 @@ DOORS = {
         "agc.autograph.errors",
         "agc.autograph.debugger",
         "agc.runtime",
+        "agc.runtime.native",
         "agc.runtime.optimise",
     },
 }

@@ -20,7 +20,7 @@ True
 from __future__ import annotations
 
 from .engine import INSTALL, missing
-from .running import Native, compile
+from .running import Native, compile, text
 from .support import CannotCompileError, CompilationError
 
 
@@ -29,4 +29,13 @@ def available() -> bool:
     return missing() is None
 
 
-__all__ = ["INSTALL", "CannotCompileError", "CompilationError", "Native", "available", "compile", "missing"]
+__all__ = [
+    "INSTALL",
+    "CannotCompileError",
+    "CompilationError",
+    "Native",
+    "available",
+    "compile",
+    "missing",
+    "text",
+]

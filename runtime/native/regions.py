@@ -51,7 +51,7 @@ class Region:
         self._results: dict[Any, list[Node]] = {}  # of operations whose results are lazy
         self._readers: dict[Node, set[Any]] = defaultdict(set)
         self._stored: list[Node] = []
-        for operation in graph.operations:
+        for operation in graph.live_operations():
             for operand in operation.inputs:
                 self._users[operand].append(operation)
         for operand in graph.outputs:
@@ -63,7 +63,7 @@ class Region:
 
     def run(self, targets: Sequence[Buffer | None] = ()) -> list[Node]:
         """Lower everything. Outputs that have a target are stored there; other tensors may still be lazy."""
-        for operation in self.graph.operations:
+        for operation in self.graph.live_operations():
             nodes = [self.node(operand) for operand in operation.inputs]
             self._done.add(operation)  # what it reads is read while it is lowered, unless the result is lazy
             try:

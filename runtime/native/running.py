@@ -145,11 +145,28 @@ def compile(
 
 def lowered(graph: Graph, specs: Sequence[Any]) -> Any:
     """The unit of a graph without variables for inputs of these specs."""
+    from ..optimise import optimise
     from . import rows  # noqa: F401  (the table of operations is filled)
     from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit
 
-    unit = Unit(specialised(graph, specs))
+    unit = Unit(optimise(specialised(graph, specs)))
     EntryWriter(unit)
     return unit
+
+
+def text(graph: Graph) -> str:
+    """What a graph whose shapes are known becomes in LLVM's language, after LLVM's passes.
+
+    Raises ValueError without a compiler, and CompilationError for what cannot be compiled.
+    """
+    why = engine.missing()
+    if why is not None:
+        raise ValueError(f"there is no native code: {why}")
+    try:
+        plain, _ = prepared(graph)
+        unit = lowered(plain, [value.spec for value in plain.inputs])
+    except CannotCompileError as refusal:
+        raise refused(graph, refusal) from None
+    return str(engine.optimised(unit.text()))
