@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.machinery import PathFinder
+from typing import Any
 
 import click
 from agc import autograph
@@ -156,7 +157,13 @@ def starting(
     if (graph or native) and eager:
         option = "--graph" if graph else "--native-ir"
         raise problem(BAD_USAGE, f"--eager builds no graph that {option} could print", fix="leave one out")
-    options = {"by_name": by_name, "graph": graph, "eager": eager, "after": after, "native": native}
+    options: dict[str, Any] = {
+        "by_name": by_name,
+        "graph": graph,
+        "eager": eager,
+        "after": after,
+        "native": native,
+    }
     return partial(call.run, place, function, (*named, *args), **options)
 
 

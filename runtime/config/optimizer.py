@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
-_jit = {"chosen": ""}
+_jit: dict[str, Any] = {"chosen": "", "allowed": True}
 
 
 def get_experimental_options() -> dict[str, Any]:
@@ -47,11 +47,20 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
 
 def get_jit() -> str:
     """What `set_jit` was last given: "" or "autoclustering"."""
-    return _jit["chosen"]
+    return str(_jit["chosen"])
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Allow a native compiler to take parts of graphs; there is none. ValueError for another value."""
+    """Allow or forbid that graphs which run for long are compiled without being asked for.
+
+    It is allowed at first. ValueError for another value.
+    """
     if enabled not in (True, False, "", "autoclustering"):
         raise ValueError(f"{enabled!r} is not a valid JIT configuration: use True, False or 'autoclustering'")
     _jit["chosen"] = "autoclustering" if enabled else ""
+    _jit["allowed"] = bool(enabled)
+
+
+def is_jit_allowed() -> bool:
+    """Whether graphs may be compiled without being asked for."""
+    return bool(_jit["allowed"])

@@ -1,12 +1,13 @@
 """Running graphs. An executor makes a function of a graph: from the inputs' values to the outputs'.
 
 >>> sorted(EXECUTORS)
-['interpret', 'native', 'plan']
+['automatic', 'interpret', 'native', 'plan']
 """
 
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,14 +34,24 @@ def _native(graph: Graph) -> Runner:
     return Native(graph).run
 
 
+def _automatic(graph: Graph) -> Runner:
+    plan = _planned(graph)
+    if os.environ.get("AGC_JIT") == "0":
+        return plan
+    from ..native import automatic
+
+    return automatic.Automatic(graph, plan).run if automatic.is_wanted() else plan
+
+
 EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
     "plan": _planned,
     "interpret": _interpreted,
     "native": _native,
+    "automatic": _automatic,
 }
 """The executors by name."""
 
-COMPLETE = ("interpret", "plan")
+COMPLETE = ("automatic", "interpret", "plan")
 """Those that run every graph."""
 
 __all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret"]

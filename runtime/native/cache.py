@@ -8,10 +8,8 @@ what follows, so that a damaged one is known for it. What was not used for longe
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 LARGEST = 64 << 20
@@ -50,7 +48,7 @@ def read(key: str) -> bytes | None:
     except OSError:
         return None
     data = content[_DIGEST:]
-    if hashlib.sha256(data).digest() != content[:_DIGEST]:
+    if _digest(data) != content[:_DIGEST]:
         return None
     with contextlib.suppress(OSError):
         os.utime(path)
@@ -62,17 +60,25 @@ def write(key: str, data: bytes) -> None:
     place = folder()
     if place is None:
         return
+    import tempfile  # when something is kept: the runtime is imported without
+
     with contextlib.suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=place, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(data).digest() + data)
+                file.write(_digest(data) + data)
             os.replace(name, place / f"{key}.o")
         except OSError:
             os.unlink(name)
             raise
         _shrink(place)
+
+
+def _digest(data: bytes) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(data).digest()
 
 
 def _shrink(place: Path) -> None:

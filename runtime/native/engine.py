@@ -10,7 +10,6 @@ llvmlite is imported when something is compiled for the first time.
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import sys
 import sysconfig
@@ -91,6 +90,8 @@ def optimised(text: str) -> Any:
 
 def assembled(text: str) -> bytes:
     """The object file of an IR text, from the disk where it is known there."""
+    import hashlib
+
     key = hashlib.sha256(f"{_host()}\n{text}".encode()).hexdigest()
     found = cache.read(key)
     if found is None:

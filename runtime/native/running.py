@@ -50,9 +50,7 @@ class Native:
         return self.fail(arguments) if results is _FAILED else results
 
     def _run(self, arguments: Sequence[Any]) -> Any:
-        arrays = list(arguments)
-        for i in self._variables:
-            arrays[i] = arguments[i]._array
+        arrays = self.arrays(arguments)
         if len(set(map(id, (arguments[i] for i in self._variables)))) < len(self._variables):
             return _FAILED  # one variable under two names: the plan knows in which order they change
         code = self._code.get(tuple([np.shape(array) for array in arrays]))
@@ -65,6 +63,13 @@ class Native:
         for i, array in zip(self._assigned, results[count:], strict=True):
             arguments[i]._array = array
         return results[:count]
+
+    def arrays(self, arguments: Sequence[Any]) -> list[Any]:
+        """The inputs, with what variables hold in their places."""
+        arrays = list(arguments)
+        for i in self._variables:
+            arrays[i] = arguments[i]._array
+        return arrays
 
     def compiled(self, arrays: Sequence[Any]) -> Compiled:
         """The code for inputs like these."""

@@ -374,7 +374,8 @@ def function(
         reduce_retracing: trace with unknown dimensions when calls differ in shapes only (also spelled
             `experimental_relax_shapes`).
         jit_compile: True compiles to native code at the first call with each combination of shapes, and raises an
-            error with the reasons where that is not possible (also spelled `experimental_compile`).
+            error with the reasons where that is not possible (also spelled `experimental_compile`). None compiles in
+            the background what has run for long, and keeps what is faster; False never does.
         experimental_autograph_options: a `tf.autograph.experimental.Feature`, or several.
         experimental_implements, experimental_attributes, experimental_follow_type_hints: accepted, no effect; of the
             attributes only TensorFlow's.
@@ -398,7 +399,7 @@ def function(
     options = Options.checked(
         input_signature=input_signature,
         autograph=autograph,
-        jit_compile=jit_compile or experimental_compile,
+        jit_compile=experimental_compile if jit_compile is None else jit_compile,
         reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
         implements=experimental_implements,
         features=experimental_autograph_options,

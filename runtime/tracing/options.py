@@ -45,6 +45,8 @@ class Options(NamedTuple):
         """The options. Raises ValueError or TypeError for what has no meaning."""
         if jit_compile:
             executor = "native"
+        elif jit_compile is None and executor == "plan":
+            executor = "automatic"
         if executor == "native":
             _demand_compiler()
         if executor not in EXECUTORS:

@@ -1,0 +1,183 @@
+"""`jit_compile=None`: the plan runs a graph until that has taken long enough, then native code is tried.
+
+    plan, measured ──50 ms──► compiled in the background ──► a few calls of each, measured ──► the faster one
+
+Nothing waits for the compiler: one thread compiles, while calls go on. A call is run by the one or by the other, never
+by both, and what fails in native code is run again by the plan, as always. Each combination of shapes is decided about
+by itself. What cannot be compiled as a whole has its loops compiled (parts.py), or stays with the plan.
+
+AGC_JIT=0 in the environment and `tf.config.optimizer.set_jit(False)` switch this off.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..config import optimizer
+from ..ir.graph import Graph
+from . import engine
+from .running import Native
+from .support import CannotCompileError
+
+HOT = 0.05
+"""Seconds that a graph must have run for before it is compiled."""
+
+FEWEST = 3
+"""Calls that it must have had."""
+
+TRIALS = 5
+"""Calls of either kind that are measured before one is chosen."""
+
+_MOST_SHAPES = 64
+_LARGEST = 4000
+
+Runner = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def is_wanted() -> bool:
+    """Whether graphs are compiled without being asked."""
+    return os.environ.get("AGC_JIT") != "0" and optimizer.is_jit_allowed() and engine.missing() is None
+
+
+class Automatic:
+    """A graph that may become native code while it is used."""
+
+    def __init__(self, graph: Graph, plan: Runner) -> None:
+        self._graph = graph
+        self._plan = plan
+        self._trials: dict[Any, Trial] = {}
+        self._has_one_shape = all(_is_fixed(value.spec) for value in graph.inputs)
+        self._only: Trial | None = None
+
+    def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The outputs for the values of the inputs."""
+        trial = self._only or self._trial(arguments)
+        if trial.chosen is not None:
+            return trial.chosen(arguments)
+        return trial.run(arguments)
+
+    def _trial(self, arguments: Sequence[Any]) -> Trial:
+        key = () if self._has_one_shape else tuple([np.shape(getattr(x, "_array", x)) for x in arguments])
+        trial = self._trials.get(key)
+        if trial is None:
+            if len(self._trials) >= _MOST_SHAPES:
+                self._trials.pop(next(iter(self._trials)))
+            trial = self._trials[key] = Trial(self._graph, self._plan)
+        if self._has_one_shape:
+            self._only = trial
+        return trial
+
+
+def _is_fixed(spec: Any) -> bool:
+    tensor = getattr(spec, "content", spec)
+    shape = getattr(tensor, "shape", None)
+    return shape is not None and None not in shape
+
+
+class Trial:
+    """What is known of a graph with inputs of some shapes: how long the plan took, and native code if there is any.
+
+    `chosen` is what runs it from now on, once that is decided.
+    """
+
+    def __init__(self, graph: Graph, plan: Runner) -> None:
+        self.chosen: Runner | None = None
+        self.native: Runner | None = None
+        self._graph = graph
+        self._plan = plan
+        self._calls = 0
+        self._spent = 0.0
+        self._asked = False
+        self._times: tuple[list[float], list[float]] = ([], [])
+
+    def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Run, measure, and decide when enough has been measured."""
+        native = self.native
+        if native is not None:
+            return self._compared(native, arguments)
+        start = time.perf_counter()
+        results = self._plan(arguments)
+        self._spent += time.perf_counter() - start
+        self._calls += 1
+        if self._spent > HOT and self._calls >= FEWEST and not self._asked:
+            self._asked = True
+            compiler.ask(self, self._graph, list(arguments))
+        return results
+
+    def _compared(self, native: Runner, arguments: Sequence[Any]) -> Sequence[Any]:
+        planned, compiled = self._times
+        run, times = (self._plan, planned) if len(planned) < len(compiled) else (native, compiled)
+        start = time.perf_counter()
+        results = run(arguments)
+        times.append(time.perf_counter() - start)
+        if min(len(planned), len(compiled)) >= TRIALS:
+            self.chosen = native if min(compiled) < min(planned) else self._plan
+        return results
+
+    def give_up(self) -> None:
+        """Leave it to the plan for good."""
+        self.chosen = self._plan
+
+
+class Compiler:
+    """The thread that compiles, one graph after the other."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._busy = threading.Lock()
+        self._is_closing = False
+
+    def ask(self, trial: Trial, graph: Graph, arguments: list[Any]) -> None:
+        """Compile a graph for arguments like these, some time soon."""
+        self._jobs.put((trial, graph, arguments))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="agc-compiler", daemon=True)
+            atexit.register(self.close)
+            self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            job = self._jobs.get()
+            with self._busy:
+                if self._is_closing:
+                    return
+                _compile(*job)
+            del job
+
+    def close(self) -> None:
+        """Wait for what is being compiled: LLVM must not be cut off when Python ends."""
+        self._is_closing = True
+        with self._busy:
+            pass
+
+
+compiler = Compiler()
+
+
+def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
+    from .parts import with_native_parts
+
+    if sum(1 for _ in graph.walk()) > _LARGEST:
+        trial.give_up()
+        return
+    try:
+        native = Native(graph)
+        native.compiled(native.arrays(arguments))
+        trial.native = native.run
+    except CannotCompileError:
+        partly = with_native_parts(graph)
+        if partly is None:
+            trial.give_up()
+        else:
+            trial.native = partly
+    except Exception:  # a fault of the compiler's must not reach a program that did not ask for it
+        trial.give_up()

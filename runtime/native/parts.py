@@ -1,0 +1,95 @@
+"""A graph that cannot be compiled as a whole: its loops become native code within the plan.
+
+    x = sort y                              x = sort y
+    n, z = while 0, x     …         ==>     n, z = native_part 0, x [part=<the loop, compiled>]
+    print z                                 print z
+
+A loop is compiled when it is first run, for the shapes that it then has; one that cannot be is run by a plan of its
+own, and so is a run in which a check fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..execute.plan import Plan
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.specs import Spec
+from ..ops.structure import StructuredOp
+from .registry import ELEMENTWISE, LOWERINGS
+from .running import Native
+from .support import CompilationError
+
+PART = StructuredOp("native_part", "Run a part of the graph as native code.")
+
+
+@PART.kernel
+def _(*inputs: Any, part: Part) -> Sequence[Any]:
+    return part.run(inputs)
+
+
+class Part:
+    """A loop that is compiled when it is first run."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._native = Native(graph)
+        self._plan: Plan | None = None
+
+    def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The results, as the plan has them: numbers where the rank is 0."""
+        if self._plan is None:
+            try:
+                found = self._native.run([np.asarray(x) for x in inputs])
+                return [x if x.shape else x[()] for x in map(np.asarray, found)]
+            except CompilationError:
+                self._plan = Plan(self._native.graph)
+        return self._plan.run(inputs)
+
+
+def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    """The plan of a graph whose loops are native code; None where it has none that could be."""
+    from ..optimise import optimise
+    from . import rows  # noqa: F401  (the table of operations is filled)
+
+    found = optimise(graph)
+    operations = [_replaced(operation) for operation in found.operations]
+    if all(new is old for new, old in zip(operations, found.operations, strict=True)):
+        return None
+    return Plan(Graph(found.name, found.inputs, operations, found.outputs)).run
+
+
+def _replaced(operation: Operation) -> Operation:
+    if operation.type != "while" or not _is_plain(operation):
+        return operation
+    known: dict[Operand, Operand] = {}
+    for operand in operation.inputs:
+        if not isinstance(operand, Constant):
+            known[operand] = Value(operand.name, operand.spec, operand.elements)
+    outputs = tuple(Value(value.name, value.spec) for value in operation.outputs)
+    loop = Operation(
+        operation.op,
+        tuple(known.get(operand, operand) for operand in operation.inputs),
+        operation.attrs,
+        outputs,
+        operation.regions,
+        operation.origin,
+    )
+    inputs = [value for value in known.values() if isinstance(value, Value)]
+    part = Part(Graph("loop", inputs, [loop], outputs))
+    return Operation(PART, tuple(known), {"part": part}, operation.outputs, (), operation.origin)
+
+
+def _is_plain(operation: Operation) -> bool:
+    """Whether a loop has no effects, takes and gives tensors, and has native code for all that it does."""
+    specs = [each.spec for each in (*operation.inputs, *operation.outputs)]
+    inside = Graph("loop", (), [operation]).walk()
+    return (
+        not operation.stateful
+        and all(
+            isinstance(spec, Spec) and spec.dtype.kind != "S" and spec.shape is not None for spec in specs
+        )
+        and all(each.type in ELEMENTWISE or each.type in LOWERINGS for each in inside)
+    )

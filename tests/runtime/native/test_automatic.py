@@ -1,0 +1,109 @@
+"""`jit_compile=None`: what has run for long is compiled, and the faster way is kept. The clock is the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import agc.runtime as tf
+import pytest
+from agc.runtime.config import optimizer
+from agc.runtime.execute import EXECUTORS
+from agc.runtime.native import Native, automatic
+
+
+class Clock:
+    """Tells a time that passes only while something runs, which the test says."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """A clock, and a compiler that compiles at once instead of in the background."""
+    found = Clock()
+    monkeypatch.setattr(automatic, "time", found)
+    monkeypatch.setattr(automatic.compiler, "ask", automatic._compile)
+    monkeypatch.delenv("AGC_JIT")
+    yield found
+
+
+def slowed(run: Any, clock: Clock, seconds: float) -> Any:
+    def slow(arguments: Any) -> Any:
+        clock.now += seconds
+        return run(arguments)
+
+    return slow
+
+
+def made(
+    function: Any, argument: Any, clock: Clock, plan: float, native: float, mp: Any
+) -> automatic.Automatic:
+    """A function whose plan and whose native code take so many seconds a call."""
+    graph = tf.function(function).get_concrete_function(argument).graph
+    original = Native.run
+    mp.setattr(Native, "run", lambda self, xs: slowed(lambda ys: original(self, ys), clock, native)(xs))
+    return automatic.Automatic(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
+
+
+def test_what_has_run_for_long_is_compiled_and_kept_where_it_is_faster(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.001, monkeypatch)
+    results = [found.run([tf.constant([i, 2]).numpy()])[0].tolist() for i in range(30)]
+    assert results == [[2 * i + 1, 5] for i in range(30)]
+    trial = found._only
+    assert trial is not None and trial.native is not None and trial.chosen is trial.native
+
+
+def test_native_code_that_is_slower_is_left(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.03, monkeypatch)
+    for _ in range(30):
+        found.run([tf.constant([1, 2]).numpy()])
+    trial = found._only
+    assert trial is not None and trial.native is not None and trial.chosen is trial._plan
+
+
+def test_what_takes_no_time_is_never_compiled(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.0001, 0.0, monkeypatch)
+    for _ in range(400):
+        found.run([tf.constant(1).numpy()])
+    assert found._only is not None and found._only.native is None and found._only.chosen is None
+
+
+def test_a_loop_is_compiled_where_the_whole_cannot_be(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ranked(x: Any) -> Any:
+        total = 0
+        for i in tf.range(100):
+            total += i * 2
+        return tf.sort(x), total
+
+    found = made(ranked, tf.constant([3, 1]), clock, 0.1, 0.0, monkeypatch)
+    for _ in range(20):
+        ranks, total = found.run([tf.constant([3, 1]).numpy()])
+        assert (ranks.tolist(), int(total)) == ([1, 3], 9900)
+    trial = found._only
+    assert trial is not None and trial.chosen is trial.native is not None
+
+
+def test_variables_change_once_a_call(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = tf.Variable(0)
+    step = tf.function(lambda x: count.assign_add(x)).get_concrete_function(tf.constant(1))
+    found = automatic.Automatic(step.graph, slowed(EXECUTORS["plan"](step.graph), clock, 0.1))
+    for _ in range(25):
+        found.run([tf.constant(1).numpy(), count])
+    assert int(count) == 25
+
+
+def test_it_can_be_switched_off(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimizer, "_jit", dict(optimizer._jit))
+    assert automatic.is_wanted()
+    tf.config.optimizer.set_jit(False)
+    assert not automatic.is_wanted()
+    tf.config.optimizer.set_jit(True)
+    monkeypatch.setenv("AGC_JIT", "0")
+    assert not automatic.is_wanted()

@@ -1,0 +1,50 @@
+"""Object files on disk: found again, replaced when damaged, bounded, and no error where they cannot be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from agc.runtime.native import cache
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("AGC_CACHE_DIR", str(tmp_path))
+    return tmp_path / "native"
+
+
+def test_what_was_written_is_read(folder: Path) -> None:
+    assert cache.read("key") is None
+    cache.write("key", b"code")
+    assert cache.read("key") == b"code"
+    assert [path.suffix for path in folder.iterdir()] == [".o"]
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"x" * 32 + b"code"])
+def test_a_damaged_file_counts_as_none_and_is_replaced(folder: Path, content: bytes) -> None:
+    cache.write("key", b"code")
+    (folder / "key.o").write_bytes(content)
+    assert cache.read("key") is None
+    cache.write("key", b"code")
+    assert cache.read("key") == b"code"
+
+
+def test_the_oldest_go_when_the_folder_is_full(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    monkeypatch.setattr(cache, "LARGEST", 300)
+    for number in range(4):
+        cache.write(str(number), bytes(68))
+        os.utime(folder / f"{number}.o", (number, number))
+    assert cache.read("0") is None
+    assert cache.read("3") == bytes(68)
+
+
+def test_no_folder_is_no_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AGC_CACHE_DIR", str(tmp_path / "file" / "below"))
+    (tmp_path / "file").write_text("")
+    cache.write("key", b"code")
+    assert cache.read("key") is None
+    monkeypatch.setenv("AGC_CACHE", "0")
+    assert cache.folder() is None
