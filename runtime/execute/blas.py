@@ -23,7 +23,7 @@ from ..ir.graph import Graph, Operation
 SHARED = 1 << 18
 """How many multiplications OpenBLAS leaves to one thread by itself."""
 
-BIG = 1 << 22
+BIG = 1 << 23
 """How many make a product that other threads are worth."""
 
 _PRODUCTS = frozenset(

@@ -102,9 +102,10 @@ class Owning:
         self.into: dict[Operand, Operand] = {}
         self.kept: list[Value] = []
         self.states: dict[Operation, frozenset[int]] = {}
-        self._read()
-        self._take()
-        self._keep()
+        if any(is_big(value) for operation in live for value in operation.outputs):
+            self._read()
+            self._take()
+            self._keep()
 
     def _read(self) -> None:
         for place, operation in enumerate(self.live):
@@ -172,15 +173,12 @@ class Owning:
                     break
 
     def _keep(self) -> None:
-        escaped = {
-            self.root(value) for operation in self.live for value in operation.outputs if self._escapes(value)
-        }
+        escaped = {self.root(value) for each in self.live for value in each.outputs if self._escapes(value)}
         for operation in self.live:
-            if written(operation) is None:
-                continue
-            (value,) = operation.outputs
-            if is_big(value) and value not in self.into and value not in escaped:
-                self.kept.append(value)
+            if len(operation.outputs) == 1 and is_big(operation.outputs[0]):
+                (value,) = operation.outputs
+                if value not in self.into and value not in escaped and written(operation) is not None:
+                    self.kept.append(value)
 
     def _escapes(self, value: Value) -> bool:
         return value in self.outputs or value in self.handed or not self.owns(value)

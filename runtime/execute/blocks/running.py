@@ -16,8 +16,8 @@ from .crew import with_help
 from .layout import Layout, Part, lay_out
 from .writing import Recipe
 
-PAYS = 300_000.0
-"""The nanoseconds of work from which on another thread pays: to wake it takes some ten thousand."""
+PAYS = 150_000.0
+"""The nanoseconds of work from which on another thread pays: to wake it takes some ten thousand of them."""
 
 _MOST_LAYOUTS = 64
 
