@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .quiet import quietly
 from .shapes import TensorShape
 from .tensor import EagerTensor, SymbolicTensor, Tensor
 from .type_spec import MeetsCompositeError
@@ -158,7 +159,7 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
     return array.astype(dtype.numpy)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@quietly
 def rounded(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Numbers as an array of their own of this dtype: those that are too large for a float are infinite, quietly.
 
@@ -224,7 +225,7 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     return array.astype(dtypes.as_dtype(array.dtype).numpy)
 
 
-@np.errstate(over="ignore")  # what is too large for float32 is infinite there
+@quietly  # what is too large for float32 is infinite there
 def _single(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array.astype(np.float32)
 

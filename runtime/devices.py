@@ -59,6 +59,9 @@ placement = _Setting()
 _blocks = _Placement()
 
 
+_ANYWHERE = DeviceName()
+
+
 def parsed(name: str) -> DeviceName:
     """The parts of a name. Raises ValueError for what is none.
 
@@ -101,7 +104,7 @@ def _number(words: list[str], name: str) -> int | None:
 def wanted() -> str:
     """The device that the blocks around ask for; "" when there are none."""
     name = _blocks.names[-1]
-    return str(name) if any(part is not None for part in name) else ""
+    return "" if name == _ANYWHERE else str(name)
 
 
 @contextlib.contextmanager

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextvars
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _switch() -> tuple[Any, Callable[[Any], Any], Callable[[Any], None]]:
@@ -37,7 +40,7 @@ SILENCE, begin, end = _switch()
 """`before = begin(SILENCE)` turns the warnings off, and `end(before)` takes that back."""
 
 
-def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+def quietly(function: F) -> F:
     """The function, called with NumPy's floating-point warnings off.
 
     >>> import warnings
@@ -46,6 +49,7 @@ def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
     inf
     """
 
+    @functools.wraps(function)
     def quiet(*args: Any, **kwargs: Any) -> Any:
         before = begin(SILENCE)
         try:
@@ -53,4 +57,4 @@ def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             end(before)
 
-    return quiet
+    return quiet  # type: ignore[return-value]
