@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from ..ir.graph import Constant, Graph, Operation
 from ..ir.specs import Spec
 from . import moves
-from .matching import Law, applied, by_operation
+from .matching import Law, applied
 from .options import Options
 from .rewrite import Found, Rule, Walk, everywhere
 
@@ -149,22 +149,32 @@ def run(graph: Graph, options: Options) -> Graph:
 @functools.cache
 def _rules(fast_math: bool) -> Mapping[str, Rule]:
     """The rules by operation: the tables, and what is about attributes."""
-    laws = [*_read(EXACT), *(_read(FAST) if fast_math else ())]
-    rules: dict[str, Rule] = {name: _Rule(some) for name, some in by_operation(laws).items()}
-    return {**rules, **moves.RULES}
+    rows: dict[str, list[Row]] = {}
+    for row in [*split(EXACT), *(split(FAST) if fast_math else ())]:
+        rows.setdefault(row[0].partition("(")[0], []).append(row)
+    return {**{name: _Rule(some) for name, some in rows.items()}, **moves.RULES}
 
 
-def _read(table: str) -> list[Law]:
-    rows = [[cell.strip() for cell in (line[:41], line[41:71], line[71:])] for line in table.splitlines()]
-    return [Law.read(*row) for row in rows if row[0]]
+Row = tuple[str, str, str]
+
+
+def split(table: str) -> list[Row]:
+    """The rows of a table."""
+    rows = [(line[:41].strip(), line[41:71].strip(), line[71:].strip()) for line in table.splitlines()]
+    return [row for row in rows if row[0]]
 
 
 class _Rule:
-    """The laws about one operation, by the kind of dtype."""
+    """The laws about one operation, by the kind of dtype. They are read when they are wanted."""
 
-    def __init__(self, laws: list[Law]) -> None:
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+
+    @functools.cached_property
+    def groups(self) -> Mapping[str, _Group]:
+        laws = [Law.read(*row) for row in self.rows]
         kinds = {kind for law in laws for kind in law.kinds}
-        self.groups = {kind: _Group([law for law in laws if kind in law.kinds]) for kind in kinds}
+        return {kind: _Group([law for law in laws if kind in law.kinds]) for kind in kinds}
 
     def __call__(self, operation: Operation, walk: Walk) -> Found:
         spec = operation.inputs[0].spec

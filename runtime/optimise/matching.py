@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,11 +185,3 @@ def _made(pattern: Pattern, result: Value, first: Spec, bound: Bound, walk: Walk
             return None
         parts.append(part)
     return walk.add(REGISTRY[pattern.op], parts)
-
-
-def by_operation(laws: list[Law]) -> Mapping[str, list[Law]]:
-    """The laws about each operation."""
-    found: dict[str, list[Law]] = {}
-    for law in laws:
-        found.setdefault(law.before.op, []).append(law)
-    return found

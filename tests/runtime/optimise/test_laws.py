@@ -28,7 +28,7 @@ KINDS = {
     "f": ([dtypes.float16, dtypes.float32, dtypes.float64], FLOATS),
     "c": ([dtypes.complex64, dtypes.complex128], [0.0, -0.0, 1 + 2j, -3.5j, complex("inf"), complex("nan")]),
 }
-TABLE = [(law, kind) for law in laws._read(laws.EXACT) for kind in law.kinds]
+TABLE = [(law, kind) for law in (Law.read(*row) for row in laws.split(laws.EXACT)) for kind in law.kinds]
 
 
 def text(pattern: Pattern) -> str:
