@@ -17,7 +17,7 @@ from .. import dtypes
 from ..ir.graph import Operation, Value
 from ..ir.specs import ArraySpec, Spec
 from .creating import shape_of, uniform
-from .emitter import Emitter
+from .emitter import FIRST, HEAD, Emitter
 from .lengths import MAKING, SizedSpec
 from .nodes import Buffer, Index, Node, Scalar
 from .regions import Region
@@ -25,9 +25,6 @@ from .registry import RefusedError, lowers
 from .types import Register, integer, ir, pointer
 
 _SAME_MEMORY = frozenset({"reshape", "expand_dims", "squeeze", "ensure_shape"})
-
-_FIRST = 16
-"""Elements that a list gets memory for when it is not empty any more."""
 
 
 class Cells:
@@ -45,16 +42,14 @@ class Cells:
             count *= length
         self.bytes = max(count, 1) * element.dtype.size
         self._length = e.slot(integer(64))
-        self._capacity = e.slot(integer(64))
-        self._address = e.held(None if size is None else size * self.bytes)
-        if size is None:
-            e.at_start(self._capacity, e.word(0))
+        self._address = e.growing(self.bytes) if size is None else e.held(size * self.bytes)
 
     def length(self, e: Emitter) -> Register:
         return e.word(self.size) if self.size is not None else e.b.load(self._length, typ=integer(64))
 
     def address(self, e: Emitter) -> Register:
-        return e.b.load(self._address, typ=pointer())
+        address = e.b.load(self._address, typ=pointer())
+        return address if self.size is not None else _behind_head(e, address)
 
     def at(self, e: Emitter, index: Register) -> Register:
         """Where an element stands."""
@@ -93,15 +88,15 @@ class Cells:
         if self.size is not None:
             return
         full, onward = e.block("full"), e.block("onward")
-        capacity = e.b.load(self._capacity, typ=integer(64))
-        e.b.cbranch(e.b.icmp_signed(">", length, capacity), full, onward)
+        address = e.b.load(self._address, typ=pointer())
+        e.b.cbranch(e.b.icmp_signed(">", length, e.capacity(address)), full, onward)
         with e.into(full):
-            wanted = e.plus(e.b.shl(length, e.word(1)), e.word(_FIRST))
-            size = e.times(wanted, self.bytes)
-            found = e.call("realloc", pointer(), self.address(e), size)
+            wanted = e.plus(e.b.shl(length, e.word(1)), e.word(FIRST))
+            size = e.plus(e.times(wanted, self.bytes), e.word(HEAD))
+            found = e.call("PyMem_RawRealloc", pointer(), address, size)
             e.fail_unless(e.b.icmp_unsigned("!=", found, ir().Constant(pointer(), None)))
             e.b.store(found, self._address)
-            e.b.store(wanted, self._capacity)
+            e.b.store(wanted, found)
             e.b.branch(onward)
         e.b.position_at_end(onward)
 
@@ -114,6 +109,10 @@ class Cells:
         count = e.b.mul(length, e.word(self.bytes))
         e.copy_some(self.address(e), other.address(e), count)
         self.resize(e, length)
+
+
+def _behind_head(e: Emitter, address: Register) -> Register:
+    return e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
 
 
 class List(Node):

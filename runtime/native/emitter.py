@@ -28,6 +28,11 @@ _ON_STACK = 4096
 _STACK = 1 << 16
 _ALIGNED = 64
 
+HEAD = 64
+"""Bytes at the beginning of memory that grows."""
+FIRST = 16
+"""Elements that fit into it at first."""
+
 
 class Emitter:
     """One function that is being written. `b` is llvmlite's builder."""
@@ -43,8 +48,9 @@ class Emitter:
         self._failure: Any = None
         self._noted: Register = None
         self._stack_used = 0
-        self._owned: list[Register] = []
-        self._growing: list[Register] = []
+        self._owned: list[tuple[Register, Register, int]] = []
+        self._growing: list[tuple[Register, Register, int]] = []
+        self._lacking: list[Register] = []  # what is null where memory is
         self._groups: list[Any] = []
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
@@ -110,8 +116,6 @@ class Emitter:
         function = self.module.globals.get(name)
         if function is None:
             function = ir().Function(self.module, ir().FunctionType(result, kinds), name)
-            if name == "malloc":
-                function.return_value.add_attribute("noalias")
         return function
 
     # Memory
@@ -127,23 +131,32 @@ class Emitter:
             made = _opaque(self._top.alloca(integer(8), max(size, 1)))
             made.align = _ALIGNED
             return made
-        made = self._top.call(self.function_named("malloc", pointer(), [integer(WORD)]), [self.word(size)])
-        self._owned.append(made)
+        slot = self.module.kept.slot(self._top)
+        made = self.module.kept.take(self._top, slot, size)
+        self._owned.append((slot, made, size))
+        self._lacking.append(made)
         return made
 
-    def held(self, size: int | None) -> Register:
-        """A slot with the address of so many bytes; of none yet, for memory that grows by `realloc`."""
+    def held(self, size: int) -> Register:
+        """A slot with the address of a buffer."""
         slot = self.slot(pointer())
-        if size is None:
-            self.at_start(slot, ir().Constant(pointer(), None))
-            self._growing.append(slot)
-        else:
-            self.at_start(slot, self.buffer(size))
+        self._top.store(self.buffer(size), slot)
         return slot
 
-    def at_start(self, slot: Register, value: Register) -> None:
-        """Give a slot its value before anything else runs."""
-        self._top.store(value, slot)
+    def growing(self, size: int) -> Register:
+        """A slot with the address of memory that grows: how many elements of this size fit, and the elements."""
+        kept = self.module.kept.slot(self._top)
+        made = self.module.kept.take(self._top, kept, HEAD + FIRST * size)
+        slot = self.slot(pointer())
+        self._top.store(made, slot)
+        self._lacking.append(made)
+        self._growing.append((kept, slot, size))
+        return slot
+
+    def capacity(self, address: Register) -> Register:
+        """How many elements fit into memory that grows. New memory is all zeros."""
+        noted = self.b.load(address, typ=integer(WORD))
+        return self.choose(self.b.icmp_signed("==", noted, self.word(0)), self.word(FIRST), noted)
 
     def host(self, name: str) -> Register:
         """The address of something of the host: it is written into a table when the code is loaded."""
@@ -328,15 +341,15 @@ class Emitter:
     def finish(self) -> None:
         """Complete the function: success where it stands now."""
         self._ends.append((self.b.block, 0))
-        if self._owned and self._failure is None:
+        if self._lacking and self._failure is None:
             self.failure()
         leave = self.block("leave")
         for block, _ in self._ends:
             ir().IRBuilder(block).branch(leave)
         body = self._start
-        if self._owned:
+        if self._lacking:
             null = ir().Constant(pointer(), None)
-            lacks = [self._top.icmp_unsigned("==", made, null) for made in self._owned]
+            lacks = [self._top.icmp_unsigned("==", made, null) for made in self._lacking]
             lacking = lacks[0]
             for other in lacks[1:]:
                 lacking = self._top.or_(lacking, other)
@@ -347,10 +360,11 @@ class Emitter:
         code = self.b.phi(integer(32), "code")
         for block, number in self._ends:
             code.add_incoming(integer(32)(number), block)
-        for made in self._owned:
-            self.call("free", ir().VoidType(), made)
-        for slot in self._growing:
-            self.call("free", ir().VoidType(), self.b.load(slot, typ=pointer()))
+        for kept, made, size in self._owned:
+            self.module.kept.give(self.b, kept, made, self.word(size))
+        for kept, slot, size in self._growing:
+            address = self.b.load(slot, typ=pointer())
+            self.module.kept.give(self.b, kept, address, self.times(self.capacity(address), size))
         self.b.ret(code)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from ..ir.specs import Spec
 from .emitter import INTERRUPTED
 from .engine import Code
+from .memory import NAME, Memory
 from .types import Register, integer, ir, pointer
 from .unit import Unit, content
 
@@ -44,7 +45,7 @@ class _Method(ctypes.Structure):
 
 _OF_PYTHON = (
     "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_CallOneArg", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef",
+    "PyTuple_SetItem", "Py_DecRef", "PyMem_RawCalloc", "PyMem_RawRealloc", "PyMem_RawFree",
 )  # fmt: skip
 
 
@@ -197,7 +198,11 @@ def entry(
     objects = {"list": list, "ndarray": np.ndarray, "mismatch": mismatch, "failed": failed}
     kept: list[Any] = [code, mismatch, failed]
     for name, number in numbers.items():
-        if name in unit.host.arrays:
+        if name == NAME:
+            memory = Memory(unit.module.kept.count)
+            kept.append(memory)
+            table[number] = memory.table.ctypes.data
+        elif name in unit.host.arrays:
             array = unit.host.arrays[name]
             kept.append(array)
             table[number] = array.ctypes.data

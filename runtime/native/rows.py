@@ -11,11 +11,13 @@ from . import (
     elements,
     functions,
     gemm,
+    gradients,
     indexing,
     loops,
     reductions,
     running_totals,
     shaping,
+    softmax,
 )
 
 __all__ = [
@@ -29,9 +31,11 @@ __all__ = [
     "elements",
     "functions",
     "gemm",
+    "gradients",
     "indexing",
     "loops",
     "reductions",
     "running_totals",
     "shaping",
+    "softmax",
 ]

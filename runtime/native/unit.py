@@ -17,6 +17,7 @@ import numpy as np
 from ..ir.graph import Graph
 from ..ir.specs import RefSpec, Spec
 from .emitter import Emitter
+from .memory import Kept
 from .nodes import Buffer, Node, Scalar
 from .regions import Region
 from .support import CannotCompileError
@@ -79,6 +80,7 @@ class Unit:
         self.graph = graph
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
+        self.module.kept = Kept(self.module)
         self.results = [content(output.spec) for output in graph.outputs]
         arguments = len(graph.inputs) + len(graph.outputs) + 1
         kind = ir().FunctionType(integer(32), [pointer()] * arguments)
