@@ -18,6 +18,9 @@ from .workloads import GROWTH, LOOPS, WORKLOADS
 PATIENCE = 2.0
 """Seconds. Who takes longer for a figure gives only one."""
 
+LONGEST = 120.0
+"""Seconds. Who takes longer to answer has no figure."""
+
 Processes = Mapping[str, Process]
 
 
@@ -102,7 +105,7 @@ class Measurement:
                     _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
 
     def _asked(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
-        answer = self._processes[name].ask(question, workload, self._size)
+        answer = self._processes[name].ask(question, workload, self._size, within=LONGEST)
         if "error" in answer:
             self._figures.missing.setdefault(workload, {})[name] = answer["error"]
             return None
@@ -119,7 +122,7 @@ def memory(
             for name, process in fresh.items():
                 if not BY_NAME[name].takes(module) or name in figures.missing.get(workload, {}):
                     continue
-                answer = process.ask("memory", workload, size)
+                answer = process.ask("memory", workload, size, within=LONGEST)
                 if "error" not in answer:
                     _noted(figures.memory, workload, name, answer["after"] - answer["before"])
 

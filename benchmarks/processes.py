@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import pathlib
+import select
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -70,13 +71,21 @@ class Process:
         )
         return float(done.stdout.split()[-1])
 
-    def ask(self, *request: str) -> dict[str, Any]:
-        """The worker's answer; RuntimeError with what it complained of when it has none."""
+    def ask(self, *request: str, within: float | None = None) -> dict[str, Any]:
+        """The worker's answer; RuntimeError with what it complained of when it has none.
+
+        A worker that does not answer `within` so many seconds is ended, and answers with an error.
+        """
         if self._worker is None:
             self._worker = self._started()
         assert self._worker.stdin is not None and self._worker.stdout is not None
         self._worker.stdin.write(json.dumps(request) + "\n")
         self._worker.stdin.flush()
+        if within is not None and not select.select([self._worker.stdout], [], [], within)[0]:
+            self._worker.kill()
+            self._worker.wait()
+            self._worker = None
+            return {"error": f"no answer within {within:g} s"}
         line = self._worker.stdout.readline()
         if not line:
             raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read_text()}")

@@ -27,7 +27,7 @@ class Here:
     def __init__(self, contestant):
         self._contestant = contestant
 
-    def ask(self, *request):
+    def ask(self, *request, within=None):
         return json.loads(json.dumps(answer(self._contestant, list(request))))
 
 
@@ -58,7 +58,7 @@ def test_results_must_be_equal():
     """A result that differs ends the run."""
 
     class Wrong(Here):
-        def ask(self, *request):
+        def ask(self, *request, within=None):
             return {"seconds": 1.0, "result": [[110]]}
 
     asked = {"agc plan": Wrong(None), REFERENCE: Here(next(c for c in CONTESTANTS if c.name == REFERENCE))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 TITLE = "Mandelbrot 256x256, 50 iterations"
+UNROLLED = True
 FULL = {"side": 256, "iterations": 50}
 TINY = {"side": 8, "iterations": 5}
 DIFFERENT = 0.01

@@ -2,6 +2,7 @@
 
     entry([array, …])  ->  (array, …)
 
+The arrays of large results are kept, and used again as soon as nobody else has them.
 It looks at kind, dtype, shape and order of each array, makes the arrays of the results, and runs the kernel, without
 Python's lock when that takes long. What does not look as expected, and a check that fails, is handed to Python: to the
 functions `mismatch` and `failed`, with the same list.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +22,7 @@ import numpy as np
 from ..ir.specs import Spec
 from .emitter import INTERRUPTED
 from .engine import Code
-from .memory import NAME, Memory
+from .memory import LARGEST, NAME, SPARE, Memory, Spares
 from .types import Register, integer, ir, pointer
 from .unit import Unit, content
 
@@ -28,6 +30,9 @@ _TYPE = 8  # where things stand in CPython's and NumPy's objects, in bytes
 _LIST_SIZE, _LIST_ITEMS = 16, 24
 _DATA, _RANK, _SIZES, _DTYPE, _FLAGS = 16, 24, 32, 56, 64
 _C_ORDER_AND_ALIGNED = 0x101
+_OWN_AND_WRITEABLE = 0x404
+
+_SMALLEST = 4096  # bytes of results that are worth keeping
 
 _TAKES_ONE = 8  # METH_O
 
@@ -45,7 +50,7 @@ class _Method(ctypes.Structure):
 
 _OF_PYTHON = (
     "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_CallOneArg", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef", "PyMem_RawCalloc", "PyMem_RawRealloc", "PyMem_RawFree",
+    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef", "PyMem_RawCalloc", "PyMem_RawRealloc", "PyMem_RawFree",
 )  # fmt: skip
 
 
@@ -71,8 +76,9 @@ def _address(function: Any) -> int:
 class EntryWriter:
     """Writes the entry of a unit."""
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, assigned: Sequence[int] = ()) -> None:
         self.unit = unit
+        self.assigned = assigned
         self.module = unit.module
         kind = ir().FunctionType(pointer(), [pointer(), pointer()])
         self.function = ir().Function(self.module, kind, "entry")
@@ -89,7 +95,7 @@ class EntryWriter:
         arrays = [self._field(items, 8 * i) for i in range(len(self.inputs))]
         for spec, array in zip(self.inputs, arrays, strict=True):
             self._check(spec, array)
-        made = [self._new(spec) for spec in self.results]
+        made = [self._result(number, spec) for number, spec in enumerate(self.results)]
         addresses = [self._field(array, _DATA) for array in (*arrays, *made)]
         if self.unit.is_long:
             b.store(self._call("PyEval_SaveThread", pointer()), slot)
@@ -99,6 +105,7 @@ class EntryWriter:
         good, bad = self._blocks("good", "bad")
         b.cbranch(b.icmp_signed("==", code, integer(32)(0)), good, bad)
         b.position_at_end(good)
+        self._keep(arrays, made)
         b.ret(self._tuple(made))
         b.position_at_end(bad)
         for array in made:
@@ -142,6 +149,55 @@ class EntryWriter:
         place = self.b.gep(base, [integer(64)(offset)], source_etype=integer(8))
         return self.b.load(place, typ=kind or pointer())
 
+    def _result(self, number: int, spec: Spec) -> Register:
+        """The array of a result: the one that was kept, if nobody else has it any more."""
+        if not _is_worth_keeping(spec):
+            return self._new(spec)
+        b = self.b
+        slot, null = self._spare(number), ir().Constant(pointer(), None)
+        kept = b.load(slot, typ=pointer())
+        b.store(null, slot)
+        there, free, taken, lacking, onward = self._blocks("there", "free", "taken", "lacking", "onward")
+        b.cbranch(b.icmp_unsigned("!=", kept, null), there, lacking)
+        b.position_at_end(there)
+        b.cbranch(b.icmp_signed("==", self._field(kept, 0, integer(32)), integer(32)(1)), free, taken)
+        b.position_at_end(taken)
+        self._call("Py_DecRef", ir().VoidType(), kept)
+        b.branch(lacking)
+        b.position_at_end(lacking)
+        new, end = self._new(spec), b.block
+        b.branch(onward)
+        b.position_at_end(free)
+        b.branch(onward)
+        b.position_at_end(onward)
+        found = b.phi(pointer())
+        found.add_incoming(kept, free)
+        found.add_incoming(new, end)
+        return found
+
+    def _keep(self, arrays: Sequence[Register], made: Sequence[Register]) -> None:
+        """Keep an array for each large result of the next call: the result, or what a variable has had until now."""
+        b = self.b
+        first = len(made) - len(self.assigned)
+        for number, spec in enumerate(self.results):
+            if not _is_worth_keeping(spec):
+                continue
+            array = made[number] if number < first else arrays[self.assigned[number - first]]
+            own, onward = self._blocks("own", "onward")
+            flags = b.and_(self._field(array, _FLAGS, integer(32)), integer(32)(_OWN_AND_WRITEABLE))
+            b.cbranch(b.icmp_unsigned("==", flags, integer(32)(_OWN_AND_WRITEABLE)), own, onward)
+            b.position_at_end(own)
+            slot = self._spare(number)
+            self._call("Py_IncRef", ir().VoidType(), array)
+            self._call("Py_DecRef", ir().VoidType(), b.load(slot, typ=pointer()))
+            b.store(array, slot)
+            b.branch(onward)
+            b.position_at_end(onward)
+
+    def _spare(self, number: int) -> Register:
+        """Where the array for a result is kept."""
+        return self.b.gep(self._host(SPARE), [integer(64)(number)], source_etype=pointer())
+
     def _new(self, spec: Spec) -> Register:
         assert spec.shape is not None
         null = ir().Constant(pointer(), None)
@@ -182,6 +238,11 @@ class EntryWriter:
         return self.b.call(self.unit.function_named(name, result, [a.type for a in arguments]), arguments)
 
 
+def _is_worth_keeping(spec: Spec) -> bool:
+    size = math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
+    return _SMALLEST <= size <= LARGEST
+
+
 class _Keeper:
     """What a built-in function needs as long as it lives."""
 
@@ -202,6 +263,10 @@ def entry(
             memory = Memory(unit.module.kept.count)
             kept.append(memory)
             table[number] = memory.table.ctypes.data
+        elif name == SPARE:
+            spares = Spares(len(unit.results))
+            kept.append(spares)
+            table[number] = spares.table.ctypes.data
         elif name in unit.host.arrays:
             array = unit.host.arrays[name]
             kept.append(array)

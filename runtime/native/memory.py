@@ -16,6 +16,9 @@ import numpy as np
 
 from .types import Register, integer, ir, pointer
 
+SPARE = "spare"
+"""What the table of arrays is called that wait to become results."""
+
 LARGEST = 64 << 20
 """Bytes that are kept in one piece."""
 
@@ -101,3 +104,14 @@ class Memory:
     def __del__(self) -> None:
         for address in self.table.tolist():
             ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
+
+
+class Spares:
+    """The arrays that a function keeps for its next results."""
+
+    def __init__(self, count: int) -> None:
+        self.table = np.zeros(count, np.int64)
+
+    def __del__(self) -> None:
+        for address in self.table.tolist():
+            ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(address))

@@ -79,7 +79,7 @@ class Native:
             Spec(value.dtype, shape) if isinstance(value.spec, Spec) else value.spec
             for value, shape in zip(graph.inputs, shapes, strict=True)
         ]
-        code = compile(graph, specs, self._ordered, _failed)
+        code = compile(graph, specs, self._ordered, _failed, self._assigned)
         if len(self._code) >= _MOST_SHAPES:
             self._code.pop(next(iter(self._code)))
         self._code[shapes] = code
@@ -132,11 +132,12 @@ def compile(
     specs: Sequence[Any],
     mismatch: Callable[[list[Any]], Any],
     failed: Callable[[list[Any]], Any],
+    assigned: Sequence[int] = (),
 ) -> Compiled:
     """The native code of a graph for inputs of these specs, as a function of a list of arrays.
 
     It calls `mismatch` with a list that it cannot read as it is, and `failed` where a check fails. Raises
-    `CannotCompileError` with the reasons.
+    `CannotCompileError` with the reasons. `assigned` are the inputs whose new values are the last outputs.
     """
     why = engine.missing()
     if why is not None:
@@ -144,11 +145,11 @@ def compile(
     from .entry import declare_symbols, entry
 
     declare_symbols()
-    unit = lowered(graph, specs)
+    unit = lowered(graph, specs, assigned)
     return entry(unit, engine.Code(engine.assembled(unit.text())), mismatch, failed)
 
 
-def lowered(graph: Graph, specs: Sequence[Any]) -> Any:
+def lowered(graph: Graph, specs: Sequence[Any], assigned: Sequence[int] = ()) -> Any:
     """The unit of a graph without variables for inputs of these specs."""
     from ..optimise import optimise
     from . import rows  # noqa: F401  (the table of operations is filled)
@@ -157,7 +158,7 @@ def lowered(graph: Graph, specs: Sequence[Any]) -> Any:
     from .unit import Unit
 
     unit = Unit(optimise(specialised(graph, specs)))
-    EntryWriter(unit)
+    EntryWriter(unit, assigned)
     return unit
 
 

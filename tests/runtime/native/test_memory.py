@@ -1,0 +1,60 @@
+"""Native code keeps memory, and arrays of results, from one call to the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+from agc.runtime.execute import interpret
+from agc.runtime.native import Native
+
+
+def test_results_are_computed_into_arrays_that_nobody_has_any_more() -> None:
+    """A result that somebody still has, or a view of it, stays what it was."""
+
+    def doubled(x: Any) -> Any:
+        return x * 2.0
+
+    graph = tf.function(doubled).get_concrete_function(tf.TensorSpec([64, 64], tf.float64)).graph
+    native = Native(graph)
+    ones = np.ones((64, 64))
+    first = native.run([ones])[0]
+    view = native.run([ones * 2])[0][1:, 1:]
+    third = native.run([ones * 3])[0]
+    assert (first[0, 0], view[0, 0], third[0, 0]) == (2.0, 4.0, 6.0)
+    place = third.ctypes.data
+    del third
+    assert native.run([ones * 4])[0].ctypes.data == place
+
+
+def test_variables_take_turns_with_their_old_arrays() -> None:
+    weight = tf.Variable(tf.ones([64, 64]))
+
+    @tf.function(jit_compile=True)
+    def step() -> Any:
+        return tf.reduce_sum(weight.assign(weight * 2.0))
+
+    sums, seen = [], []
+    for _ in range(4):
+        sums.append(float(step()) / 64**2)
+        seen.append(weight.numpy()[0, 0] if len(seen) != 1 else weight.value())
+    assert sums == [2.0, 4.0, 8.0, 16.0]
+    assert float(seen[1][0, 0]) == 4.0
+
+
+def test_memory_is_kept_for_the_next_call() -> None:
+    """What a call leaves behind there is not seen by the next one."""
+
+    def total(x: Any) -> Any:
+        rows = tf.TensorArray(tf.float64, 40)
+        for i in tf.range(20):
+            rows = rows.write(2 * i, tf.matmul(x, x, transpose_b=True) + tf.cast(i, tf.float64))
+        return tf.reduce_sum(rows.stack(), [1, 2])
+
+    x = np.linspace(-3, 3, 24).reshape(4, 6)
+    graph = tf.function(total).get_concrete_function(tf.constant(x)).graph
+    native = Native(graph)
+    (wanted,) = interpret(graph, [x])
+    for _ in range(3):
+        np.testing.assert_allclose(native.run([x])[0], wanted)
