@@ -59,8 +59,9 @@ class Process:
     @functools.cached_property
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        # Imports find bytecode, however Python is set up.
-        return inherited | {"PYTHONPYCACHEPREFIX": self._folder.name, "TF_CPP_MIN_LOG_LEVEL": "3"}
+        # Imports find bytecode, however Python is set up; nothing is found that was compiled in another process.
+        own = {"PYTHONPYCACHEPREFIX": self._folder.name, "AGC_JIT_CACHE": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        return inherited | own
 
     def import_seconds(self) -> float:
         """What importing the library takes in a fresh process that has imported NumPy."""

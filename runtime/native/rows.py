@@ -17,7 +17,6 @@ from . import (
     reductions,
     running_totals,
     shaping,
-    softmax,
 )
 
 __all__ = [
@@ -37,5 +36,4 @@ __all__ = [
     "reductions",
     "running_totals",
     "shaping",
-    "softmax",
 ]

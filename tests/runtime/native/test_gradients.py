@@ -1,0 +1,71 @@
+"""Gradients of losses and of broadcasting in native code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.execute import interpret
+from agc.runtime.native import Native
+
+X = np.linspace(-3, 3, 24).reshape(4, 6)
+LABELS = np.array([0, 5, 2, 2], np.int32)
+
+PROGRAMS = {
+    "relu": lambda x: tf.nn.relu(x),
+    "softmax": lambda x: tf.nn.softmax(x),
+    "softmax of columns": lambda x: tf.nn.softmax(x, axis=0),
+    "log_softmax": lambda x: tf.nn.log_softmax(x),
+    "sparse cross entropy": lambda x: tf.nn.sparse_softmax_cross_entropy_with_logits(LABELS, x),
+    "cross entropy": lambda x: tf.nn.softmax_cross_entropy_with_logits(tf.one_hot(LABELS, 6), x),
+}
+
+
+def check(program: Any, *arrays: np.ndarray[Any, Any], tolerance: float = 1e-6) -> None:
+    graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+    found, wanted = Native(graph).run(list(arrays)), interpret(graph, arrays)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype == np.asarray(other).dtype
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_activations(name: str, dtype: str) -> None:
+    check(PROGRAMS[name], X.astype(dtype))
+
+
+@pytest.mark.parametrize("name", ["softmax", "sparse cross entropy", "cross entropy", "relu"])
+def test_gradients_of_activations(name: str) -> None:
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = PROGRAMS[name](x) ** 2
+        return tape.gradient(y, x)
+
+    check(gradient, X)
+
+
+def test_gradients_of_broadcasting() -> None:
+    """They are sums along the axes that a tensor was broadcast along."""
+
+    def gradients(x: Any, row: Any, column: Any, number: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([row, column, number])
+            y = tf.reduce_mean(x * row + column * number, axis=1)
+        return tape.gradient(y, [row, column, number])
+
+    check(gradients, X, X[0], X[:, :1], np.array(2.0))
+
+
+def test_a_label_that_is_no_class_is_the_plans_error() -> None:
+    def loss(labels: Any, x: Any) -> Any:
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
+
+    graph = tf.function(loss).get_concrete_function(tf.constant(LABELS), tf.constant(X)).graph
+    native = Native(graph)
+    native.run([LABELS, X])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
+        native.run([LABELS + 2, X])
