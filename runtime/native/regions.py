@@ -375,7 +375,9 @@ class Region:
         return region
 
     def is_last_read(self, operation: Operation, node: Node) -> bool:
-        """Whether nobody reads a node once this operation has."""
+        """Whether nobody reads a node once this operation has, which reads it once: two states need two buffers."""
+        if sum(self._nodes.get(operand) is node for operand in operation.inputs) > 1:
+            return False
         return not any(reader is not operation and self._is_open(reader) for reader in self._readers[node])
 
 

@@ -49,6 +49,36 @@ def swapped(a: Any, b: Any, n: Any) -> Any:
     return a, b
 
 
+def one_start(a: Any, n: Any) -> Any:
+    """Two states of a loop begin with the same tensor, and each goes its own way."""
+    r = a * 2.0
+    p = r
+    while n > 0 and tf.reduce_sum(p) < 1e6:
+        p = p * 2.0 + r
+        r = r - 1.0
+        n -= 1
+    return r, p
+
+
+def start_and_constant(a: Any, n: Any) -> Any:
+    """A state begins with a tensor that the loop reads as well."""
+    r = a * 2.0
+    p = r
+    while n > 0 and tf.reduce_sum(p) < 1e6:
+        p = p * 2.0 + r
+        n -= 1
+    return p
+
+
+def items_of_two(a: Any, n: Any) -> Any:
+    r = a * 2.0
+    p = r
+    for i in tf.range(n):
+        p[i] = r[i] + p[0]
+        r[i] = p[i] - 1.0
+    return r, p
+
+
 def reductions(x: Any) -> Any:
     y = x * 2.0 + 1.0
     centred = y - tf.reduce_mean(y, axis=0)
@@ -66,6 +96,12 @@ CASES = [
     (swapped, (GRID, GRID * 3, 5)),
     (swapped, (GRID[0], GRID[1], 0)),
     (swapped, (GRID[0, :3], GRID[1, :3], 7)),
+    *((one_start, (GRID[0, :size], 3)) for size in (1, 5, 12)),
+    (one_start, (GRID, 3)),
+    *((start_and_constant, (GRID[0, :size], 3)) for size in (1, 5, 12)),
+    (start_and_constant, (GRID, 3)),
+    (items_of_two, (GRID[0], 9)),
+    (items_of_two, (GRID.ravel(), 40)),
     (reductions, (GRID,)),
 ]
 
