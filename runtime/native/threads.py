@@ -9,27 +9,21 @@ into the function, and what they refer to is replaced by what is loaded there.
 
 from __future__ import annotations
 
-import functools
-import os
 import sys
 from typing import Any
 
+from ..config.threading import threads_within
 from .types import Register, integer, ir, pointer
 
 WORTH = 1 << 18
 """Elements of a loop from which on threads pay."""
 
 
-@functools.cache
 def count() -> int:
     """How many threads run a loop."""
     if sys.platform == "win32":
         return 1  # there is no pthread_create
-    try:
-        found = len(os.sched_getaffinity(0))
-    except AttributeError:
-        found = os.cpu_count() or 1
-    return min(found, 16)
+    return min(threads_within(), 16)
 
 
 def taken_apart(emitter: Any, before: Any, first: int, number: Register, rounds: int, after: Any) -> None:
