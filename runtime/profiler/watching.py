@@ -98,7 +98,7 @@ class Watching:
         plan.swap((watched, *own[1:]))
 
     def _concrete(self, concrete: ConcreteFunction) -> None:
-        if concrete.executor == "plan" or concrete.runner == concrete._first_run:
+        if concrete.executor in ("plan", "automatic") or concrete.runner == concrete._first_run:
             return
         session, own = self.session, concrete.runner
         spot = Spot(concrete.executor, concrete.name, _origin_of(concrete.graph))
