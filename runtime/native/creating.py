@@ -11,7 +11,7 @@ from .emitter import Emitter
 from .nodes import Index, Known, Mapped, Node, Scalar, Shape
 from .regions import Region
 from .registry import RefusedError, lowers
-from .types import Element
+from .types import Element, constant, register_type
 
 
 def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> Node:
@@ -92,3 +92,28 @@ def shape_of(operation: Operation) -> Shape:
     (value,) = operation.outputs
     assert value.shape is not None
     return tuple(size for size in value.shape if size is not None)
+
+
+@lowers("linspace")
+def _(region: Region, operation: Operation, start: Node, stop: Node, count: Node) -> Node:
+    """The last number is the one that was given, and not what the steps lead to."""
+    dtype, shape = start.dtype, shape_of(operation)
+    if dtype.kind != "f":
+        raise RefusedError(f"numbers of {dtype.name} between others are not compiled")
+    axis = operation.attrs["axis"] % len(shape)
+    ends = shape[:axis] + shape[axis + 1 :]
+    first, last = region.readable(start), region.readable(stop)
+    steps = shape[axis] - 1
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = list(index.places(e))
+        number = places.pop(axis)
+        place = Index.of(ends, places)
+        low, high = (end.at(e, place.within(e, end.shape)) for end in (first, last))
+        if not steps:
+            return low
+        step = e.b.fdiv(e.b.fsub(high, low), constant(dtype, steps))
+        inner = e.b.fadd(low, e.b.fmul(step, e.b.uitofp(number, register_type(dtype))))
+        return e.b.select(e.b.icmp_unsigned("==", number, e.word(steps)), high, inner)
+
+    return Mapped(dtype, shape, [first, last], find, once=False)

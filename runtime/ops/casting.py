@@ -86,7 +86,7 @@ def _(value: Array, dtype: dtypes.DType) -> Array:
         value, own = value.real, dtypes.as_dtype(value.real.dtype)
     if own.is_complex or dtype.is_complex:
         return convert(value, dtype)
-    low, high = _limits(own, dtype)
+    low, high = limits(own, dtype)
     return convert(np.minimum(np.maximum(value, low), high), dtype)
 
 
@@ -100,7 +100,7 @@ def _(dy: Any, y: Any, value: Any, dtype: dtypes.DType) -> Any:
     return cast(dy * cast(inside, dtype), value.dtype)
 
 
-def _limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
+def limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
     """The range of `wanted` as far as `own` can express it, in numbers of `own`."""
     low, high = max(map(_plain, (own.min, wanted.min))), min(map(_plain, (own.max, wanted.max)))
     kind = own.numpy.type

@@ -14,12 +14,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 
 from .numbers import FORMATS, Code, Number
 
-BITS = (128, 256, 512)
-"""How wide vectors may be."""
+
+@functools.cache
+def widths() -> tuple[int, ...]:
+    """How many bits vectors may have: the widest ones on machines that have them."""
+    return (128, 256, 512) if llvm.get_host_cpu_features().get("avx512f") else (128, 256)
 
 
 def rarely(x: Number, limit: float, name: str, formula: Callable[[Number], Number]) -> Number:
@@ -42,7 +46,7 @@ def define(
     """The function that loops call, which looks whether its argument is far."""
     slow = define_formula(module, f"{full}.formula", real, formula, fused)
     function = added(module, full, real, "noinline")
-    lanes = [bits // FORMATS[str(real)][0] for bits in BITS]
+    lanes = [bits // FORMATS[str(real)][0] for bits in widths()]
     variants = ",".join(f"_ZGV_LLVM_N{count}v_{full}({full}.{count})" for count in lanes)
     # llvmlite lists the attributes that it knows; this one is known to LLVM only.
     set.add(function.attributes, f'"vector-function-abi-variant"="{variants}"')
