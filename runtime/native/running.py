@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..execute.plan import Plan
-from ..ir.graph import Graph
+from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import engine
-from .support import CannotCompileError, CompilationError, NeverRunsError
+from .support import CannotCompileError, CompilationError, NeverRunsError, Reason
+from .types import COMPILED
 
 _MOST_SHAPES = 64
 
@@ -115,10 +116,35 @@ def prepared(graph: Graph) -> tuple[Graph, list[int]]:
     """The graph as it is compiled, and the numbers of the inputs whose last values follow its outputs."""
     from .variables import without_variables
 
-    for value in graph.inputs:
-        if isinstance(value.spec, ArraySpec):
-            raise CannotCompileError([f"`{value.name}` is a TensorArray, or a list"])
+    reasons = _of_inputs(graph) or _of_results(graph)
+    if reasons:
+        raise CannotCompileError(reasons)
     return without_variables(graph)
+
+
+def _of_inputs(graph: Graph) -> list[str]:
+    """Why the inputs cannot be given to native code."""
+    reasons = []
+    for value in graph.inputs:
+        spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
+        if isinstance(spec, ArraySpec):
+            reasons.append(f"`{value.name}` is a TensorArray, or a list")
+        elif spec.dtype not in COMPILED and not any(value in each.inputs for each in graph.operations):
+            reasons.append(f"`{value.name}` is {spec}, which is not compiled")
+    return reasons
+
+
+def _of_results(graph: Graph) -> list[Reason | str]:
+    """Why the results cannot come from native code; those of an operation with such a dtype, it says itself."""
+    makers = {value: operation for operation in graph.operations for value in operation.outputs}
+    reasons: list[Reason | str] = []
+    for output in graph.outputs:
+        if isinstance(output, Constant):
+            if output.dtype not in COMPILED:
+                reasons.append(f"a result is a constant of {output.dtype.name}, which is not compiled")
+        elif isinstance(output.spec, ArraySpec):
+            reasons.append(Reason(makers[output], "its result, a TensorArray or a list, leaves the function"))
+    return reasons
 
 
 def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:

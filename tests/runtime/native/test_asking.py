@@ -110,3 +110,19 @@ def test_threads_call_at_the_same_time() -> None:
             pool.map(lambda i: summed(tf.fill([100], float(i)), tf.constant(50)).numpy()[7], range(40))
         )
     assert found == [50.0 * i for i in range(40)]
+
+
+def test_what_is_no_tensor_of_numbers_is_refused_at_the_ends_of_a_graph() -> None:
+    def written(x: Any) -> Any:
+        rows = tf.TensorArray(tf.int32, size=3)
+        for i in tf.range(3):
+            rows = rows.write(i, x + i)
+        return rows
+
+    for program, argument, reason in (
+        (lambda x: x, "text", "`x` is string"),
+        (lambda x: (x + 1, tf.constant("text")), 1, "a constant of string"),
+        (written, 1, "while: its result, a TensorArray or a list, leaves the function"),
+    ):
+        with pytest.raises(native.CompilationError, match=reason):
+            tf.function(program, jit_compile=True)(tf.constant(argument))
