@@ -24,6 +24,7 @@ from ..ir.specs import AnySpec, RefSpec
 from ..ops.state import read_variable
 from ..variable import Variable
 from .copying import copied, of
+from .opening import CallRecord
 from .records import Grads, Pullback, spec_carries_gradient
 from .replay import replayed
 from .reversal import Reversal, zeros_for
@@ -44,6 +45,10 @@ def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
         return concrete.run([argument._array for argument in given])
     known = concrete.ways
     if not known:
+        if concrete.executor == "native":
+            from ..native import Native
+
+            Native(concrete.graph).demand([argument._array for argument in given] + concrete.references)
         known.update(_callables(concrete))
     if len(tapes) == 1 and not tapes[0].is_persistent:
         return concrete.packed(known["as it is"].called([*given, *concrete.variables], tapes))
@@ -59,7 +64,10 @@ def wanting(arguments: Sequence[Any]) -> list[Any]:
 
 
 def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
-    plan, graph = EXECUTORS[concrete.executor], concrete.graph
+    # What the way there saves for the way back may be lists, which native code keeps to itself: those two are
+    # compiled where they can be, and where it pays.
+    plan = EXECUTORS["automatic" if concrete.executor == "native" else concrete.executor]
+    graph = concrete.graph
     pure = of_contents(graph)
     return {
         "as it is": Differentiable(graph, plan),
@@ -101,7 +109,10 @@ class Differentiable:
         call = _Call(self.ways[wanted], arguments)
         results = call.forward()
         for tape in tapes:
-            tape.keep(Pullback(arguments, results, call.back))
+            if self.is_pure:
+                tape.keep(CallRecord(self.graph, arguments, results, call.back))
+            else:
+                tape.keep(Pullback(arguments, results, call.back))
         return results
 
 

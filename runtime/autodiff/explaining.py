@@ -16,6 +16,7 @@ import numpy as np
 from ..ir.builder import current
 from ..tensor import EagerTensor, SymbolicTensor, Tensor
 from ..variable import Variable
+from .opening import opened
 from .records import Key, Record, carries_gradient, key_of
 from .slices import dense
 from .sweep import gradients
@@ -45,6 +46,7 @@ def explained(
         return f"{head} is None: {unwatched}"
     if key_of(target) == key_of(source):
         return f"{head} is that of a tensor by itself: one"
+    records, since = opened(records, since)
     arrivals = _arrivals(records, source, since.get(key_of(source), 0))
     if not arrivals:
         return f"{head} is None: no operation that the tape recorded reads the source{_of_no_use(records, source)}"

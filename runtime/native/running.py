@@ -50,6 +50,15 @@ class Native:
             raise refused(self.graph, refusal) from None
         return self.fail(arguments) if results is _FAILED else results
 
+    def demand(self, arguments: Sequence[Any]) -> None:
+        """Compile for inputs like these; raises what `run` would where that cannot be."""
+        try:
+            self.compiled(self.arrays(arguments))
+        except NeverRunsError:
+            return
+        except CannotCompileError as refusal:
+            raise refused(self.graph, refusal) from None
+
     def _run(self, arguments: Sequence[Any]) -> Any:
         arrays = self.arrays(arguments)
         if len(set(map(id, (arguments[i] for i in self._variables)))) < len(self._variables):

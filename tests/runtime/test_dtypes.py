@@ -10,7 +10,7 @@ import sys
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute import EXECUTORS
+from agc.runtime.execute import COMPLETE
 from agc.runtime.ir.parse import parse
 
 b = tf.constant([1.5, 2, -3], tf.bfloat16)
@@ -32,7 +32,7 @@ BFLOAT16 = {
 
 
 @pytest.mark.parametrize("name", BFLOAT16)
-@pytest.mark.parametrize("executor", [None, *EXECUTORS])
+@pytest.mark.parametrize("executor", [None, *COMPLETE])
 def test_bfloat16_computes_as_in_tensorflow(name, executor):
     function, expected = BFLOAT16[name]
     if executor is not None:

@@ -117,7 +117,7 @@ class TestWhatIsNotTheSameCall:
                 self.content = content
 
         f = tf.function(lambda box: tf.constant(box.content))
-        for content in range(50):  # sooner or later one is put where one of those before was
+        for content in range(12):  # sooner or later one is put where one of those before was
             box = Box(content)
             assert called_thrice(f, box) == [content] * 3
             del box

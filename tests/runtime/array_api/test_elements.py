@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from agc.runtime import array_api as xp
-from agc.runtime.execute import EXECUTORS
+from agc.runtime.execute import COMPLETE
 from array_calls import (
     ANY,
     BOOLS,
@@ -88,7 +88,7 @@ def test_results_are_numpys(call, x):
     assert_as_numpy(call, x)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("executor", COMPLETE)
 @pytest.mark.parametrize(("call", "x"), rows(CALLS, TRACED))
 def test_traced_results_are_eager_results(call, x, executor):
     assert_traced(call, x, executor)

@@ -69,3 +69,35 @@ def test_a_label_that_is_no_class_is_the_plans_error() -> None:
     native.run([LABELS, X])
     with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
         native.run([LABELS + 2, X])
+
+
+def test_tapes_around_compiled_functions_with_loops():
+    @tf.function(jit_compile=True)
+    def waves(x):
+        y = x
+        for _ in tf.range(5):
+            y = tf.sin(y) * x
+        return y
+
+    def slope(f: Any) -> Any:
+        x = tf.constant([1.0, 2.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x).numpy()
+
+    np.testing.assert_allclose(slope(waves), slope(waves.python_function), rtol=1e-6)
+
+
+def test_tapes_do_not_hide_what_cannot_be_compiled():
+    @tf.function(jit_compile=True)
+    def ranked(x):
+        return tf.sort(x) * x
+
+    x = tf.constant([1.0, 2.0])
+    with (
+        tf.GradientTape() as tape,
+        pytest.raises(tf.errors.InvalidArgumentError, match="sort: there is no native code"),
+    ):
+        tape.watch(x)
+        ranked(x)

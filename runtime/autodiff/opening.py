@@ -1,0 +1,56 @@
+"""Calls of functions, opened for explanations: the operations that a call ran stand in its place.
+
+rounded  v → y           ==>       multiply  v → a
+                                   round     a → b
+                                   rounded   b → y
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..ir.graph import Graph
+from .records import Grads, Key, Pullback, Record, carries_gradient
+from .replay import replayed
+
+
+class CallRecord(Pullback):
+    """A call of a graph that has no effects, so that it can be run once more."""
+
+    __slots__ = ("graph",)
+
+    def __init__(
+        self,
+        graph: Graph,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        function: Callable[[Grads, Sequence[bool]], Grads],
+    ) -> None:
+        super().__init__(inputs, outputs, function)
+        self.graph = graph
+
+
+def opened(records: Sequence[Record], since: Mapping[Key, int]) -> tuple[list[Record], dict[Key, int]]:
+    """The records with what calls have done inside, and from which of these on sources count."""
+    found: list[Record] = []
+    places = []
+    for record in records:
+        places.append(len(found))
+        found += _inside(record) if isinstance(record, CallRecord) else [record]
+    places.append(len(found))
+    return found, {key: places[number] for key, number in since.items()}
+
+
+def _inside(call: CallRecord) -> list[Record]:
+    from .tape import GradientTape
+
+    with GradientTape(persistent=True, watch_accessed_variables=False) as tape:
+        for x in call.inputs:
+            if carries_gradient(x):
+                tape.watch(x)
+        outputs = replayed(call.graph, call.inputs)
+    inside = list(tape._records or ())
+    for record in inside:
+        record.site = call.site
+    return [*inside, Pullback(outputs, call.outputs, lambda grads, wanted: grads)]
