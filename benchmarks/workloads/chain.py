@@ -7,7 +7,7 @@ import numpy as np
 TITLE = "elementwise chain + sum, 10M float32"
 FULL = {"size": 10_000_000}
 TINY = {"size": 1000}
-TOLERANCE = 1e-4
+TOLERANCE = 2e-3  # ten million numbers of float32 are added up, by some one after the other
 """Relative: sums of so many numbers depend on their order."""
 
 C = """
