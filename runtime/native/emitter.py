@@ -48,6 +48,7 @@ class Emitter:
         self._failure: Any = None
         self._noted: Register = None
         self._stack_used = 0
+        self._on_stack: list[Any] = []
         self._owned: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
         self._lacking: list[Register] = []  # what is null where memory is
@@ -130,6 +131,7 @@ class Emitter:
             self._stack_used += size
             made = _opaque(self._top.alloca(integer(8), max(size, 1)))
             made.align = _ALIGNED
+            self._on_stack.append(made)
             return made
         slot = self.module.kept.slot(self._top)
         made = self.module.kept.take(self._top, slot, size)
@@ -242,6 +244,7 @@ class Emitter:
         if outermost:
             self.work += size
         before, first = self.b.block, len(self.function.blocks)
+        shared = list(self._on_stack)  # memory that was there before a loop is that of all its threads
         opened: list[Any] = []
         numbers = [self._open(count, opened) for count in counts]
         yield numbers
@@ -251,13 +254,13 @@ class Emitter:
         self.memo = outer_memo
         if outermost:
             if parallel and threads and opened and size >= WORTH and not self._is_noted:
-                self._share(before, first, opened[0])
+                self._share(before, first, opened[0], shared)
             self._look_at_notes()
 
-    def _share(self, before: Any, first: int, outermost: Any) -> None:
+    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any]) -> None:
         number, rounds, _ = outermost
         if 1 < count_of_threads() <= rounds:
-            taken_apart(self, before, first, number, rounds, self.b.block)
+            taken_apart(self, before, first, number, rounds, self.b.block, shared)
 
     def _open(self, count: int, opened: list[Any]) -> Register:
         if count == 1:

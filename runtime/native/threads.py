@@ -10,6 +10,7 @@ into the function, and what they refer to is replaced by what is loaded there.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from ..config.threading import threads_within
@@ -26,11 +27,14 @@ def count() -> int:
     return min(threads_within(), 16)
 
 
-def taken_apart(emitter: Any, before: Any, first: int, number: Register, rounds: int, after: Any) -> None:
+def taken_apart(
+    emitter: Any, before: Any, first: int, number: Register, rounds: int, after: Any, shared: Sequence[Any]
+) -> None:
     """Make threads run a loop that has just been written.
 
     `before` is the block that jumps to it, `first` the place of its first block in the function, `number` counts its
-    rounds, of which there are `rounds`, and `after` is the block that follows.
+    rounds, of which there are `rounds`, and `after` is the block that follows. What is `shared` stays the function's,
+    which may go on to read it.
     """
     function = emitter.function
     blocks = [block for block in function.blocks[first:] if block is not after]
@@ -48,7 +52,7 @@ def taken_apart(emitter: Any, before: Any, first: int, number: Register, rounds:
     around, begin, end = part.args
     entry = part.append_basic_block("entry")
     leave = part.append_basic_block("leave")
-    slots = _move_slots(blocks, outside, entry)
+    slots = _move_slots(blocks, outside, entry, set(shared))
     captured = _captured(blocks, inside, slots)
     b = ir().IRBuilder(entry)
     replaced = {}
@@ -77,10 +81,12 @@ def taken_apart(emitter: Any, before: Any, first: int, number: Register, rounds:
     b.branch(after)
 
 
-def _move_slots(blocks: list[Any], outside: list[Any], entry: Any) -> set[Any]:
+def _move_slots(blocks: list[Any], outside: list[Any], entry: Any, shared: set[Any]) -> set[Any]:
     """Memory on the stack that only the loop uses belongs to each thread."""
     used = {operand for block in blocks for each in block.instructions for operand in _operands(each)}
-    kept = {operand for block in outside for each in block.instructions for operand in _operands(each)}
+    kept = shared | {
+        operand for block in outside for each in block.instructions for operand in _operands(each)
+    }
     moved = set()
     for block in outside:
         for instruction in list(block.instructions):

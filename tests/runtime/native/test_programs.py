@@ -116,3 +116,10 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arguments: tuple[
     for one, other in zip(found, wanted, strict=True):
         assert one.dtype == np.asarray(other).dtype
         np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_sums_of_sizes_whose_parts_fit_on_the_stack_run_in_threads():
+    total = tf.function(lambda x: tf.reduce_sum(x * 2.0), jit_compile=True)
+    for size in (262_144, 300_000, 409_600, 600_000):
+        x = np.arange(size, dtype=np.float32) % 7
+        assert float(total(tf.constant(x))) == 2 * float(x.astype(np.float64).sum())
