@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ..ir.graph import Graph, Operation
 from ..ir.specs import ArraySpec
-from . import arrays
+from . import list_states
 from .emitter import UNROLLED, Emitter
 from .loops import Place
 from .nodes import Buffer, Node, Scalar
@@ -82,7 +82,7 @@ def _given(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[
         if isinstance(found, Buffer) and found.is_own and not region.is_last_read(operation, node):
             found = Buffer(found.dtype, found.shape, found.address)
         if not region.is_last_read(operation, node):
-            found = arrays.shared(found)
+            found = list_states.shared(found)
         given.append(found)
     region.leave(operation, nodes)
     return given
@@ -97,7 +97,7 @@ def _joined(
 ) -> list[Node]:
     e = region.e
     behind = e.block("behind")
-    meetings: list[Meeting | arrays.Meeting] = []
+    meetings: list[Meeting | list_states.Meeting] = []
     lowered: list[tuple[object, Region, list[Node]]] = []
     for block, graph in zip(blocks, graphs, strict=True):
         with region.inside(), e.into(block):
@@ -106,7 +106,7 @@ def _joined(
             lowered.append((e.b.block, inner, results))
     for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
         if isinstance(value.spec, ArraySpec):
-            meetings.append(arrays.Meeting(e, value.spec, outcomes))
+            meetings.append(list_states.Meeting(e, value.spec, outcomes))
         else:
             meetings.append(Meeting(e, outcomes[0], _common(outcomes)))
     for end, inner, results in lowered:

@@ -15,8 +15,9 @@ from .creating import shape_of
 from .elements import divide
 from .emitter import Emitter
 from .functions import applied
+from .gathering import maxima, sums
 from .nodes import Index, Mapped, Node, Shape
-from .reductions import axes_of, maxima, reduced, sums
+from .reducing import axes_of, reduced
 from .regions import Region
 from .registry import RefusedError, Site, lowers
 from .shaping import regrouped

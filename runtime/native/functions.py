@@ -10,8 +10,9 @@ from typing import Any
 
 from ..ir.graph import Operation
 from . import complexes
+from .arithmetic import is_known
 from .elements import absolute, divide, multiply
-from .emitter import Emitter, is_known
+from .emitter import Emitter
 from .registry import Site, elementwise
 from .types import Element, Pair, Register, constant, integer, ir
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..ir.graph import Graph, Operation
 from ..ir.specs import ArraySpec
-from . import arrays
+from . import list_states
 from .emitter import INTERRUPTED, UNROLLED, Emitter
 from .nodes import Buffer, Known, Node, Scalar
 from .regions import Region
@@ -92,12 +92,12 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
         return blocks.run_in_blocks(region, operation, shape, nodes[:count], around)
     replaced = _replaced(body, count)
     state = [
-        arrays.entered(region, operation, node, value.spec)
+        list_states.entered(region, operation, node, value.spec)
         if isinstance(value.spec, ArraySpec)
         else _entered(region, operation, node, bool(node.shape) and stays)
         for node, stays, value in zip(nodes, replaced, operation.outputs, strict=False)
     ]
-    invariants = [arrays.shared(region.readable(node)) for node in nodes[count:]]
+    invariants = [list_states.shared(region.readable(node)) for node in nodes[count:]]
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
     e.b.store(e.word(0), rounds)
@@ -107,7 +107,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
         now = [place.read(e) for place in state]
         number = e.b.load(rounds, typ=integer(64))
         leave_after(e, operation, number, behind)
-        (go,) = region.inner(test, [*map(arrays.shared, now), *invariants]).run()
+        (go,) = region.inner(test, [*map(list_states.shared, now), *invariants]).run()
         e.b.cbranch(region.register(go), inside, behind)
         with e.into(inside):
             before = e.work
@@ -162,7 +162,7 @@ def _step(
     for place, node, old, other in zip(state, results, now, others, strict=True):
         if isinstance(place, Place):
             place.write(e, inner.scalar(node).value)
-        elif isinstance(place, arrays.Kept):
+        elif isinstance(place, list_states.Kept):
             place.write(e, node, state)
         elif other is not None:
             found = inner.stored(node)

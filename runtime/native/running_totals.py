@@ -15,8 +15,8 @@ from .casts import converted
 from .creating import shape_of
 from .elements import add, compared, multiply
 from .emitter import Emitter
+from .gathering import get, new_slot, put
 from .nodes import Buffer, Index, Mapped, Node
-from .reductions import get, new_slot, put
 from .regions import Region
 from .registry import Site, lowers
 from .types import Element, Register, constant, integer
