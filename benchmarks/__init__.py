@@ -1,5 +1,7 @@
 """Benchmarks: agc measured beside whichever peers there are, in one run, with results that must be equal.
 
+Whose result is not equal has no figure, and the command's exit code is 1; who fails, or takes minutes, has none either.
+
     make bench                                          agc, and what its own interpreter has
     python -m benchmarks --peer ~/peers/bin/python      beside what that interpreter has of requirements.txt
     python -m benchmarks.compiler                       what conversion, tracing and small calls cost

@@ -5,6 +5,7 @@ figures.firsts["power"]["agc plan"]     milliseconds of the call that traces and
 figures.memory["chain"]["agc plan"]     megabytes that two runs add to the most that the process took
 figures.imports["agc"]                  milliseconds
 figures.missing["power"]["numba"]       why there is no figure
+figures.unequal["power"]["numba"]       … where its result is another than NumPy's by hand
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Figures:
     memory: Table = dataclasses.field(default_factory=dict)
     imports: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     missing: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+    unequal: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
 
     def write(self, path: pathlib.Path) -> None:
         path.parent.mkdir(exist_ok=True)

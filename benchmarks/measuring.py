@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .contestants import BY_NAME, CONTESTANTS, REFERENCE, Contestant
+from .contestants import BY_NAME, CONTESTANTS, LIMIT, REFERENCE, Contestant
 from .figures import Figures
 from .processes import ROOT, Process
 from .workloads import GROWTH, LOOPS, WORKLOADS
@@ -18,14 +18,10 @@ from .workloads import GROWTH, LOOPS, WORKLOADS
 PATIENCE = 2.0
 """Seconds. Who takes longer for a figure gives only one."""
 
-LONGEST = 120.0
+LONGEST = 300.0
 """Seconds. Who takes longer to answer has no figure."""
 
 Processes = Mapping[str, Process]
-
-
-class UnequalError(Exception):
-    """Results that differ: nothing is measured then."""
 
 
 @contextlib.contextmanager
@@ -63,17 +59,20 @@ class Measurement:
         self._slow: set[tuple[str, str]] = set()
 
     def compare(self, workload: str) -> None:
-        """Everybody's first call. Raises UnequalError for a result that differs from what NumPy gives by hand."""
+        """Everybody's first call. Whose result is another than what NumPy gives by hand, is not measured."""
         module = WORKLOADS[workload].load()
         self._figures.titles[workload] = WORKLOADS[workload].title(module)
         answers = {name: self._asked("first", workload, name) for name in self._takers(workload, module)}
-        reference = answers[REFERENCE]
-        assert reference is not None
+        reference = answers.pop(REFERENCE)
+        if reference is None:
+            raise RuntimeError(f"{workload}: {self._figures.missing[workload][REFERENCE]}")
         for name, answer in answers.items():
-            if answer is not None:
-                _check_equal(workload, name, module, reference["result"], answer["result"])
-                if name != REFERENCE:
-                    _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
+            if answer is None:
+                continue
+            if (text := _difference(name, module, reference["result"], answer["result"])) is not None:
+                self._figures.unequal.setdefault(workload, {})[name] = text
+            else:
+                _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
 
     def _takers(self, workload: str, module: Any) -> list[str]:
         peers = not (workload in LOOPS or workload in GROWTH)
@@ -105,11 +104,19 @@ class Measurement:
                     _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
 
     def _asked(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
-        answer = self._processes[name].ask(question, workload, self._size, within=LONGEST)
+        answer = _answer(self._processes[name], question, workload, self._size)
         if "error" in answer:
             self._figures.missing.setdefault(workload, {})[name] = answer["error"]
             return None
         return answer
+
+
+def _answer(process: Process, question: str, workload: str, size: str) -> dict[str, Any]:
+    """With an error, too, where the process does not live to answer."""
+    try:
+        return process.ask(question, workload, size, within=LONGEST)
+    except RuntimeError as error:
+        return {"error": str(error).strip().splitlines()[-1]}
 
 
 def memory(
@@ -120,9 +127,10 @@ def memory(
         module = WORKLOADS[workload].load()
         with processes(pythons, only) as fresh:
             for name, process in fresh.items():
-                if not BY_NAME[name].takes(module) or name in figures.missing.get(workload, {}):
+                known = figures.missing.get(workload, {}) | figures.unequal.get(workload, {})
+                if not BY_NAME[name].takes(module) or name in known:
                     continue
-                answer = process.ask("memory", workload, size, within=LONGEST)
+                answer = _answer(process, "memory", workload, size)
                 if "error" not in answer:
                     _noted(figures.memory, workload, name, answer["after"] - answer["before"])
 
@@ -142,15 +150,26 @@ def _noted(table: dict[str, dict[str, list[float]]], workload: str, name: str, f
     table.setdefault(workload, {}).setdefault(name, []).append(figure)
 
 
-def _check_equal(workload: str, name: str, module: Any, expected: Any, found: Any) -> None:
-    if name == "limit" and not found:
-        return  # bare calls of BLAS have no result
-    for want, have in zip(expected, found, strict=True):
-        a, b = np.asarray(want), np.asarray(have)
-        if a.dtype.kind == "f":
-            error = np.max(np.abs(a - b)) / max(np.max(np.abs(a)), 1e-30) if a.shape == b.shape else np.inf
-            same = error <= getattr(module, "TOLERANCE", 1e-4)
+def _difference(name: str, module: Any, expected: Any, found: Any) -> str | None:
+    """How far a result is from what it should be, or None where it is near enough."""
+    if name == LIMIT and not found:
+        return None  # bare calls of BLAS have no result
+    if len(expected) != len(found):
+        return f"{len(found)} results, not {len(expected)}"
+    for want, have in zip(map(np.asarray, expected), map(np.asarray, found), strict=True):
+        if want.shape != have.shape:
+            return f"shape {have.shape}, not {want.shape}"
+        if want.dtype.kind == "f":
+            error, most = _error(want, have), getattr(module, "TOLERANCE", 1e-4)
+            what = f"error of {error:.2g}, at most {most:g}"
         else:
-            same = a.shape == b.shape and np.mean(a != b) <= getattr(module, "DIFFERENT", 0)
-        if not same:
-            raise UnequalError(f"{workload}: {name} gives another result than {REFERENCE}:\n{b}\n{a}")
+            error, most = float(np.mean(want != have)), getattr(module, "DIFFERENT", 0)
+            what = f"{error:.2%} of the numbers differ, at most {most:.2%}"
+        if not error <= most:  # nor NaN
+            return f"{what}: {have.ravel()[:3]}, not {want.ravel()[:3]}"
+    return None
+
+
+def _error(want: np.ndarray[Any, Any], have: np.ndarray[Any, Any]) -> float:
+    """The largest, relative to the largest number."""
+    return float(np.max(np.abs(want - have)) / max(np.max(np.abs(want)), 1e-30))

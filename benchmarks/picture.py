@@ -4,7 +4,7 @@
     Collatz        ●     ○  ●           ○
                    1       10      100          (logarithmic)
 
-Where there is no limit, the fastest stands for it.
+Where there is no limit, the fastest stands for it. Dots that would hide each other stand one below the other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ COLOURS = {
     "agc eager": "#f4a582", "agc plan": "#e8703a", "agc native": "#b2182b", "TF graph": "#2166ac", "TF XLA": "#67a9cf",
     "JAX": "#1b7837", "torch": "#762a83", "torch compiled": "#c2a5cf", "numba": "#8c6d1f", "NumPy": "#777777",
 }  # fmt: skip
-LEFT, RIGHT, ROW, TOP, BOTTOM, WIDTH = 300, 40, 30, 84, 56, 1000
+LEFT, RIGHT, ROW, TOP, BOTTOM, WIDTH = 330, 60, 36, 108, 56, 1000
+LEGEND = 6  # names a line
+LANES = (0, -10, 10)  # above and below the line of a workload
 FONT = 'font-family="sans-serif" font-size="13"'
 
 
@@ -64,9 +66,9 @@ def _legend(figures: Figures) -> Iterator[str]:
     names = [name for name in figures.contestants([c.name for c in CONTESTANTS]) if name in COLOURS]
     yield '<text x="12" y="24" font-size="16">Time of a call, as a multiple of the limit: C, or bare BLAS</text>'
     for index, name in enumerate(names):
-        x = 18 + index * 97
-        yield f'<circle cx="{x}" cy="48" r="6" fill="{COLOURS[name]}"/>'
-        yield f'<text x="{x + 10}" y="52" font-size="12">{escape(name)}</text>'
+        x, y = 18 + index % LEGEND * 160, 48 + index // LEGEND * 22
+        yield f'<circle cx="{x}" cy="{y}" r="{_radius(name)}" fill="{COLOURS[name]}"/>'
+        yield f'<text x="{x + 12}" y="{y + 4}">{escape(name)}</text>'
 
 
 def _grid(decades: int, height: int) -> Iterator[str]:
@@ -81,14 +83,32 @@ def _grid(decades: int, height: int) -> Iterator[str]:
 def _row(title: str, row: Mapping[str, float], y: float, decades: int) -> Iterator[str]:
     yield f'<line x1="{LEFT}" y1="{y}" x2="{WIDTH - RIGHT}" y2="{y}" stroke="#eee"/>'
     yield f'<text x="12" y="{y + 4}">{escape(title)}</text>'
-    times = _times(row)
-    for name in sorted(times, key=lambda name: name.startswith("agc")):  # ours are drawn last, on top
-        if name in COLOURS:
-            radius = 7 if name.startswith("agc") else 5
-            x = _place(times[name], decades)
-            note = f"{name}: {number(row[name])} µs"
-            yield f'<circle cx="{x:.1f}" cy="{y}" r="{radius}" fill="{COLOURS[name]}" fill-opacity="0.85">'
-            yield f"<title>{escape(note)}</title></circle>"
+    places = {name: _place(times, decades) for name, times in _times(row).items() if name in COLOURS}
+    lanes = _lanes(places)
+    for name in sorted(places, key=_is_ours):  # ours are drawn last, on top
+        place = f'cx="{places[name]:.1f}" cy="{y + lanes[name]}" r="{_radius(name)}"'
+        note = f"{name}: {number(row[name])} µs"
+        yield f'<circle {place} fill="{COLOURS[name]}" fill-opacity="0.85">'
+        yield f"<title>{escape(note)}</title></circle>"
+
+
+def _lanes(places: Mapping[str, float]) -> dict[str, int]:
+    """How far from the line each dot is: in the lane whose last dot is far enough, or the farthest away."""
+    last = dict.fromkeys(LANES, -math.inf)
+    found = {}
+    for name in sorted(places, key=lambda name: places[name]):
+        free = [lane for lane in LANES if places[name] - last[lane] > 13]
+        found[name] = lane = free[0] if free else min(LANES, key=lambda lane: last[lane])
+        last[lane] = places[name]
+    return found
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith("agc")
+
+
+def _radius(name: str) -> int:
+    return 7 if _is_ours(name) else 5
 
 
 def _foot(figures: Figures, height: int) -> Iterator[str]:

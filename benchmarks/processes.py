@@ -7,6 +7,7 @@ agc.ask("measure", "power")        {"seconds": 0.00011, "result": [[...]]}
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -59,9 +60,9 @@ class Process:
     @functools.cached_property
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        # Imports find bytecode, however Python is set up; nothing is found that was compiled in another process.
-        own = {"PYTHONPYCACHEPREFIX": self._folder.name, "AGC_JIT_CACHE": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
-        return inherited | own
+        # Imports find bytecode, but nothing is found that was compiled in another process.
+        own = {"AGC_JIT_CACHE": "", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+        return inherited | own | {"TF_CPP_MIN_LOG_LEVEL": "3"}
 
     def import_seconds(self) -> float:
         """What importing the library takes in a fresh process that has imported NumPy."""
@@ -75,22 +76,29 @@ class Process:
     def ask(self, *request: str, within: float | None = None) -> dict[str, Any]:
         """The worker's answer; RuntimeError with what it complained of when it has none.
 
-        A worker that does not answer `within` so many seconds is ended, and answers with an error.
+        A worker that does not answer `within` so many seconds is ended, and answers with an error. The next question
+        starts a new one, as it does after a worker that has come to its end by itself.
         """
         if self._worker is None:
             self._worker = self._started()
         assert self._worker.stdin is not None and self._worker.stdout is not None
-        self._worker.stdin.write(json.dumps(request) + "\n")
-        self._worker.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # who has ended gives no line
+            self._worker.stdin.write(json.dumps(request) + "\n")
+            self._worker.stdin.flush()
         if within is not None and not select.select([self._worker.stdout], [], [], within)[0]:
-            self._worker.kill()
-            self._worker.wait()
-            self._worker = None
+            self._end()
             return {"error": f"no answer within {within:g} s"}
         line = self._worker.stdout.readline()
         if not line:
+            self._end()
             raise RuntimeError(f"{self.name} cannot {' '.join(request)}:\n{self._complaints.read_text()}")
         return json.loads(line)  # type: ignore[no-any-return]
+
+    def _end(self) -> None:
+        assert self._worker is not None
+        self._worker.kill()
+        self._worker.communicate()  # closes the pipes, too
+        self._worker = None
 
     def _started(self) -> subprocess.Popen[str]:
         command = [self._python, "-m", *self._arguments]

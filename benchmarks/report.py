@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from .contestants import CONTESTANTS
 from .figures import Figures, Table, spread
@@ -23,7 +23,8 @@ def text(figures: Figures) -> str:
     shown = [f"{title}\n{aligned([['', *names], *rows])}" for title, rows in parts if rows]
     imports = [[name, _shown(times)] for name, times in figures.imports.items()]
     shown += [f"import over NumPy's, ms\n{aligned(imports)}"] if imports else []
-    shown += [f"no figures\n{aligned(missing)}"] if (missing := list(_missing(figures))) else []
+    for title, reasons in (("other results", figures.unequal), ("no figures", figures.missing)):
+        shown += [f"{title}\n{aligned(_reasons(reasons))}"] if reasons else []
     shown += [f"targets\n{aligned(map(_verdict, found))}"] if (found := list(verdicts(figures))) else []
     return "\n\n".join(shown)
 
@@ -35,10 +36,8 @@ def _rows(figures: Figures, table: Table, names: Sequence[str]) -> list[list[str
     ]
 
 
-def _missing(figures: Figures) -> Iterable[list[str]]:
-    for workload, reasons in figures.missing.items():
-        for name, reason in reasons.items():
-            yield [workload, name, reason]
+def _reasons(table: Mapping[str, Mapping[str, str]]) -> Iterable[list[str]]:
+    return ([workload, name, reason] for workload, row in table.items() for name, reason in row.items())
 
 
 def _verdict(verdict: Verdict) -> list[str]:

@@ -54,16 +54,59 @@ def test_one_workload_is_measured_and_reported(tmp_path):
     assert ElementTree.fromstring(path.with_suffix(".svg").read_text()).tag.endswith("svg")
 
 
-def test_results_must_be_equal():
-    """A result that differs ends the run."""
+MISCOUNTING = """
+import agc.runtime
+from agc.runtime import *
 
-    class Wrong(Here):
-        def ask(self, *request, within=None):
-            return {"seconds": 1.0, "result": [[110]]}
+def constant(value, *dtype):
+    return agc.runtime.constant(value - 1, *dtype)
+"""
 
-    asked = {"agc plan": Wrong(None), REFERENCE: Here(next(c for c in CONTESTANTS if c.name == REFERENCE))}
-    with pytest.raises(measuring.UnequalError, match="Collatz: agc plan gives another result than NumPy"):
-        measuring.Measurement(figures.Figures({}), asked, "tiny").compare("Collatz")
+
+def _miscounting(folder):
+    """An interpreter whose TensorFlow makes numbers that are one less."""
+    (folder / "tensorflow.py").write_text(MISCOUNTING)
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={folder} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    return python
+
+
+class Wrong(Here):
+    """Answers as somebody would who counts one too few."""
+
+    def ask(self, *request, within=None):
+        return {"seconds": 1.0, "result": [[110]]}
+
+
+class Dying(Here):
+    def ask(self, *request, within=None):
+        raise RuntimeError("JAX cannot first Collatz tiny:\nTraceback\nSegmentation fault")
+
+
+def test_who_gives_another_result_or_none_is_not_measured_and_the_others_are():
+    by_hand = Here(next(c for c in CONTESTANTS if c.name == REFERENCE))
+    asked = {"agc plan": Here(OURS[0]), "TF XLA": Wrong(None), "JAX": Dying(None), REFERENCE: by_hand}
+    found = figures.Figures({})
+    measurement = measuring.Measurement(found, asked, "tiny")
+    measurement.compare("Collatz")
+    measurement.measure("Collatz")
+    assert found.unequal == {
+        "Collatz": {"TF XLA": "100.00% of the numbers differ, at most 0.00%: [110], not [111]"}
+    }
+    assert found.missing == {"Collatz": {"JAX": "Segmentation fault"}}
+    assert found.calls["Collatz"].keys() == {"agc plan", REFERENCE}
+
+
+def test_an_unequal_result_is_told_in_the_end(tmp_path):
+    """A library that counts one too few is left out, and the command's exit code is 1."""
+    command = [sys.executable, "-m", "benchmarks", "--rounds", "1", "--first-calls", "1", "--size", "tiny"]
+    command += ["--only", "scalar call", "--contestant", "TF graph", "--peer", str(_miscounting(tmp_path))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "other results than NumPy: TF graph for scalar call\n")
+    assert (
+        "other results\nscalar call  TF graph  error of 0.4, at most 0.0001: [1.5], not [2.5]" in done.stdout
+    )
 
 
 def test_targets_are_read_off_the_figures():
@@ -86,15 +129,6 @@ def test_examples(module):
     assert doctest.testmod(module).failed == 0
 
 
-MISCOUNTING = """
-import agc.runtime
-from agc.runtime import *
-
-def constant(value):
-    return agc.runtime.constant(value - 1)
-"""
-
-
 def test_a_case_of_the_compiler_is_measured_and_reported(tmp_path):
     path = tmp_path / "figures.json"
     command = [sys.executable, "-m", "benchmarks.compiler", "--rounds", "2", "--only", "Collatz"]
@@ -110,11 +144,8 @@ def test_a_case_of_the_compiler_is_measured_and_reported(tmp_path):
 
 def test_results_of_the_compiler_must_be_equal(tmp_path):
     """A second library whose results differ ends the run. Here it is one that counts one too few."""
-    (tmp_path / "tensorflow.py").write_text(MISCOUNTING)
-    python = tmp_path / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-    command = [sys.executable, "-m", "benchmarks.compiler", "--only", "counting", "--peer", str(python)]
+    command = [sys.executable, "-m", "benchmarks.compiler", "--only", "counting"]
+    command += ["--peer", str(_miscounting(tmp_path))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("while: counting: the results differ:\n1000\n999")

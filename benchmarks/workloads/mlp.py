@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -56,7 +57,7 @@ def jax(jax, batch, layers):
         chosen = numpy.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], 1)
         return -numpy.mean(chosen)
 
-    @jax.jit
+    @functools.partial(jax.jit, donate_argnums=(0, 1))  # what is replaced lends its memory
     def step(weights, velocities, x, labels):
         value, gradients = jax.value_and_grad(loss)(weights, x, labels)
         velocities = [MOMENTUM * v + g for v, g in zip(velocities, gradients, strict=True)]
@@ -68,7 +69,7 @@ def jax(jax, batch, layers):
         return jax.block_until_ready((weights, value))[1]
 
     x, labels, initial = _data(batch, layers)
-    weights = [numpy.asarray(value) for value in initial]
+    weights = [numpy.array(value) for value in initial]
     velocities = [numpy.zeros_like(value) for value in weights]
     x, labels = numpy.asarray(x), numpy.asarray(labels)
     return run
