@@ -15,12 +15,14 @@ from ..ir.graph import Operation
 from ..ops.indexing import HOLE, _matched, filled
 from .casts import converted
 from .creating import shape_of
+from .cutting import surrounded
 from .emitter import Emitter
 from .nodes import Index, Mapped, Node, Shape
 from .regions import Region
 from .registry import RefusedError, lowers
 from .shaping import known, moved
-from .types import Element, Register, integer
+from .tiles import mirrored
+from .types import Element, Register
 
 Part = tuple[int, Any]
 """An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
@@ -227,21 +229,6 @@ def coordinates(
 @lowers("pad")
 def _(region: Region, operation: Operation, node: Node, paddings: Node, value: Node) -> Node:
     if operation.attrs["mode"] != "CONSTANT":
-        raise RefusedError("only constant padding is compiled")
-    shape = shape_of(operation)
-    before = [int(pair[0]) for pair in known(operation, 1)]
-    number = region.scalar(value)
-    inner = region.readable(node)
-    if not node.size:
-        return Mapped(node.dtype, shape, [], lambda e, index: number.value, cost=0)
-
-    def find(e: Emitter, index: Index) -> Element:
-        inside, places = integer(1)(1), []
-        for place, first, size in zip(index.places(e), before, inner.shape, strict=True):
-            own = e.minus(place, e.word(first))
-            fits = e.b.icmp_unsigned("<", own, e.word(size))
-            inside = e.b.and_(inside, fits)
-            places.append(e.b.select(fits, own, e.word(0)))
-        return e.choose(inside, inner.at(e, Index.of(inner.shape, places)), number.value)
-
-    return Mapped(node.dtype, shape, [inner], find, cost=4)
+        return mirrored(region, operation, node)
+    margins = [(int(before), int(after)) for before, after in known(operation, 1)]
+    return surrounded(region, node, margins, region.scalar(value).value)
