@@ -19,9 +19,10 @@ from ..ir.graph import Operation
 from .creating import shape_of
 from .elements import multiply
 from .emitter import Emitter
+from .gathering import sums
 from .gemm import Factor, contracted, multiplied, permuted, reshaped
 from .nodes import Index, Mapped, Node
-from .reductions import reduced, sums
+from .reducing import reduced
 from .regions import Region
 from .registry import RefusedError, Site, lowers
 from .shaping import moved, regrouped

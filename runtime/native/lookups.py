@@ -12,9 +12,9 @@ from .casts import converted
 from .creating import shape_of
 from .elements import compared
 from .emitter import Emitter
+from .gathering import get, new_slot, put
 from .indexing import in_range
 from .nodes import Buffer, Index, Mapped, Node
-from .reductions import get, new_slot, put
 from .regions import Region
 from .registry import RefusedError, lowers
 from .shaping import known

@@ -17,8 +17,8 @@ from ..ir.graph import Operation
 from .casts import converted
 from .creating import shape_of
 from .emitter import Emitter
+from .gathering import Kind, maxima, minima, products, sums
 from .nodes import Buffer, Computed, Index, Mapped, Node
-from .reductions import Kind, maxima, minima, products, sums
 from .regions import Region
 from .registry import RefusedError, Site, lowers
 from .shaping import known

@@ -17,8 +17,9 @@ from ..ir.graph import Constant, Operation
 from .creating import shape_of
 from .elements import add
 from .emitter import Emitter
+from .gathering import sums
 from .nodes import Buffer, Index, Known, Node, Shape
-from .reductions import reduced, sums
+from .reducing import reduced
 from .regions import Region
 from .registry import RefusedError, Site, lowers
 from .shaping import known, moved, regrouped
