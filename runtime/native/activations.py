@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.graph import Operation
-from .elements import compared, smaller
+from .elements import compared, larger, smaller
 from .emitter import Emitter
 from .functions import applied
 from .registry import Site, elementwise
@@ -16,13 +16,12 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 
 @elementwise("relu")
 def relu(e: Emitter, site: Site, x: Element) -> Element:
-    zero = constant(site.dtype, 0)
-    return e.b.select(compared(e, site.dtype.kind, "<=", x, zero), zero, x)
+    return larger(e, site.dtype, x, constant(site.dtype, 0))
 
 
 @elementwise("relu6")
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return smaller(e, site.dtype.kind, relu(e, site, x), constant(site.dtype, 6))
+    return smaller(e, site.dtype, relu(e, site, x), constant(site.dtype, 6))
 
 
 @elementwise("leaky_relu")

@@ -18,7 +18,7 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
         x, own = x.re, own.real_dtype
     if not own.is_complex and not wanted.is_complex:
         low, high = (constant(own, limit) for limit in limits(own, wanted))
-        x = smaller(e, own.kind, larger(e, own.kind, x, low), high)
+        x = smaller(e, own, larger(e, own, x, low), high)
     return converted(e, x, own, wanted)
 
 

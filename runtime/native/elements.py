@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
+import numpy as np
+
+from .. import dtypes
 from ..ir.graph import Operation
 from .emitter import Emitter
 from .registry import Site, elementwise
@@ -156,35 +161,48 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return _divided(e, x, y, site.dtype.kind == "i")[1]
 
 
-def larger(e: Emitter, kind: str, x: Register, y: Register) -> Register:
-    """The larger of two numbers; NaN where either is."""
-    b = e.b
-    if kind == "f":
-        return b.select(b.or_(b.fcmp_ordered(">=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
-    return b.select(compared(e, kind, ">=", x, y), x, y)
+@functools.cache
+def zeros_that_win(largest: bool) -> str:
+    """Which of 0.0 and -0.0 NumPy's maximum (else minimum) is: "second", as x86 has it, or "sorted", by the sign."""
+    zeros = np.array([0.0, -0.0], np.float32)
+    compute = np.maximum if largest else np.minimum
+    return "second" if np.signbit(compute(zeros, -zeros)).tolist() == [True, False] else "sorted"
 
 
-def smaller(e: Emitter, kind: str, x: Register, y: Register) -> Register:
-    """The smaller of two numbers; NaN where either is."""
+def larger(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Register:
+    """The larger of two numbers; NaN where either is. Of equal ones the one that NumPy takes: zeros have signs."""
+    return _extreme(e, dtype, ">", x, y)
+
+
+def smaller(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Register:
+    """The smaller of two numbers; NaN where either is. Of equal ones the one that NumPy takes: zeros have signs."""
+    return _extreme(e, dtype, "<", x, y)
+
+
+def _extreme(e: Emitter, dtype: dtypes.DType, sign: str, x: Register, y: Register) -> Register:
     b = e.b
-    if kind == "f":
-        return b.select(b.or_(b.fcmp_ordered("<=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
-    return b.select(compared(e, kind, "<=", x, y), x, y)
+    if dtype.kind != "f":
+        return b.select(compared(e, dtype.kind, sign, x, y), x, y)
+    if dtype.size > 2 and zeros_that_win(sign == ">") == "sorted":
+        return e.intrinsic("maximum" if sign == ">" else "minimum", x, y)
+    if dtype.size == 2:  # which NumPy computes one by one, and takes the first
+        sign += "="
+    return b.select(b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x)), x, y)
 
 
 @elementwise("maximum")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return larger(e, site.dtype.kind, x, y)
+    return larger(e, site.dtype, x, y)
 
 
 @elementwise("minimum")
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    return smaller(e, site.dtype.kind, x, y)
+    return smaller(e, site.dtype, x, y)
 
 
 @elementwise("_clip")
 def _(e: Emitter, site: Site, x: Element, low: Element, high: Element) -> Element:
-    return larger(e, site.dtype.kind, smaller(e, site.dtype.kind, x, high), low)
+    return larger(e, site.dtype, smaller(e, site.dtype, x, high), low)
 
 
 def compared(e: Emitter, kind: str, sign: str, x: Element, y: Element) -> Register:

@@ -66,7 +66,7 @@ def maxima(dtype: dtypes.DType) -> Kind:
     """The larger one, or NaN."""
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
-        return e.intrinsic("maximum", x, y) if dtype.kind == "f" else larger(e, dtype.kind, x, y)
+        return e.intrinsic("maximum", x, y) if dtype.kind == "f" else larger(e, dtype, x, y)
 
     return Kind(dtype, _lowest(dtype), combine)
 
@@ -75,7 +75,7 @@ def minima(dtype: dtypes.DType) -> Kind:
     """The smaller one, or NaN."""
 
     def combine(e: Emitter, x: Element, y: Element) -> Element:
-        return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype.kind, x, y)
+        return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype, x, y)
 
     return Kind(dtype, _highest(dtype), combine)
 

@@ -7,16 +7,17 @@ An index that is computed is checked before it is used, or, inside of a nest of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
-from ..ir.graph import Operation
-from ..ops.indexing import HOLE, _matched, filled
+from ..ir.graph import Constant, Operand, Operation, Value
+from ..ops.indexing import _matched
 from .casts import converted
 from .creating import shape_of
 from .cutting import surrounded
-from .emitter import Emitter
+from .emitter import Emitter, is_known
+from .linear import index_of, is_moving, selected_sizes
 from .nodes import Index, Mapped, Node, Shape
 from .regions import Region
 from .registry import RefusedError, lowers
@@ -28,30 +29,42 @@ Part = tuple[int, Any]
 """An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
 
 
-def key_parts(region: Region, operation: Operation, shape: Shape, holes: Sequence[Node]) -> list[Part | None]:
-    """What a key selects: one entry for each of its items; None makes an axis."""
-    operands = operation.inputs[len(operation.inputs) - len(holes) :]
-    values = [HOLE if operand.value is None else int(operand.value) for operand in operands]
-    rest = iter(node for node, value in zip(holes, values, strict=True) if value is HOLE)
-    return list(_parts(region, filled(operation.attrs["key"], values), shape, rest))
-
-
-def _parts(
-    region: Region, index: tuple[Any, ...], shape: Shape, holes: Iterator[Node]
-) -> Iterator[Part | None]:
+def key_parts(
+    region: Region, operation: Operation, shape: Shape, holes: Sequence[Node], sizes: Sequence[int]
+) -> list[Part | None]:
+    """What a key selects, in this shape: one entry for each of its items; None makes an axis."""
     e = region.e
-    for item, axis in _matched(index, len(shape)):
+    operands = list(operation.inputs[len(operation.inputs) - len(holes) :])
+    nodes = dict(zip(operands, holes, strict=True))
+    rest = iter(sizes)
+    parts: list[Part | None] = []
+    for item, axis in _matched(index_of(operation.attrs["key"], operands), len(shape)):
+        size = shape[axis] if axis < len(shape) else 1
         if item is None:
-            yield None
+            next(rest)
+            parts.append(None)
         elif isinstance(item, slice):
-            if HOLE in (item.start, item.stop, item.step):
-                raise RefusedError("the size of a slice depends on values")
-            start, _, step = item.indices(shape[axis])
-            yield axis, (start, step)
-        elif item is HOLE:
-            yield axis, _checked(e, region.integer(next(holes)), shape[axis])
+            count = next(rest)
+            if is_moving(item):
+                parts.append((axis, (_start(region, nodes[item.start], item, count, size), item.step or 1)))
+            else:
+                start, _, step = item.indices(size)
+                parts.append((axis, (e.word(start), step)))
+        elif isinstance(item, Value):
+            parts.append((axis, _checked(e, region.integer(nodes[item]), size)))
         else:
-            yield axis, e.word(item % shape[axis] if shape[axis] else 0)
+            parts.append((axis, e.word(item % size if size else 0)))
+    return parts
+
+
+def _start(region: Region, node: Node, item: slice, count: int, size: int) -> Register:
+    """Where a slice of a known length begins. One that counts from the end, or is cut off there, is the plan's."""
+    e = region.e
+    place = region.integer(node)
+    reach = (count - 1) * (item.step or 1) + 1 if count else 0
+    e.demand(e.b.icmp_signed(">=", place, e.word(0)))
+    e.demand(e.b.icmp_signed("<=", place, e.word(size - reach)))
+    return place
 
 
 def _checked(e: Emitter, place: Register, size: int) -> Register:
@@ -71,7 +84,7 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
             next(rest)
         elif isinstance(part[1], tuple):
             start, step = part[1]
-            found.append(e.plus(e.times(next(rest), step), e.word(start)))
+            found.append(e.plus(e.times(next(rest), step), start))
         else:
             found.append(part[1])
     return found
@@ -79,15 +92,15 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
 
 @lowers("getitem")
 def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
-    parts = key_parts(region, operation, node.shape, holes)
+    parts = key_parts(region, operation, node.shape, holes, shape_of(operation))
     return moved(node, shape_of(operation), lambda e, places: selected(e, parts, places))
 
 
 @lowers("setitem")
 def _(region: Region, operation: Operation, node: Node, value: Node, *holes: Node) -> Node:
     e = region.e
-    parts = key_parts(region, operation, node.shape, holes)
-    sizes = _selected_shape(operation, node.shape, parts)
+    sizes = _selected_shape(region, operation, node.shape)
+    parts = key_parts(region, operation, node.shape, holes, sizes)
     source = region.settled(value)
     where = region.own(operation, node)
     if 0 not in sizes:
@@ -99,20 +112,20 @@ def _(region: Region, operation: Operation, node: Node, value: Node, *holes: Nod
     return where
 
 
-def _selected_shape(operation: Operation, shape: Shape, parts: Sequence[Part | None]) -> Shape:
-    from ..ops.indexing import result_sizes
-
-    count = len(operation.inputs) - 2
-    values = [HOLE if x.value is None else int(x.value) for x in operation.inputs[2:]] if count else []
-    sizes = tuple(result_sizes(filled(operation.attrs["key"], values), shape))
-    return tuple(size for size in sizes if size is not None)
+def _selected_shape(region: Region, operation: Operation, shape: Shape) -> Shape:
+    makers = {value: maker for maker in region.graph.operations for value in maker.outputs}
+    index = index_of(operation.attrs["key"], list(operation.inputs[2:]))
+    sizes = tuple(selected_sizes(index, shape, makers))
+    if None in sizes:
+        raise RefusedError("the size of a slice depends on values")
+    return sizes  # type: ignore[return-value]
 
 
 @lowers("put_back_item")
 def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: Node) -> Node:
     e = region.e
     whole = shape_of(operation)
-    parts = key_parts(region, operation, whole, holes)
+    parts = key_parts(region, operation, whole, holes, value.shape)
     source = region.readable(value)
     where = region.zeros(value.dtype, whole)
     if source.size:
@@ -124,15 +137,45 @@ def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: No
 
 @lowers("slice")
 def _(region: Region, operation: Operation, node: Node, begin: Node, size: Node) -> Node:
-    starts = [int(start) for start in known(operation, 1)]
-    for start, count, whole in zip(starts, shape_of(operation), node.shape, strict=True):
-        if not 0 <= start <= start + count <= whole:
-            raise RefusedError("it is out of bounds")
+    shape = shape_of(operation)
+    starts = part_starts(region, operation.inputs[1], begin, shape, node.shape)
     return moved(
         node,
-        shape_of(operation),
-        lambda e, places: [e.plus(p, e.word(start)) for p, start in zip(places, starts, strict=True)],
+        shape,
+        lambda e, places: [e.plus(place, start) for place, start in zip(places, starts, strict=True)],
     )
+
+
+def part_starts(region: Region, operand: Operand, begin: Node, shape: Shape, whole: Shape) -> list[Register]:
+    """Where a part of a tensor begins along each axis, or the run fails."""
+    e = region.e
+    if isinstance(operand, Constant):
+        starts = [e.word(int(start)) for start in operand.value.ravel()]
+    else:
+        found = region.settled(begin)
+        indexes = [Index(begin.shape, [(0, len(begin.shape), e.word(i))]) for i in range(begin.size)]
+        starts = [converted(e, found.at(e, index), found.dtype, dtypes.int64) for index in indexes]
+    for start, count, size in zip(starts, shape, whole, strict=True):
+        if is_known(start) and not 0 <= start.constant <= size - count:
+            raise RefusedError("it is out of bounds")
+        if not is_known(start):
+            e.demand(e.b.icmp_signed(">=", start, e.word(0)))
+            e.demand(e.b.icmp_signed("<=", start, e.word(size - count)))
+    return starts
+
+
+@lowers("put_back_part")
+def _(region: Region, operation: Operation, value: Node, begin: Node, shape: Node) -> Node:
+    e = region.e
+    whole = shape_of(operation)
+    starts = part_starts(region, operation.inputs[1], begin, value.shape, whole)
+    source = region.settled(value)
+    where = region.zeros(value.dtype, whole)
+    if source.size:
+        with e.nest(source.shape) as places:
+            target = Index.of(whole, [e.plus(p, start) for p, start in zip(places, starts, strict=True)])
+            e.store(where.dtype, where.address, target.flat(e), source.at(e, Index.of(source.shape, places)))
+    return where
 
 
 @lowers("unstack")
@@ -168,8 +211,6 @@ def _(region: Region, operation: Operation, node: Node, *sizes: Node) -> list[No
 
 @lowers("gather")
 def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
-    if operation.attrs["batch_dims"]:
-        raise RefusedError("batch_dims is not compiled")
     e = region.e
     shape = shape_of(operation)
     axis = operation.attrs["axis"] % len(node.shape)
@@ -178,17 +219,24 @@ def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
         e.demand(e.b.icmp_unsigned("<", place, e.word(node.shape[axis])))
         return moved(node, shape, lambda e, places: [*places[:axis], place, *places[axis:]])
     rows, wanted = region.readable(node), region.readable(indices)
-    rank = len(indices.shape)
+    batch = batch_rank(operation, indices)
+    end = axis + len(indices.shape) - batch
 
     def find(e: Emitter, index: Index) -> Element:
         places = index.places(e)
-        chosen = wanted.at(e, Index.of(wanted.shape, places[axis : axis + rank]))
+        chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis:end]]))
         place = in_range(e, chosen, wanted.dtype, rows.shape[axis])
-        return rows.at(e, Index.of(rows.shape, [*places[:axis], place, *places[axis + rank :]]))
+        return rows.at(e, Index.of(rows.shape, [*places[:axis], place, *places[end:]]))
 
     if not node.size and shape and 0 not in shape:
         raise RefusedError("there is nothing to take from")
     return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def batch_rank(operation: Operation, indices: Node) -> int:
+    """How many axes of the indices go together with those of what they choose from."""
+    count: int = operation.attrs["batch_dims"]
+    return count if count >= 0 else count + len(indices.shape)
 
 
 def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Register:
@@ -201,15 +249,16 @@ def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Reg
 
 @lowers("gather_nd")
 def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
-    if operation.attrs["batch_dims"] or not node.size:
-        raise RefusedError("batch_dims and empty tensors are not compiled")
+    if not node.size:
+        raise RefusedError("there is nothing to take from")
     rows, wanted = region.readable(node), region.readable(indices)
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    batch = operation.attrs["batch_dims"]
 
     def find(e: Emitter, index: Index) -> Element:
         places = index.places(e)
-        found = coordinates(e, wanted, places[:rank], depth, rows.shape)
-        return rows.at(e, Index.of(rows.shape, [*found, *places[rank:]]))
+        found = coordinates(e, wanted, places[:rank], depth, rows.shape[batch:])
+        return rows.at(e, Index.of(rows.shape, [*places[:batch], *found, *places[rank:]]))
 
     return Mapped(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
 

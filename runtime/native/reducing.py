@@ -23,6 +23,7 @@ from .emitter import Emitter
 from .gathering import Kind, get, new_slot, put, site_of, sums
 from .nodes import Buffer, Computed, Index, Node, Scalar, Shape
 from .regions import Region
+from .registry import Site
 from .types import Element, Register, constant
 
 _BLOCK = 1024
@@ -65,15 +66,21 @@ def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
 
 
 def _alone(region: Region, node: Node, kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
-    """Axes of size 1: there is nothing to combine."""
+    """Axes of size 1: there is nothing to combine, but that a sum of -0.0 alone is 0.0."""
     from .shaping import regrouped
 
     plain = regrouped(node, shape)
-    if node.dtype is dtype:
+    adds = kind.start == 0 and kind.wide.kind in "fc"
+    if node.dtype is dtype and not adds:
         return plain
-    return region.computed(
-        lambda e, site, x: converted(e, x, node.dtype, dtype), site_of(node.dtype), dtype, shape, [plain]
-    )
+
+    def write(e: Emitter, site: Site, x: Element) -> Element:
+        element = converted(e, x, node.dtype, kind.wide)
+        if adds:
+            element = kind.combine(e, element, constant(kind.wide, 0))
+        return converted(e, element, kind.wide, dtype)
+
+    return region.computed(write, site_of(node.dtype), dtype, shape, [plain])
 
 
 def _kept_beside(region: Region, order: Sequence[Node], node: Node) -> list[tuple[Node, Buffer]]:

@@ -18,7 +18,7 @@ from .gathering import Kind, maxima, minima, products, site_of, sums
 from .nodes import Mapped, Node
 from .reducing import axes_of, reduced
 from .regions import Region
-from .registry import RefusedError, Site, lowers
+from .registry import Site, lowers
 from .types import Element, constant
 
 _KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
@@ -39,19 +39,29 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 @lowers("reduce_mean")
 def _(region: Region, operation: Operation, node: Node) -> Node:
-    if node.dtype.kind in "iu":
-        raise RefusedError("means of integers are not compiled")
     axes = axes_of(operation, node)
     shape = shape_of(operation)
-    kind = sums(node.dtype)
+    kind = sums(_WIDE.get(node.dtype.kind, node.dtype))
     total = reduced(region, node, kind, axes, shape, kind.wide)
-    count = constant(kind.wide, math.prod(node.shape[axis] for axis in axes))
+    size = math.prod(node.shape[axis] for axis in axes)
+    count = constant(kind.wide, size if kind.wide.kind in "fc" else max(size, 1))
     site = site_of(kind.wide)
 
     def mean(e: Emitter, site: Site, x: Element) -> Element:
-        return converted(e, divide(e, site, x, count), site.dtype, node.dtype)
+        return converted(e, _over(e, site, x, count), site.dtype, node.dtype)
 
     return region.computed(mean, site, node.dtype, shape, [total], 4)
+
+
+_WIDE = {"i": dtypes.int64, "u": dtypes.uint64}
+"""In what integers are added up for a mean, by their kind."""
+
+
+def _over(e: Emitter, site: Site, total: Element, count: Element) -> Element:
+    """A mean; that of integers is rounded towards zero."""
+    if site.dtype.kind in "fc":
+        return divide(e, site, total, count)
+    return e.b.sdiv(total, count) if site.dtype.kind == "i" else e.b.udiv(total, count)
 
 
 @lowers("sum_to")

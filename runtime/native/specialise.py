@@ -22,6 +22,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.refusing import OF_COMPUTING
 from .lengths import of_both, readers_first, sized
+from .linear import index_of, selected_sizes
 from .support import CannotCompileError, NeverRunsError, Reason
 
 LARGEST_FOLDED = 4096
@@ -48,6 +49,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
+        self._makers: dict[Value, Operation] = {}
 
     def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
         """Write a graph's operations for these arguments; its outputs."""
@@ -60,6 +62,8 @@ class _Writer:
 
     def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
         specs = sized(operation, inputs, _inferred(operation, inputs))
+        if operation.type == "getitem":
+            specs = [self._sliced(operation, inputs, *specs)]
         folded = _folded(operation, inputs, specs)
         if folded is not None:
             return folded
@@ -73,6 +77,14 @@ class _Writer:
                 return [Constant(values.reshape(specs[0].shape))]
         return outputs
 
+    def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> Spec:
+        """The spec of part of a tensor; the lengths of slices are known where their ends move together."""
+        whole: Any = inputs[0].spec
+        if spec.shape is None or None not in spec.shape:
+            return spec  # type: ignore[no-any-return]
+        index = index_of(operation.attrs["key"], inputs[1:])
+        return Spec(spec.dtype, tuple(selected_sizes(index, whole.shape, self._makers)))
+
     def _add(
         self,
         operation: Operation,
@@ -83,17 +95,17 @@ class _Writer:
         for spec in specs:
             _demand_known(operation, spec)
         outputs = [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
-        self.operations.append(
-            Operation(
-                operation.op,
-                tuple(inputs),
-                operation.attrs,
-                tuple(outputs),
-                regions,
-                operation.origin,
-                operation.device,
-            )
+        made = Operation(
+            operation.op,
+            tuple(inputs),
+            operation.attrs,
+            tuple(outputs),
+            regions,
+            operation.origin,
+            operation.device,
         )
+        self.operations.append(made)
+        self._makers.update(dict.fromkeys(outputs, made))
         return outputs
 
     def _call(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:

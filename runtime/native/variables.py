@@ -116,6 +116,25 @@ class _Writer:
         )
         self._known[operation.outputs[0]] = self._cells[key] = changed
 
+    def _scatter(self, operation: Operation) -> None:
+        variable, *rest = operation.inputs
+        key = self._key(variable)
+        old = self._cells[key]
+        changed = Value(operation.outputs[0].name, old.spec)
+        inputs = (old, *map(self._operand, rest))
+        self.operations.append(
+            Operation(
+                REGISTRY["scattered"],
+                inputs,
+                operation.attrs,
+                (changed,),
+                (),
+                operation.origin,
+                operation.device,
+            )
+        )
+        self._known[operation.outputs[0]] = self._cells[key] = changed
+
     def _branches(self, operation: Operation) -> None:
         first = 0 if operation.type == "call" else 1
         plain, keys = self._parted(operation.inputs[first:])
@@ -205,7 +224,7 @@ def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Val
     }
     found = set()
     for inner in region.operations:
-        if inner.type in ("assign_variable", "assign_add_variable", "assign_sub_variable"):
+        if inner.type in _ON_VARIABLES and inner.type != "read_variable":
             found.add(own[inner.inputs[0]])  # type: ignore[index]
         start = 1 if inner.type in ("cond", "switch") else 0
         for each in inner.regions:
@@ -218,4 +237,5 @@ _ON_VARIABLES: dict[str, Callable[[_Writer, Operation], None]] = {
     "assign_variable": _Writer._assign,
     "assign_add_variable": _Writer._change,
     "assign_sub_variable": _Writer._change,
+    "scatter_variable": _Writer._scatter,
 }

@@ -58,6 +58,11 @@ def scatter_variable(
     [[1, 9], [8, 4]]
     """
     content: Spec = variable.spec.content
+    _check(content, indices, updates, how, nd)
+    return content
+
+
+def _check(content: Any, indices: Any, updates: Any, how: str, nd: bool) -> None:
     if how not in _TAKEN:
         raise ValueError(f"`how` must be one of {', '.join(_TAKEN)}, not {how!r}")
     families.demand(content, _TAKEN[how], f"scatter_{how}")
@@ -68,7 +73,6 @@ def scatter_variable(
         check_updates(indices.shape, updates.shape, content.shape)
     else:
         _check_rows(indices.shape, updates.shape, content.shape)
-    return content
 
 
 def _check_rows(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
@@ -83,7 +87,16 @@ def _check_rows(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) 
 
 @scatter_variable.kernel
 def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Array:
-    before = variable._array
+    variable._array = _scattered(variable._array, indices, updates, how, nd)
+    return variable._array
+
+
+scatter_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
+def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool) -> Array:
     indices, updates = np.asarray(indices), np.asarray(updates)
     if nd:
         check_updates(indices.shape, updates.shape, before.shape)
@@ -93,13 +106,24 @@ def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Arra
         _check_rows(indices.shape, updates.shape, before.shape)
         _check_range(indices, before)
         places = indices
-    variable._array = _changed(before, places, updates, how)
-    return variable._array
+    return _changed(before, places, updates, how)
 
 
-scatter_variable.no_gradient(
-    "what a variable is assigned is its value from then on, and not computed from others"
-)
+@op
+def scattered(
+    tensor: Input, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
+) -> Spec:
+    """What `scatter_variable` makes of a variable's value; for graphs in which variables have become values.
+
+    >>> scattered([1, 2, 3], [2, 0], [5, 7], "add").numpy().tolist()
+    [8, 2, 8]
+    """
+    _check(tensor, indices, updates, how, nd)
+    return tensor.spec  # type: ignore[no-any-return]
+
+
+scattered.kernel(_scattered)
+scattered.no_gradient("it stands for a change of a variable, which is not differentiated")
 
 
 def _check_range(indices: Array, array: Array) -> None:

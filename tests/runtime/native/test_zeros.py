@@ -1,0 +1,51 @@
+"""Zeros have signs, and native code gives them those that the interpreter gives; means of integers are rounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.execute import interpret
+from agc.runtime.native import Native
+
+ZEROS = np.array([0.0, -0.0, 0.0, -0.0])
+OTHERS = np.array([-0.0, 0.0, 0.0, -0.0])
+
+
+def bits(program: Any, *arrays: np.ndarray[Any, Any]) -> tuple[list[bytes], list[bytes]]:
+    graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+    results = interpret(graph, list(arrays)), Native(graph).run(list(arrays))
+    return tuple([np.asarray(one).tobytes() for one in found] for found in results)  # type: ignore[return-value]
+
+
+def extremes(x: Any, y: Any) -> Any:
+    return (
+        tf.maximum(x, y),
+        tf.minimum(x, y),
+        tf.nn.relu(x),
+        tf.clip_by_value(x, y, y),
+        tf.maximum(x[0], y[0]),
+    )
+
+
+def sums_of_nothing_but_zeros(x: Any, y: Any) -> Any:
+    low, one = -tf.zeros_like(x), -tf.zeros_like(x)[:1]
+    return tf.reduce_sum(low), tf.reduce_sum(one), tf.reduce_mean(one), tf.reduce_sum(low[None], 0)
+
+
+@pytest.mark.parametrize("program", [extremes, sums_of_nothing_but_zeros])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_signs_of_zeros(program: Any, dtype: Any) -> None:
+    wanted, found = bits(program, ZEROS.astype(dtype), OTHERS.astype(dtype))
+    assert found == wanted
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
+def test_means_of_integers_are_rounded_towards_zero(dtype: Any) -> None:
+    def means(x: Any) -> Any:
+        return tf.reduce_mean(x), tf.reduce_mean(x, 0), tf.reduce_mean(x, 1), tf.reduce_mean(x[:0], 1)
+
+    wanted, found = bits(means, (np.arange(12) * 37 - 90).astype(dtype).reshape(3, 4))
+    assert found == wanted
