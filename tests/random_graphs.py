@@ -44,7 +44,7 @@ STEPS: list[tuple[str, tuple[Spec, ...], dict[str, Any]]] = [
     ("gather",              (V, N),    {"axis": 0, "batch_dims": 0}),
     ("stack",               (F, F, F), {"axis": 0}),
     ("unstack",             (V,),      {"num": 3, "axis": 0}),
-    ("assert",              (B,),      {"message": "no", "error": "InvalidArgumentError", "summarize": 3}),
+    ("assert",              (B,),      {"message": "no", "error": "InvalidArgumentError", "summarize": 3}),  # last
 ]  # fmt: skip
 EFFECTS = [("assign_add_variable", (REF, F)), ("assign_variable", (REF, F)), ("read_variable", (REF,))]
 
@@ -57,9 +57,9 @@ class Cell:
 
 
 @st.composite
-def graphs(draw: st.DrawFn, depth: int = 2) -> Graph:
-    """A graph with inputs (variable, int32, float32, bool, float32[3])."""
-    return _Maker(draw, []).graph("main", [REF, N, F, B, V], depth)
+def graphs(draw: st.DrawFn, depth: int = 2, effects: bool = True) -> Graph:
+    """A graph with inputs (variable, int32, float32, bool, float32[3]); without effects if so wished."""
+    return _Maker(draw, [], effects).graph("main", [REF, N, F, B, V], depth)
 
 
 @st.composite
@@ -83,8 +83,9 @@ _names = st.sampled_from(
 class _Maker:
     """Grows one graph; `callees` are graphs that calls may share."""
 
-    def __init__(self, draw: st.DrawFn, callees: list[Graph]) -> None:
+    def __init__(self, draw: st.DrawFn, callees: list[Graph], effects: bool) -> None:
         self.draw = draw
+        self.effects = effects
         self.callees = callees
         self.pool: list[Operand] = []
         self.operations: list[Operation] = []
@@ -108,7 +109,9 @@ class _Maker:
         return Constant(self.draw(_constants(spec)))
 
     def step(self, depth: int) -> None:
-        makers = [self.plain, self.plain, self.effect]
+        makers = [self.plain, self.plain]
+        if self.effects:
+            makers.append(self.effect)
         if depth:
             makers += [self.cond, self.switch, self.loop, self.call]
         self.draw(st.sampled_from(makers))(depth)
@@ -130,7 +133,7 @@ class _Maker:
         self.pool += outputs
 
     def plain(self, depth: int) -> None:
-        name, kinds, attrs = self.draw(st.sampled_from(STEPS))
+        name, kinds, attrs = self.draw(st.sampled_from(STEPS if self.effects else STEPS[:-1]))
         try:
             self.add(name, [self.operand(kind) for kind in kinds], attrs)
         except (ValueError, errors.OpError):
@@ -144,7 +147,9 @@ class _Maker:
         return [self.operand(spec) for spec in (REF, N, F, B, V)]
 
     def region(self, name: str, inputs: Sequence[Operand], depth: int, results: Sequence[Spec]) -> Graph:
-        return _Maker(self.draw, self.callees).graph(name, [x.spec for x in inputs], depth - 1, results)
+        return _Maker(self.draw, self.callees, self.effects).graph(
+            name, [x.spec for x in inputs], depth - 1, results
+        )
 
     def results(self) -> list[Spec]:
         return self.draw(st.lists(st.sampled_from([N, F, B, V]), min_size=1, max_size=3))

@@ -10,30 +10,24 @@
         yield u
       ...
 
-What the surroundings of a region have computed is given to it. A variable is read once for all reads between which
-nothing can have changed it. Operations with effects are all kept, and so are those that make lists, whose owners
-change them in place.
+What the surroundings of a region have computed is given to it. Branches and loops are computed once as other
+operations are, if they do the same. A variable is read once for all reads between which nothing can have changed it,
+and not at all behind an assignment. Operations with other effects are all kept, and so are those that make lists,
+whose owners change them in place.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable
 
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from . import keys
+from .effects import ASSIGN, Changes
+from .numbering import COMMUTES, Numbering
 from .options import Options
 from .rewrite import GIVEN, Substitution, are_same, fits, read_as, reading, twin, visiting, with_parts
-
-_HARMLESS = frozenset({"read_variable", "is_initialized", "assert", "print", "check_numerics"})
-"""Operations with effects, or that see those of others, but change no variable."""
-
-
-COMMUTES = frozenset({
-    "add", "multiply", "equal", "not_equal", "squared_difference", "logical_and", "logical_or", "logical_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor",
-})  # fmt: skip
-"""Operations whose operands may change places: to the last bit, but for which of two NaNs they give."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -95,30 +89,24 @@ class _Common:
         ] = {}  # the only one with this type and operand; None once there are more
         self.constants: dict[Hashable, Constant] = {}
         self.attributes: dict[int, Hashable] = {}
+        self.numbering = Numbering()
+        self.changes = Changes()
+        self.versions = itertools.count(1)
+        self.version = 0  # that of all variables: another one whenever something may have changed one of them
 
     def graph(self, graph: Graph, scope: _Scope) -> Graph:
         known: Substitution = {}
         kept: list[Operation] = []
-        reads: dict[Operand, Value] = {}
         is_changed = False
         for operation in graph.operations:
             current = reading(operation, known) if known else operation
             if operation.regions:
                 current = self.structure(current, scope)
-            elif not operation.stateful:
-                found = self.found(current, scope)
-                if found is not None:
-                    known.update(zip(operation.outputs, found, strict=True))
-                    is_changed = True
-                    continue
-            elif operation.op.name == "read_variable":
-                before = reads.setdefault(current.inputs[0], operation.outputs[0])
-                if before is not operation.outputs[0]:
-                    known[operation.outputs[0]] = before
-                    is_changed = True
-                    continue
-            if operation.stateful and operation.op.name not in _HARMLESS:
-                reads.clear()
+            found = self.read(current, scope) if operation.stateful else self.found(current, scope)
+            if found is not None:
+                known.update(zip(operation.outputs, found, strict=True))
+                is_changed = True
+                continue
             kept.append(current)
             is_changed |= current is not operation
         for key in scope.own:
@@ -129,6 +117,20 @@ class _Common:
             return graph
         return Graph(graph.name, graph.inputs, tuple(kept), read_as(graph.outputs, known))
 
+    def read(self, operation: Operation, scope: _Scope) -> list[Value] | None:
+        """What a variable contains that the operation reads, if that is at hand; None for all others with effects."""
+        if operation.op.name == "read_variable":
+            key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
+            if key in self.seen:
+                return self.given(self.seen[key], operation, scope)
+            self.keep(key, operation, scope)
+        elif self.changes.may_be_made_by(operation):
+            self.version = next(self.versions)
+            if operation.op.name in ASSIGN:
+                key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
+                self.keep(key, operation, scope)
+        return None
+
     def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
         """What gives the same as the operation; None for the first of its kind."""
         if not self.may_be_common(operation, scope):
@@ -138,6 +140,10 @@ class _Common:
         if seen is None:
             self.keep(key, operation, scope)
             return None
+        return self.given(seen, operation, scope)
+
+    def given(self, seen: Seen, operation: Operation, scope: _Scope) -> list[Value] | None:
+        """The results of one that was seen, where the operation stands."""
         first, home = seen
         if not all(map(fits, first.outputs, operation.outputs)):
             return None
@@ -151,7 +157,8 @@ class _Common:
         named = [self.names.get(x, x) for x in operation.inputs if type(x) is Value]
         if len(named) > 1 and operation.op.name in COMMUTES:
             named.sort(key=id)
-        rough = operation.op, named[0] if named else None
+        lengths = [len(region.operations) for region in operation.regions]
+        rough = operation.op, named[0] if named else None, *lengths
         before = self.firsts.setdefault(rough, (operation, scope))
         if before is None:
             return True
@@ -163,11 +170,15 @@ class _Common:
         return True
 
     def keep(self, key: Hashable, operation: Operation, scope: _Scope) -> None:
-        self.seen[key] = operation, scope
-        scope.own.append(key)
+        if key not in self.seen:
+            self.seen[key] = operation, scope
+            scope.own.append(key)
 
     def key(self, operation: Operation) -> Hashable:
         names = self.names
+        if operation.regions:
+            given = [self.numbering.operand(names.get(x, x)) for x in operation.inputs]
+            return self.numbering.key(operation, given)
         operands = [self.constant(x) if type(x) is Constant else names.get(x, x) for x in operation.inputs]
         if operation.op.name in COMMUTES:
             operands.sort(key=id)
@@ -202,13 +213,17 @@ class _Common:
         first = GIVEN[operation.op.name]
         state = len(operation.outputs) if operation.op.name == "while" else 0
         regions = []
+        is_changing = operation.op.name == "while" and self.changes.may_be_made_by(operation)
+        before = self.version
         for number, region in enumerate(operation.regions):
             given.region = number
+            self.version = next(self.versions) if is_changing else before
             for inner, outer in zip(region.inputs[state:], operation.inputs[first + state :], strict=True):
                 self.names[inner] = (
                     self.constant(outer) if type(outer) is Constant else self.names.get(outer, outer)
                 )
             regions.append(self.graph(region, _Scope(scope, given)))
+        self.version = before  # a change is counted where the operation as a whole is looked at
         return _given_more(operation, regions, given)
 
 

@@ -13,6 +13,7 @@ from agc.runtime.execute import Plan, interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verify import verify
 from agc.runtime.optimise import PASSES, optimise
+from doubled_graphs import doubled_graphs
 from hypothesis import given, settings
 from lazy_interpreter import interpret_lazily
 from outcomes import bits
@@ -49,4 +50,10 @@ def check(before: Graph, after: Graph, values: list[Any]) -> None:
 def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     for each in PASSES:
         check(graph, verify(optimise(graph, after=each.name)), values)
+    check(graph, verify(optimise(graph)), values)
+
+
+@settings(max_examples=30, deadline=None)
+@given(doubled_graphs(), arguments())
+def test_what_is_said_twice(graph: Graph, values: list[Any]) -> None:
     check(graph, verify(optimise(graph)), values)
