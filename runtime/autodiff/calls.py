@@ -26,7 +26,7 @@ from ..variable import Variable
 from .copying import copied, of
 from .opening import CallRecord
 from .records import Grads, Pullback, spec_carries_gradient
-from .replay import replayed
+from .replay import Located, replayed
 from .reversal import Reversal, zeros_for
 from .rounds import is_repeatable, only_read
 from .slices import public, put_together
@@ -54,7 +54,7 @@ def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
         return concrete.packed(known["as it is"].called([*given, *concrete.variables], tapes))
     pure = known["of contents"]
     if pure is None:
-        return concrete.packed(replayed(concrete.graph, [*given, *concrete.variables]))
+        return concrete.packed(Located(tapes).outputs(concrete.graph, [*given, *concrete.variables]))
     return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables)], tapes))
 
 
@@ -70,7 +70,7 @@ def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
     graph = concrete.graph
     pure = of_contents(graph)
     return {
-        "as it is": Differentiable(graph, plan),
+        "as it is": Differentiable(graph, plan, is_repeatable=pure is not None),
         "of contents": None if pure is None else Differentiable(pure, plan, is_pure=True),
     }
 
@@ -94,10 +94,16 @@ def of_contents(graph: Graph) -> Graph | None:
 
 
 class Differentiable:
-    """A graph that is called while tapes record."""
+    """A graph that is called while tapes record.
 
-    def __init__(self, graph: Graph, plan: Planner, is_pure: bool = False) -> None:
+    One that is pure reads no variables, either; one that is repeatable does nothing but read them.
+    """
+
+    def __init__(
+        self, graph: Graph, plan: Planner, is_pure: bool = False, is_repeatable: bool = False
+    ) -> None:
         self.graph, self.plan, self.is_pure = graph, plan, is_pure
+        self.is_repeatable = is_pure or is_repeatable
         self.ways: dict[tuple[bool, ...], _Ways] = {}  # for the inputs whose gradients are wanted
 
     def called(self, arguments: Sequence[Any], tapes: Sequence[Any]) -> list[Any]:
@@ -109,7 +115,7 @@ class Differentiable:
         call = _Call(self.ways[wanted], arguments)
         results = call.forward()
         for tape in tapes:
-            if self.is_pure:
+            if self.is_repeatable:
                 tape.keep(CallRecord(self.graph, arguments, results, call.back))
             else:
                 tape.keep(Pullback(arguments, results, call.back))

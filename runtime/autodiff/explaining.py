@@ -8,7 +8,7 @@ the gradient of <tensor, shape ()> with respect to <tensor, shape ()> is None
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ def explained(
                 *_ends(arrivals),
             ]
         )
-    return _along(head, way, records, seed, source, since)
+    return _along(head, _open_way(records, seed, source, since) or way, records, seed, source, since)
 
 
 def heading(target: Any, source: Any) -> str:
@@ -110,19 +110,43 @@ def _of_no_use(records: Sequence[Record], source: Any) -> str:
     return f". It is a result of {made}: ask for what the target was computed from" if made else ""
 
 
-def _arrivals(records: Sequence[Record], source: Any, start: int) -> dict[Key, tuple[Step, Key]]:
-    """For each result that depends on the source: the operation it comes from, and the input that depends on it."""
+def _arrivals(
+    records: Sequence[Record],
+    source: Any,
+    start: int,
+    passes: Callable[[Record, Any, Any], bool] | None = None,
+) -> dict[Key, tuple[Step, Key]]:
+    """For each result that depends on the source: the operation it comes from, and the input that depends on it.
+
+    Only operations count that `passes` lets through: from an input to a result.
+    """
     reached: dict[Key, tuple[Step, Key]] = {}
     origin = key_of(source)
     for record in records[start:]:
-        inputs = [key_of(x) for x in record.inputs]
-        before = next((key for key in inputs if key == origin or key in reached), None)
-        if before is None:
-            continue
+        inputs = [x for x in record.inputs if key_of(x) == origin or key_of(x) in reached]
         for y in record.outputs:
-            if key_of(y) != origin:
-                reached.setdefault(key_of(y), ((record, y), before))
+            if key_of(y) == origin or key_of(y) in reached:
+                continue
+            before = next((x for x in inputs if passes is None or passes(record, x, y)), None)
+            if before is not None:
+                reached[key_of(y)] = ((record, y), key_of(before))
     return reached
+
+
+def _open_way(
+    records: Sequence[Record], seed: tuple[Any, Any], source: Any, since: Mapping[Key, int]
+) -> list[Step] | None:
+    """A way on which every operation hands a gradient on, if there is one among those that are cut."""
+    results = [y for record in records for y in record.outputs]
+    grads = dict(zip(map(key_of, results), gradients(records, [seed], results, since), strict=True))
+
+    def passes(record: Record, x: Any, y: Any) -> bool:
+        dy = dense(grads[key_of(y)])
+        if _is_nothing(dy) or _cut(record, y):
+            return False
+        return not _is_nothing(dense(gradients([record], [(y, dy)], [x])[0]))
+
+    return _way(_arrivals(records, source, since.get(key_of(source), 0), passes), key_of(seed[0]))
 
 
 def _way(arrivals: Mapping[Key, tuple[Step, Key]], target: Key) -> list[Step] | None:

@@ -1,6 +1,6 @@
 """Calls of functions, opened for explanations: the operations that a call ran stand in its place.
 
-rounded  v → y           ==>       multiply  v → a
+rounded  v → y           ==>       multiply  v → a       each at its own line
                                    round     a → b
                                    rounded   b → y
 """
@@ -12,11 +12,14 @@ from typing import Any
 
 from ..ir.graph import Graph
 from .records import Grads, Key, Pullback, Record, carries_gradient
-from .replay import replayed
+from .replay import Located
 
 
 class CallRecord(Pullback):
-    """A call of a graph that has no effects, so that it can be run once more."""
+    """A call of a graph that has no effects, so that it can be run once more.
+
+    What it reads of variables is then what they hold now.
+    """
 
     __slots__ = ("graph",)
 
@@ -49,8 +52,7 @@ def _inside(call: CallRecord) -> list[Record]:
         for x in call.inputs:
             if carries_gradient(x):
                 tape.watch(x)
-        outputs = replayed(call.graph, call.inputs)
-    inside = list(tape._records or ())
-    for record in inside:
-        record.site = call.site
-    return [*inside, Pullback(outputs, call.outputs, lambda grads, wanted: grads)]
+        outputs = Located([tape]).outputs(call.graph, call.inputs)
+    handed_out = Pullback(outputs, call.outputs, lambda grads, wanted: grads)
+    handed_out.site = call.site
+    return [*(tape._records or ()), handed_out]

@@ -56,12 +56,13 @@ class Record:
         self.inputs = list(inputs)
         self.attrs = attrs
         self.outputs = list(outputs)
-        self.site: Site | None = None
+        self.site: Site | Origin | None = None
 
     @property
     def origin(self) -> Origin | None:
         """The line of the user's program."""
-        return None if self.site is None else origin_at(self.site)
+        site = self.site
+        return site if site is None or isinstance(site, Origin) else origin_at(site)
 
     @property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..execute.failures import located
 from ..ir.builder import recorders
@@ -12,33 +12,74 @@ from ..tensor import EagerTensor
 from .records import Grads, Pullback
 from .reversal import zeros_for
 
+if TYPE_CHECKING:
+    from .tape import GradientTape
+
 
 def replayed(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
     """The outputs of `graph`; arguments and results are tensors, states of TensorArrays, and variables."""
-    values: dict[Operand, Any] = dict(zip(graph.inputs, arguments, strict=True))
-    for operation in graph.live_operations():
-        inputs = [_read(operand, values) for operand in operation.inputs]
-        values.update(zip(operation.outputs, _results(operation, inputs), strict=True))
-    return [_read(operand, values) for operand in graph.outputs]
+    return Replay().outputs(graph, arguments)
+
+
+class Replay:
+    """One run of a graph; a subclass may look at what each operation has done."""
+
+    def outputs(self, graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+        values: dict[Operand, Any] = dict(zip(graph.inputs, arguments, strict=True))
+        for operation in graph.live_operations():
+            inputs = [_read(operand, values) for operand in operation.inputs]
+            values.update(zip(operation.outputs, self.results(operation, inputs), strict=True))
+        return [_read(operand, values) for operand in graph.outputs]
+
+    def results(self, operation: Operation, inputs: list[Any]) -> list[Any]:
+        if operation.type == "call":
+            return self.outputs(operation.regions[0], inputs)
+        if operation.type == "cond":
+            then, orelse = operation.regions
+            return self.outputs(then if bool(inputs[0]) else orelse, inputs[1:])
+        if operation.type == "switch":
+            number, regions = int(inputs[0]), operation.regions
+            return self.outputs(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
+        if operation.type == "while":
+            return self._rounds(operation, inputs)
+        if operation.type == "custom_gradient":
+            return _custom(operation, inputs)
+        return _computed(operation, inputs)
+
+    def _rounds(self, operation: Operation, inputs: list[Any]) -> list[Any]:
+        test, body = operation.regions
+        count = len(operation.outputs)
+        state, invariants = inputs[:count], inputs[count:]
+        left = operation.attrs.get("maximum_iterations")
+        while left is None or left > 0:
+            (go,) = self.outputs(test, [*state, *invariants])
+            if not go:
+                break
+            state = self.outputs(body, [*state, *invariants])
+            left = None if left is None else left - 1
+        return state
+
+
+class Located(Replay):
+    """A run whose records, on these tapes, are at the lines that their operations were traced from."""
+
+    def __init__(self, tapes: Sequence[GradientTape]) -> None:
+        self._known = [(tape, len(tape._records or ())) for tape in tapes]
+
+    def results(self, operation: Operation, inputs: list[Any]) -> list[Any]:
+        found = super().results(operation, inputs)
+        for tape, count in self._known:
+            for record in (tape._records or ())[count:]:  # those of operations within it are located already
+                record.site = operation.origin
+        self._known = [(tape, len(tape._records or ())) for tape, _ in self._known]
+        return found
 
 
 def _read(operand: Operand, values: dict[Operand, Any]) -> Any:
     return EagerTensor(operand.value) if isinstance(operand, Constant) else values[operand]
 
 
-def _results(operation: Operation, inputs: list[Any]) -> list[Any]:
-    if operation.type == "call":
-        return replayed(operation.regions[0], inputs)
-    if operation.type == "cond":
-        then, orelse = operation.regions
-        return replayed(then if bool(inputs[0]) else orelse, inputs[1:])
-    if operation.type == "switch":
-        number, regions = int(inputs[0]), operation.regions
-        return replayed(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
-    if operation.type == "while":
-        return _rounds(operation, inputs)
-    if operation.type == "custom_gradient":
-        return _custom(operation, inputs)
+def _computed(operation: Operation, inputs: list[Any]) -> list[Any]:
     try:
         results = operation.op.run(inputs, operation.attrs)
     except Exception as error:
@@ -68,17 +109,3 @@ def _custom(operation: Operation, inputs: list[Any]) -> list[Any]:
     for tape in recorders():
         tape.keep(record)  # type: ignore[attr-defined]
     return list(outputs)
-
-
-def _rounds(operation: Operation, inputs: list[Any]) -> list[Any]:
-    test, body = operation.regions
-    count = len(operation.outputs)
-    state, invariants = inputs[:count], inputs[count:]
-    left = operation.attrs.get("maximum_iterations")
-    while left is None or left > 0:
-        (go,) = replayed(test, [*state, *invariants])
-        if not go:
-            break
-        state = replayed(body, [*state, *invariants])
-        left = None if left is None else left - 1
-    return state

@@ -75,7 +75,7 @@ def while_loop(
         maximum_iterations: stop after so many rounds at the latest.
         checkpoint_every: for gradients the state is kept after so many rounds only, and the rounds between are
             computed again; with "auto" n rounds take memory for about the square root of 2 n. None: every round
-            keeps what its gradient needs.
+            keeps what its gradient needs. Without effect outside of graphs, where tapes record each operation.
         parallel_iterations, back_prop, swap_memory: accepted for compatibility.
 
     Raises TypeError when `cond` or `body` cannot be called; TypeError (ValueError) in a graph when the body changes

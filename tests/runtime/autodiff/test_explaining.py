@@ -107,6 +107,27 @@ def test_in_a_graph() -> None:
     assert "test_explaining.py" in texts[1]
 
 
+def inner(x: Any) -> Any:
+    return tf.round(x * V) + tf.square(x)
+
+
+def outer(x: Any) -> Any:
+    V.assign_add(0.0 * x)
+    return tf.function(inner)(x) * 2.0
+
+
+@pytest.mark.parametrize(("function", "is_persistent"), [(inner, False), (inner, True), (outer, True)])
+def test_calls_are_opened_and_the_way_that_is_open_is_shown(function: Any, is_persistent: bool) -> None:
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=is_persistent) as tape:
+        tape.watch(x)
+        y = tf.function(function)(x)
+    head, *lines = tape.explain(y, x).splitlines()
+    assert head.endswith("is there")
+    assert [line.split()[0] for line in lines[:2]] == ["square", "add"]  # and not the one by `round`
+    assert all(line.endswith("in inner") for line in lines[:2])
+
+
 def test_a_used_tape() -> None:
     x = tf.constant(1.0)
     with tf.GradientTape() as tape:
