@@ -8,6 +8,7 @@ extrapolation of central differences.
 
 from __future__ import annotations
 
+import functools
 import operator
 import runpy
 from collections.abc import Callable, Iterator
@@ -228,8 +229,19 @@ def _fractions(array: Any) -> Any:
     return array.astype(np.float64) + steps
 
 
-def cases(op: Op) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """Inputs and attributes to differentiate the operation at."""
+@functools.cache
+def cases(op: Op) -> list[tuple[list[Any], dict[str, Any]]]:
+    """Inputs and attributes to differentiate the operation at; of those that differ in fractions only, the last."""
+    found = {}
+    for arrays, attrs in every_case(op):
+        kinds = [
+            (a.shape, a.dtype, None if a.dtype.kind in "fc" else a.tolist()) for a in map(np.asarray, arrays)
+        ]
+        found[repr((kinds, sorted(attrs.items())))] = arrays, attrs
+    return list(found.values())
+
+
+def every_case(op: Op) -> Iterator[tuple[list[Any], dict[str, Any]]]:
     for call in calls(op.name):
         turned = _as_fractions(call)
         if turned is not None:
@@ -369,7 +381,7 @@ COMPUTE_FLOAT32 = {"cast", "resize", "resize_grad"}
 
 def few_cases(name: str) -> list[tuple[list[Any], dict[str, Any]]]:
     """The last of the cases, which are those that were thought of most."""
-    return [] if name in NOT_BY_THEMSELVES else list(cases(REGISTRY[name]))[-2:]
+    return [] if name in NOT_BY_THEMSELVES else cases(REGISTRY[name])[-2:]
 
 
 def along_all(op: Op, attrs: dict[str, Any], arrays: list[Any]) -> float | None:
