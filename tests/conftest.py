@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,15 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(os.environ, "AGC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.setitem(os.environ, "AGC_JIT", "0")  # what is compiled is said, not measured
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def files_stay_as_they_are() -> Iterator[None]:
+    """Doctest makes a debugger for each docstring, which asks of every file that was ever read whether it changed."""
+    of_files = linecache.checkcache
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(linecache, "checkcache", lambda filename=None: filename and of_files(filename))
         yield
 
 
