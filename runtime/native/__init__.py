@@ -7,6 +7,7 @@ specialise.py   shapes become known, and what follows from them constants
 support.py      what cannot be compiled, with reasons
 unit.py         one graph, one module; emitter.py writes a function, entry.py the one that Python calls
 regions.py      the walk over operations: when lazy values (nodes.py) are computed, and in which loops
+reuse.py        buffers share memory where liveness.py says that they can
 registry.py     the table of operations; its rows stand in elements.py, casts.py, reductions.py, loops.py, …
 running.py      a graph for any shapes; the plan runs what fails, and says why
 

@@ -138,7 +138,7 @@ def run_in_blocks(
 
 def _block(e: Emitter, node: Node, block: int) -> Block:
     """Memory for a block of a tensor, apart from others: at distances of 4,096 bytes the processor confuses them."""
-    address = e.buffer(block * node.dtype.size + _APART)
+    address = e.buffer(block * node.dtype.size + _APART, apart=True)
     return Block(node, Buffer(node.dtype, (block,), address, is_own=True))
 
 

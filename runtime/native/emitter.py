@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .arithmetic import WORD, is_known
+from .reuse import Nest, pairs
 from .storage import Storage
 from .threads import WORTH, taken_apart
 from .threads import count as count_of_threads
@@ -38,6 +39,7 @@ class Emitter(Storage):
         self._noted: Register = None
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
+        self._nests: list[Nest] = []
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
         self.reasons: list[Any] = []  # why what was written cannot be used
@@ -46,12 +48,17 @@ class Emitter(Storage):
 
     @contextmanager
     def nest(
-        self, counts: Sequence[int], parallel: bool = True, threads: bool = True, inner: int = 1
+        self,
+        counts: Sequence[int],
+        parallel: bool = True,
+        threads: bool = True,
+        inner: int = 1,
+        each_once: bool = False,
     ) -> Iterator[list[Register]]:
         """Loops within each other, over known counts that are not 0; gives the numbers of the round.
 
         `parallel` says that no round reads what another one writes; with `threads` several may run it. A
-        round goes through about `inner` elements.
+        round goes through about `inner` elements. With `each_once`, none is written by two rounds.
         """
         outer_memo, self.memo = self.memo, {}
         outermost = not self._groups
@@ -71,14 +78,18 @@ class Emitter(Storage):
         self._groups.pop()
         self.memo = outer_memo
         if outermost:
-            if parallel and threads and opened and size >= WORTH and not self._is_noted:
-                self._share(before, first, opened[0], shared)
+            pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
+            is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
+            run = self._share(before, first, opened[0], shared) if is_shared else None
+            if pairs_of_nest:
+                self._nests.append(Nest(before, self.b.block, pairs_of_nest, run))
             self._look_at_notes()
 
-    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any]) -> None:
+    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any]) -> Any:
         number, rounds, _ = outermost
         if 1 < count_of_threads() <= rounds:
-            taken_apart(self, before, first, number, rounds, self.b.block, shared)
+            return taken_apart(self, before, first, number, rounds, self.b.block, shared)
+        return None
 
     def _open(self, count: int, opened: list[Any]) -> Register:
         if count == 1:
@@ -162,7 +173,9 @@ class Emitter(Storage):
     def finish(self) -> None:
         """Complete the function: success where it stands now."""
         self._ends.append((self.b.block, 0))
-        if self._lacking and self._failure is None:
+        if self._promises:
+            self._settle(self.function.blocks, self._start, self._nests)
+        if self._lacking:
             self.failure()
         leave = self.block("leave")
         for block, _ in self._ends:

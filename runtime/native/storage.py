@@ -1,17 +1,22 @@
 """Writes memory: slots for numbers, buffers for tensors, elements that are read and written there.
 
 Small buffers stand on the stack. Larger ones are taken from what the module keeps between calls (memory.py), and given
-back when the function is left.
+back when the function is left. Which buffers stand in the same place is decided when all has been written (reuse.py).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
 from .arithmetic import WORD, Arithmetic
+from .liveness import BORN, born, promised
+from .reuse import Nest, Place, places
+from .threads import redirect
 from .types import Element, Pair, Register, integer, ir, memory_type, pointer
 
+_TINY = 128  # bytes of buffers that LLVM may keep in registers: each has a place of its own
 _ON_STACK = 4096
 _STACK = 1 << 16
 _ALIGNED = 64
@@ -28,8 +33,9 @@ class Storage(Arithmetic):
     def __init__(self, module: Any, b: Any, top: Any) -> None:
         super().__init__(module, b)
         self._top = top
-        self._stack_used = 0
         self._on_stack: list[Any] = []
+        self._promises: list[Any] = []  # buffers that have no place yet
+        self.places: list[Place] = []  # where they stand, once all is written
         self._owned: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
         self._lacking: list[Register] = []  # what is null where memory is
@@ -39,19 +45,47 @@ class Storage(Arithmetic):
         """Memory for a value that changes, which LLVM makes a register of where it can."""
         return _opaque(self._top.alloca(kind, count))
 
-    def buffer(self, size: int) -> Register:
-        """Memory for so many bytes, as long as the function runs."""
-        if size <= _ON_STACK and self._stack_used + size <= _STACK:
-            self._stack_used += size
-            made = _opaque(self._top.alloca(integer(8), max(size, 1)))
-            made.align = _ALIGNED
+    def buffer(self, size: int, apart: bool = False) -> Register:
+        """Memory for so many bytes, which holds nothing yet. What is `apart` never shares it."""
+        if size <= (_ON_STACK if apart else _TINY):
+            made = self._on_the_stack(size)
             self._on_stack.append(made)
             return made
+        promise = promised(self._top.block, size)
+        self._promises.append(promise)
+        self.b._insert(born(self.b.block, promise))
+        return promise
+
+    def _on_the_stack(self, size: int) -> Register:
+        made = _opaque(self._top.alloca(integer(8), max(size, 1)))
+        made.align = _ALIGNED
+        return made
+
+    def _from_the_heap(self, size: int) -> Register:
         slot = self.module.kept.slot(self._top)
         made = self.module.kept.take(self._top, slot, size)
         self._owned.append((slot, made, size))
         self._lacking.append(made)
         return made
+
+    def _settle(self, blocks: Sequence[Any], start: Any, nests: Sequence[Nest]) -> None:
+        """Give all buffers their places; those of few bytes on the stack, as long as there is room."""
+        self._top.position_at_start(self._top.block)
+        replaced = {}
+        room = _STACK
+        self.places = places(blocks, start, self._promises, nests, _ON_STACK)
+        for place in self.places:
+            if place.size <= min(_ON_STACK, room):
+                room -= place.size
+                made = self._on_the_stack(place.size)
+            else:
+                made = self._from_the_heap(place.size)
+            replaced.update(dict.fromkeys(place.promises, made))
+        for block in blocks:
+            block.instructions = [each for each in block.instructions if each.opname != BORN]
+            for each in block.instructions:
+                redirect(each, replaced, {})
+        self._top.position_at_end(self._top.block)
 
     def held(self, size: int) -> Register:
         """A slot with the address of a buffer."""

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..config.threading import threads_within
+from .liveness import BORN, operands_of
 from .types import Register, integer, ir, pointer
 
 WORTH = 1 << 18
@@ -29,8 +30,8 @@ def count() -> int:
 
 def taken_apart(
     emitter: Any, before: Any, first: int, number: Register, rounds: int, after: Any, shared: Sequence[Any]
-) -> None:
-    """Make threads run a loop that has just been written.
+) -> Any:
+    """Make threads run a loop that has just been written: the call that does so; None where they would meet.
 
     `before` is the block that jumps to it, `first` the place of its first block in the function, `number` counts its
     rounds, of which there are `rounds`, and `after` is the block that follows. What is `shared` stays the function's,
@@ -40,6 +41,9 @@ def taken_apart(
     blocks = [block for block in function.blocks[first:] if block is not after]
     inside = set(blocks)
     outside = [block for block in function.blocks if block not in inside]
+    slots = _own_slots(blocks, outside, set(shared))
+    if any(_meets_others(each, slots) for block in blocks for each in block.instructions):
+        return None
     part = ir().Function(
         emitter.module,
         ir().FunctionType(ir().VoidType(), [pointer(), integer(64), integer(64)]),
@@ -52,7 +56,7 @@ def taken_apart(
     around, begin, end = part.args
     entry = part.append_basic_block("entry")
     leave = part.append_basic_block("leave")
-    slots = _move_slots(blocks, outside, entry, set(shared))
+    _move(slots, outside, entry)
     captured = _captured(blocks, inside, slots)
     b = ir().IRBuilder(entry)
     replaced = {}
@@ -65,7 +69,7 @@ def taken_apart(
         block.parent = part
         part.blocks.append(block)
         for instruction in block.instructions:
-            _redirect(instruction, replaced, {before: entry, after: leave})
+            redirect(instruction, replaced, {before: entry, after: leave})
     _bound(number, before, entry, begin, end, rounds)
     ir().IRBuilder(leave).ret_void()
     part.blocks.remove(leave)
@@ -76,26 +80,34 @@ def taken_apart(
     memory = emitter.slot(integer(64), max(len(captured), 1))
     for place, value in enumerate(captured):
         b.store(value, b.gep(memory, [integer(64)(8 * place)], source_etype=integer(8)))
-    run = _runner(emitter.module)
-    b.call(run, [part, memory, integer(64)(rounds)])
+    run = b.call(_runner(emitter.module), [part, memory, integer(64)(rounds)])
     b.branch(after)
+    return run
 
 
-def _move_slots(blocks: list[Any], outside: list[Any], entry: Any, shared: set[Any]) -> set[Any]:
-    """Memory on the stack that only the loop uses belongs to each thread."""
-    used = {operand for block in blocks for each in block.instructions for operand in _operands(each)}
+def _own_slots(blocks: list[Any], outside: list[Any], shared: set[Any]) -> set[Any]:
+    """Memory on the stack that only the loop uses: it belongs to each thread."""
+    used = {operand for block in blocks for each in block.instructions for operand in operands_of(each)}
     kept = shared | {
-        operand for block in outside for each in block.instructions for operand in _operands(each)
+        operand for block in outside for each in block.instructions for operand in operands_of(each)
     }
-    moved = set()
+    return {value for value in used - kept if getattr(value, "opname", None) == "alloca"}
+
+
+def _meets_others(instruction: Any, slots: set[Any]) -> bool:
+    """Whether threads would meet: in a slot that is used around the loop, or in a buffer that each round has anew."""
+    if instruction.opname == "store":
+        target = instruction.operands[1]
+        return getattr(target, "opname", None) == "alloca" and target not in slots
+    return bool(instruction.opname == BORN)
+
+
+def _move(slots: set[Any], outside: list[Any], entry: Any) -> None:
     for block in outside:
-        for instruction in list(block.instructions):
-            if instruction.opname == "alloca" and instruction in used and instruction not in kept:
-                block.instructions.remove(instruction)
-                instruction.parent = entry
-                entry.instructions.append(instruction)
-                moved.add(instruction)
-    return moved
+        for instruction in [each for each in block.instructions if each in slots]:
+            block.instructions.remove(instruction)
+            instruction.parent = entry
+            entry.instructions.append(instruction)
 
 
 def _captured(blocks: list[Any], inside: set[Any], slots: set[Any]) -> list[Any]:
@@ -103,7 +115,7 @@ def _captured(blocks: list[Any], inside: set[Any], slots: set[Any]) -> list[Any]
     found: dict[Any, None] = {}
     for block in blocks:
         for instruction in block.instructions:
-            for operand in _operands(instruction):
+            for operand in operands_of(instruction):
                 if isinstance(operand, (ir().Function, ir().GlobalVariable, ir().Constant, ir().Block)):
                     continue
                 if operand in slots or getattr(operand, "parent", None) in inside:
@@ -113,20 +125,14 @@ def _captured(blocks: list[Any], inside: set[Any], slots: set[Any]) -> list[Any]
     return list(found)
 
 
-def _operands(instruction: Any) -> list[Any]:
-    if instruction.opname == "phi":
-        return [value for value, _ in instruction.incomings]
-    return list(instruction.operands)
-
-
-def _redirect(instruction: Any, values: dict[Any, Any], blocks: dict[Any, Any]) -> None:
+def redirect(instruction: Any, values: dict[Any, Any], blocks: dict[Any, Any]) -> None:
     """Let an instruction refer to what stands for values and blocks in the function of the part."""
     if instruction.opname == "phi":
         instruction.incomings = [
             (values.get(value, value), blocks.get(block, block)) for value, block in instruction.incomings
         ]
         return
-    for old in dict.fromkeys(_operands(instruction)):
+    for old in dict.fromkeys(operands_of(instruction)):
         new = values.get(old) or (blocks.get(old) if isinstance(old, ir().Block) else None)
         if new is not None:
             instruction.operands = [new if each is old else each for each in instruction.operands]

@@ -95,6 +95,7 @@ class Unit:
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()
+        self.places = e.places
         self.is_long = e.work > _LONG or any(operation.type == "while" for operation in graph.walk())
 
     def _write(self, e: Emitter) -> None:

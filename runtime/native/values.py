@@ -162,7 +162,7 @@ class Values:
         if math.prod(shape) <= UNROLLED:
             self._fill_in_registers(wanted)
             return
-        with self.loops(shape, order or [node for node, _ in wanted]) as index:
+        with self.loops(shape, order or [node for node, _ in wanted], each_once=True) as index:
             for node in order:
                 node.at(self.e, index)
             for node, where in wanted:
@@ -185,10 +185,13 @@ class Values:
         return list(itertools.pairwise(cuts))
 
     @contextmanager
-    def loops(self, shape: tuple[int, ...], nodes: Sequence[Node], threads: bool = True) -> Iterator[Index]:
+    def loops(
+        self, shape: tuple[int, ...], nodes: Sequence[Node], threads: bool = True, each_once: bool = False
+    ) -> Iterator[Index]:
         """Loops over all places of a shape, as few as the nodes that are read allow."""
         spans = self.spans(shape, nodes)
-        with self.e.nest([math.prod(shape[a:b]) for a, b in spans], threads=threads) as numbers:
+        counts = [math.prod(shape[a:b]) for a, b in spans]
+        with self.e.nest(counts, threads=threads, each_once=each_once) as numbers:
             yield Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
 
     def store_outputs(self, outputs: Sequence[Node], targets: Sequence[Buffer | None]) -> None:

@@ -1,0 +1,168 @@
+"""Buffers share memory where they never hold something at the same time, as registers do in a compiler.
+
+    a 4 MB ├──────┤                            ┌─────────┬───┐
+    b 1 MB    ├───────┤               ==>      │ a, c    │ b │       5 MB rather than 7
+    c 2 MB         ├──────┤                    └─────────┴───┘
+
+The largest come first, and each goes to the first place where it disturbs nobody. A buffer that a nest of loops
+computes element by element from another one may take that one's place, if nobody reads it behind the nest:
+
+    for i: b[i] ← a[i] * 2      ==>      for i: a[i] ← a[i] * 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from .liveness import BORN, PROMISE, Addresses, Liveness, bits, operands_of
+
+
+class Nest(NamedTuple):
+    """A nest of loops that writes each element once: the blocks around it, and the pairs (read, written) of buffers.
+
+    `threads` is the call that runs it in several threads, if any does.
+    """
+
+    before: Any
+    after: Any
+    pairs: list[tuple[Any, Any]]
+    threads: Any
+
+
+class Place:
+    """Memory of some buffers."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.members = 0
+        self.promises: list[Any] = []
+
+
+def places(
+    blocks: Sequence[Any], start: Any, promises: Sequence[Any], nests: Sequence[Nest], small: int
+) -> list[Place]:
+    """Where the buffers of a function stand; those of `small` bytes and larger ones are never together."""
+    addresses = Addresses(blocks, promises)
+    live = Liveness(blocks, addresses)
+    replacing = _replacing(blocks, nests, addresses, live)
+    conflicts = _conflicts(live, start, len(promises), replacing)
+    found: list[Place] = []
+    for number in sorted(range(len(promises)), key=lambda i: -promises[i].size):
+        size = promises[number].size
+        free = [
+            place
+            for place in found
+            if not place.members & conflicts[number] and (place.size <= small) == (size <= small)
+        ]
+        if free:
+            place = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
+        else:
+            found.append(place := Place(size))
+        place.members |= 1 << number
+        place.promises.append(promises[number])
+    return found
+
+
+def _conflicts(live: Liveness, start: Any, count: int, replacing: dict[int, int]) -> list[int]:
+    """For each buffer those that hold something at the same time."""
+    found = [0] * count
+    for number, others in live.births():
+        _meet(found, number, others & ~replacing.get(number, 0))
+    always, lost = live.at_start[start], live.addresses.lost & live.addresses.buffers
+    for number in bits(always):
+        _meet(found, number, always)
+    for number in bits(lost):
+        _meet(found, number, live.addresses.buffers)
+    return [mask & ~(1 << number) for number, mask in enumerate(found)]
+
+
+def _meet(conflicts: list[int], number: int, others: int) -> None:
+    conflicts[number] |= others
+    for other in bits(others):
+        conflicts[other] |= 1 << number
+
+
+def _replacing(
+    blocks: Sequence[Any], nests: Sequence[Nest], addresses: Addresses, live: Liveness
+) -> dict[int, int]:
+    """For each buffer those that it may replace while it is written: they are not read behind the nest."""
+    births: dict[Any, list[Any]] = {}
+    for block in blocks:
+        for each in block.instructions:
+            if each.opname == BORN:
+                births.setdefault(each.promise, []).append(block)
+    held = addresses.held([nest.threads.args[1] for nest in nests if nest.threads])
+    found: dict[int, int] = {}
+    for nest in nests:
+        behind = live.at_start[nest.after] | held
+        for read, written in nest.pairs:
+            a, b = addresses.number[read], addresses.number[written]
+            is_free = not behind >> a & 1 and not held >> b & 1
+            if is_free and births.get(written) == [nest.before] and _waits(nest, written, b, addresses):
+                found[b] = found.get(b, 0) | 1 << a
+    return found
+
+
+def _waits(nest: Nest, promise: Any, number: int, addresses: Addresses) -> bool:
+    """Whether a buffer that is born before a nest is not touched until then."""
+    is_born = False
+    for each in nest.before.instructions:
+        if each.opname == BORN and each.promise is promise:
+            is_born = True
+        elif is_born and each is not nest.threads and addresses.touched(each) >> number & 1:
+            return False
+    return is_born
+
+
+def pairs(blocks: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The buffers (read, written) of a nest where each element is read, before it is written, at the same place."""
+    uses = _Uses(blocks)
+    written = [promise for promise in uses.stores if uses.is_plain(promise) and promise not in uses.loads]
+    read = [promise for promise in uses.loads if uses.is_plain(promise) and promise not in uses.stores]
+    return [(a, b) for b in written for a in read if uses.goes_beside(a, b)]
+
+
+class _Uses:
+    """Where a nest reads and writes buffers: (block, place in it, index, bits)."""
+
+    def __init__(self, blocks: Sequence[Any]) -> None:
+        self.loads: dict[Any, list[tuple[Any, int, Any, int]]] = {}
+        self.stores: dict[Any, list[tuple[Any, int, Any, int]]] = {}
+        self._other: set[Any] = set()
+        places: dict[Any, Any] = {}
+        for block in blocks:
+            for i, each in enumerate(block.instructions):
+                name, operands = each.opname, operands_of(each)
+                if (
+                    name == "getelementptr"
+                    and getattr(operands[0], "opname", None) == PROMISE
+                    and len(operands) == 2
+                ):
+                    places[each] = each
+                elif name == "load" and operands[0] in places:
+                    self._enter(self.loads, operands[0], block, i)
+                elif name == "store" and operands[1] in places and operands[0] not in places:
+                    self._enter(self.stores, operands[1], block, i)
+                else:
+                    self._other.update(places[x].operands[0] if x in places else x for x in operands)
+
+    def _enter(self, table: dict[Any, Any], place: Any, block: Any, i: int) -> None:
+        promise, index = place.operands
+        table.setdefault(promise, []).append((block, i, index, _width(place.source_etype)))
+
+    def is_plain(self, promise: Any) -> bool:
+        """Whether nothing else is done with a buffer."""
+        return promise not in self._other
+
+    def goes_beside(self, read: Any, written: Any) -> bool:
+        loads, stores = self.loads[read], self.stores[written]
+        block, first, _, width = stores[0]
+        places = {id(index) for _, _, index, _ in stores}
+        return all(b is block and w == width for b, _, _, w in (*loads, *stores)) and all(
+            i < first and id(index) in places for _, i, index, _ in loads
+        )
+
+
+def _width(kind: Any) -> int:
+    return getattr(kind, "width", None) or {"half": 16, "float": 32, "double": 64}[str(kind)]
