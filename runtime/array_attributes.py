@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 INSTEAD = {
     "T": "tf.transpose(x)",
     "mT": "tf.linalg.matrix_transpose(x)",
@@ -60,3 +62,26 @@ def missing(kind: str, name: str) -> AttributeError:
     """
     advice = f": write {INSTEAD[name]}" if name in INSTEAD else ""
     return AttributeError(f"{kind!r} object has no attribute {name!r}{advice}")
+
+
+class Missing:
+    """Stands in a class for an attribute that its instances do not have.
+
+    So that the class needs no `__getattr__`, with which Python finds every attribute more slowly.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        if instance is None:
+            raise AttributeError(f"type object {owner.__name__!r} has no attribute {self.name!r}")
+        raise missing(owner.__name__, self.name)
+
+
+def declare_missing(kind: type) -> None:
+    """Let instances of a class say what to write instead."""
+    for name in INSTEAD:
+        setattr(kind, name, Missing(name))

@@ -39,13 +39,21 @@ def kind_of(tensor: Any) -> Kind:
     Kind(float32, (2,))
     """
     array = tensor._array
-    key = array.dtype, array.shape
+    found = _KINDS.get((array.dtype, array.shape))
+    if found is None:
+        found = kind_for(dtypes.of_array(array), array.shape)
+    tensor._kind = found
+    return found
+
+
+def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> Kind:
+    """The kind of tensors of a dtype and a shape."""
+    key = dtype.numpy, shape
     found = _KINDS.get(key)
     if found is None:
         if (
             len(_KINDS) >= MOST
-        ):  # who has one of them keeps it; others get a new one, and are found the long way once
+        ):  # who has a kind keeps it; others get a new one, and are found the long way once
             _KINDS.clear()
-        found = _KINDS.setdefault(key, Kind(dtypes.of_array(array), TensorShape(array.shape)))
-    tensor._kind = found
+        found = _KINDS.setdefault(key, Kind(dtype, TensorShape(shape)))
     return found

@@ -16,6 +16,7 @@ import numpy as np
 from agc.autograph import api
 
 from . import dtypes, errors
+from .array_attributes import INSTEAD, declare_missing
 from .devices import CPU
 from .ir.graph import Value
 from .kinds import Kind, kind_of
@@ -120,6 +121,9 @@ class Tensor:
 
         return array_api.of_version(api_version)
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - INSTEAD.keys())
+
     def ref(self) -> Reference:
         """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
         return Reference(self)
@@ -160,6 +164,9 @@ class Tensor:
         def __getitem__(self, key: Any) -> Tensor: ...
 
 
+declare_missing(Tensor)
+
+
 class Reference:
     """A tensor or variable by identity; see `Tensor.ref`."""
 
@@ -198,12 +205,20 @@ class EagerTensor(Tensor):
     def shape(self) -> TensorShape:
         return (self._kind or kind_of(self)).shape
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in ("op", "graph", "value_index"):
-            raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
-        from .array_attributes import missing
+    @property
+    def op(self) -> NoReturn:
+        self._is_of_graphs("op")
 
-        raise missing("EagerTensor", name)
+    @property
+    def graph(self) -> NoReturn:
+        self._is_of_graphs("graph")
+
+    @property
+    def value_index(self) -> NoReturn:
+        self._is_of_graphs("value_index")
+
+    def _is_of_graphs(self, name: str) -> NoReturn:
+        raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
 
     def numpy(self) -> Any:
         """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
@@ -378,11 +393,6 @@ class SymbolicTensor(Tensor):
         """Add what you know of the shape; ValueError when it contradicts what is known."""
         merged = self.shape.merge_with(shape)
         self._value.spec = self._value.spec.with_shape(merged.dims)  # type: ignore[union-attr]
-
-    def __getattr__(self, name: str) -> NoReturn:
-        from .array_attributes import missing
-
-        raise missing("SymbolicTensor", name)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -33,6 +33,17 @@ from .variable_options import (
 from .variable_updates import PartialUpdates
 
 
+class _NoValue:
+    """Stands for the value that a variable does not have: it is found only where the variable's own is not."""
+
+    def __get__(self, variable: Variable | None, owner: type) -> Any:
+        if variable is not None and variable._owner is not None:
+            raise NotImplementedError(
+                f"{variable.name} belongs to a graph: it has a value in a session, `session.run(variable)`"
+            )
+        raise AttributeError(f"{owner.__name__!r} object has no attribute '_array'")
+
+
 class Variable(PartialUpdates):
     """A value that changes, of one dtype and a shape that is fixed unless `shape` says otherwise.
 
@@ -58,7 +69,7 @@ class Variable(PartialUpdates):
     (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
     """
 
-    _array: np.ndarray[Any, Any]
+    _array: np.ndarray[Any, Any] = _NoValue()  # type: ignore[assignment]
     _owner: Any = None  # what adds to the graph that it belongs to; None for those with a value of their own
     _initial: Any = None
     _initializer: Any = None
@@ -359,13 +370,6 @@ class Variable(PartialUpdates):
             value = before + value if change == "assign_add" else before - value
         result = self.assign(setitem(self.value(), key, value))
         return self if result is None else result
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_array" and self._owner is not None:
-            raise NotImplementedError(
-                f"{self.name} belongs to a graph: it has a value in a session, `session.run(variable)`"
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.value())

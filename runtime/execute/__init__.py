@@ -51,7 +51,13 @@ EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
 }
 """The executors by name."""
 
+
+def shortest(runner: Runner) -> Runner:
+    """What may run the graph from now on in place of a runner that has run it: without what was for the first time."""
+    return getattr(getattr(runner, "__self__", None), "shortest", None) or runner
+
+
 COMPLETE = ("automatic", "interpret", "plan")
 """Those that run every graph."""
 
-__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret"]
+__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "shortest"]

@@ -172,7 +172,7 @@ def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
     try:
         native = Native(graph)
         native.compiled(native.arrays(arguments))
-        trial.native = native.run
+        trial.native = native.shortest or native.run
     except CannotCompileError:
         partly = with_native_parts(graph)
         if partly is None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.graph import Operation
+from . import divisibility
 from .emitter import Emitter
 from .registry import Site, elementwise
 from .types import Element, Pair, Register, constant, ir
@@ -130,10 +131,11 @@ def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "f":
         return _float_remainder(e, x, y)
     _, remainder, divisor = _divided(e, x, y, site.dtype.kind == "i")
-    if site.dtype.kind == "u":
-        return remainder
-    zero = ir().Constant(x.type, 0)
-    return b.add(remainder, b.select(_rounded_down(e, divisor, remainder), divisor, zero))
+    if site.dtype.kind == "i":
+        zero = ir().Constant(x.type, 0)
+        remainder = b.add(remainder, b.select(_rounded_down(e, divisor, remainder), divisor, zero))
+    divisibility.note(e, remainder, x, y)
+    return remainder
 
 
 def _float_remainder(e: Emitter, x: Register, y: Register) -> Register:
@@ -228,6 +230,10 @@ _COMPARISONS = {
 
 @elementwise(*_COMPARISONS)
 def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.type in ("equal", "not_equal") and site.dtype.kind in "iu":
+        is_multiple = divisibility.is_multiple(e, x, y, site.dtype.kind == "i")
+        if is_multiple is not None:
+            return is_multiple if site.type == "equal" else e.b.not_(is_multiple)
     return compared(e, site.dtype.kind, _COMPARISONS[site.type], x, y)
 
 

@@ -42,6 +42,7 @@ class Emitter(Storage):
         self._nests: list[Nest] = []
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
+        self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see divisibility.py
         self.reasons: list[Any] = []  # why what was written cannot be used
 
     # Loops and branches

@@ -97,11 +97,11 @@ class EntryWriter:
             self._check(spec, array)
         made = [self._result(number, spec) for number, spec in enumerate(self.results)]
         addresses = [self._field(array, _DATA) for array in (*arrays, *made)]
+        b.store(ir().Constant(pointer(), None), slot)
         if self.unit.is_long:
-            b.store(self._call("PyEval_SaveThread", pointer()), slot)
+            self.unit.leave_lock(b, slot)
         code = b.call(self.unit.kernel, [*addresses, slot])
-        if self.unit.is_long:
-            self._call("PyEval_RestoreThread", ir().VoidType(), b.load(slot, typ=pointer()))
+        self.unit.take_lock(b, slot)
         good, bad = self._blocks("good", "bad")
         b.cbranch(b.icmp_signed("==", code, integer(32)(0)), good, bad)
         b.position_at_end(good)

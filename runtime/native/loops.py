@@ -108,14 +108,17 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
         number = e.b.load(rounds, typ=integer(64))
         leave_after(e, operation, number, behind)
         (go,) = region.inner(test, [*map(list_states.shared, now), *invariants]).run()
-        e.b.cbranch(region.register(go), inside, behind)
+        asking = e.block("asking")
+        e.b.cbranch(region.register(go), asking, behind)
         with e.into(inside):
             before = e.work
             _step(region, body, state, now, invariants)
-            following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
-            e.b.store(following, rounds)
-            listen(e, following, 1 + e.work - before)
+            e.b.store(e.b.add(number, e.word(1), flags=("nuw", "nsw")), rounds)
             e.b.branch(head)
+        # Before the body, so that nothing is between a flag that it sets and the test: LLVM makes a jump of it.
+        with e.into(asking):
+            listen(e, number, 1 + e.work - before)
+            e.b.branch(inside)
     e.b.position_at_end(behind)
     return [place.read(e) for place in state]
 
@@ -191,9 +194,9 @@ def leave_after(e: Emitter, operation: Operation, number: Register, behind: Any)
 def listen(e: Emitter, number: Register, work: int) -> None:
     """Look, every so often, whether the loop is to be interrupted."""
     often = max(_PATIENCE // work, 1)
-    mask = (1 << (often.bit_length() - 1)) - 1
+    mask = e.word((1 << (often.bit_length() - 1)) - 1)
     due, asked = e.block("listen"), e.block("onward")
-    is_due = e.b.icmp_unsigned("==", e.b.and_(number, e.word(mask)), e.word(0))
+    is_due = e.b.icmp_unsigned("==", e.b.and_(number, mask), mask)
     e.b.cbranch(is_due, due, asked)
     e.b.position_at_end(due)
     answer = e.call("agc_interrupted", integer(32), e.function.args[-1])

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from .types import COMPILED
 
 _MOST_SHAPES = 64
 
-Compiled = Callable[[list[Any]], Any]
+Compiled = Callable[[Sequence[Any]], Any]
 
 _FAILED = object()
 
@@ -39,6 +40,13 @@ class Native:
         self._code: dict[Any, Compiled] = {}
         self._assigned: list[int] = []
         self._variables = [i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)]
+
+    @property
+    def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+        """The code itself, where it does all that `run` does: without variables, and for the only shapes there are."""
+        if self._variables or not all(_is_fixed(value.spec) for value in self.graph.inputs):
+            return None
+        return next(iter(self._code.values()), None)
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs for the values of the inputs; variables are assigned when all else is done."""
@@ -61,9 +69,11 @@ class Native:
 
     def _run(self, arguments: Sequence[Any]) -> Any:
         arrays = self.arrays(arguments)
-        if len(set(map(id, (arguments[i] for i in self._variables)))) < len(self._variables):
+        if len(self._variables) > 1 and len({id(arguments[i]) for i in self._variables}) < len(
+            self._variables
+        ):
             return _FAILED  # one variable under two names: the plan knows in which order they change
-        code = self._code.get(tuple([np.shape(array) for array in arrays]))
+        code = self._code.get(_shapes(arrays))
         if code is None:
             code = self.compiled(arrays)
         results = code(arrays)
@@ -83,27 +93,30 @@ class Native:
 
     def compiled(self, arrays: Sequence[Any]) -> Compiled:
         """The code for inputs like these."""
-        shapes = tuple([np.shape(array) for array in arrays])
+        shapes = _shapes(arrays)
         graph, self._assigned = prepared(self.graph)
         specs = [
             Spec(value.dtype, shape) if isinstance(value.spec, Spec) else value.spec
             for value, shape in zip(graph.inputs, shapes, strict=True)
         ]
-        code = compile(graph, specs, self._ordered, _failed, self._assigned)
+        failed = _failed if self._variables else self.fail
+        code = compile(graph, specs, functools.partial(self._mismatched, shapes), failed, self._assigned)
         if len(self._code) >= _MOST_SHAPES:
             self._code.pop(next(iter(self._code)))
         self._code[shapes] = code
         return code
 
-    def _ordered(self, arrays: list[Any]) -> Any:
-        """Run inputs that are not as the code wants them, such as views of other arrays."""
+    def _mismatched(self, shapes: Any, arrays: Sequence[Any]) -> Any:
+        """Run what the code for some shapes cannot read: other shapes, or arrays such as views of others."""
+        if _shapes(arrays) != shapes:
+            return self._run(arrays)
         plain = [
             np.require(np.asarray(array), _dtype(value), ["C", "A"]).view(np.ndarray)
             for array, value in zip(arrays, self.graph.inputs, strict=True)
         ]
-        if all(given is array for given, array in zip(arrays, plain, strict=True)):
-            return _FAILED
-        return self._code[tuple([array.shape for array in plain])](plain)
+        if type(arrays) is list and all(given is array for given, array in zip(arrays, plain, strict=True)):
+            return _FAILED if self._variables else self.fail(arrays)
+        return self._code[shapes](plain)
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the plan, which raises the error that the native code has met."""
@@ -112,8 +125,16 @@ class Native:
         return self._plan.run(arguments)
 
 
-def _failed(arrays: list[Any]) -> Any:
+def _failed(arrays: Sequence[Any]) -> Any:
     return _FAILED
+
+
+def _shapes(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([np.shape(array) for array in arrays])
+
+
+def _is_fixed(spec: Any) -> bool:
+    return isinstance(spec, Spec) and spec.shape is not None and None not in spec.shape
 
 
 def _dtype(value: Any) -> Any:

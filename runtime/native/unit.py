@@ -96,7 +96,7 @@ class Unit:
             raise CannotCompileError(e.reasons)
         e.finish()
         self.places = e.places
-        self.is_long = e.work > _LONG or any(operation.type == "while" for operation in graph.walk())
+        self.is_long = e.work > _LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:
         arguments = list(self.kernel.args)
@@ -109,18 +109,27 @@ class Unit:
                 e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
 
     def _define_interrupted(self) -> None:
-        """A function that asks Python whether to stop; it holds the lock meanwhile."""
+        """A function that asks Python whether to stop; others may run Python from then on, if not before."""
         kind = ir().FunctionType(integer(32), [pointer()])
         function = ir().Function(self.module, kind, "agc_interrupted")
         function.linkage = "internal"
         function.attributes.add("noinline")
         b = ir().IRBuilder(function.append_basic_block("entry"))
         (slot,) = function.args
-        void = ir().VoidType()
-        b.call(self.function_named("PyEval_RestoreThread", void, [pointer()]), [b.load(slot, typ=pointer())])
+        self.take_lock(b, slot)
         answer = b.call(self.function_named("PyErr_CheckSignals", integer(32), []), [])
-        b.store(b.call(self.function_named("PyEval_SaveThread", pointer(), []), []), slot)
+        self.leave_lock(b, slot)
         b.ret(answer)
+
+    def leave_lock(self, b: Any, slot: Register) -> None:
+        """Let others run Python; the slot keeps what it takes to have the lock again."""
+        b.store(b.call(self.function_named("PyEval_SaveThread", pointer(), []), []), slot)
+
+    def take_lock(self, b: Any, slot: Register) -> None:
+        """Wait for Python's lock, unless this thread has it, which an empty slot says."""
+        state = b.load(slot, typ=pointer())
+        with b.if_then(b.icmp_unsigned("!=", state, ir().Constant(pointer(), None))):
+            b.call(self.function_named("PyEval_RestoreThread", ir().VoidType(), [pointer()]), [state])
 
     def function_named(self, name: str, result: Any, kinds: Sequence[Any]) -> Any:
         """A function from outside of the module."""
@@ -135,6 +144,16 @@ class Unit:
 
 _LONG = 20_000
 """Elements from which on other threads may run meanwhile."""
+
+
+def _listens_soon(graph: Graph) -> bool:
+    """Whether no loop runs for long before it lets others run (loops.listen): a loop over numbers, in no other loop."""
+    loops = [operation for operation in graph.walk() if operation.type == "while"]
+    regions = [region for loop in loops for region in loop.regions]
+    return all(
+        getattr(value.spec, "shape", None) == () for loop in loops for value in loop.outputs
+    ) and not any(operation.type == "while" for region in regions for operation in region.walk())
+
 
 _DISTINCT = re.compile(r'^(!\d+) = !\{ !"(loop|group)\d+"(, .*)? \}$', re.MULTILINE)
 

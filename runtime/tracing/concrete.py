@@ -11,7 +11,7 @@ from ..composite import components
 from ..control.raising import Ended
 from ..convert import convert_to_tensor
 from ..devices import log_placement, placement
-from ..execute import EXECUTORS, Runner
+from ..execute import EXECUTORS, Runner, shortest
 from ..execute.plan import watch
 from ..ir.builder import Builder, current, recorders, stack
 from ..ir.graph import Constant, Graph, Operand
@@ -23,7 +23,7 @@ from ..tensor_spec import TensorSpec
 from ..trace_types import TraceType
 from ..type_spec import TypeSpec
 from ..variable import Variable
-from .entry import MISSED, Entry, entry_for, quick_key
+from .entry import KEYS, MISSED, Entry, entry_for
 from .printing import call_text, signature_text
 from .results import filled, filler, finisher
 from .signature import Identity, Parameters, is_tensor_argument, key_of
@@ -138,7 +138,7 @@ class ConcreteFunction:
         """
         if kwargs or not stack.plain:
             return self.call_flat(self._checked(self._bound(args, kwargs)))
-        key = tuple(map(quick_key, args))
+        key = KEYS[len(args)](args)
         entry = self._entries.get(key)
         if entry is not None:
             result = entry(args)
@@ -230,12 +230,15 @@ class ConcreteFunction:
 
     def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Make what runs the graph from now on."""
-        self.runner = EXECUTORS[self.executor](self.graph)
+        self.runner = runner = EXECUTORS[self.executor](self.graph)
         if watch.concrete is not None:
             watch.concrete(self)
         if placement.logged:
             self._log_placement()
-        return self.runner(arrays)
+        results = self.runner(arrays)
+        if self.runner is runner:  # a profiler may have put another in its place
+            self.runner = shortest(runner)
+        return results
 
     def _log_placement(self) -> None:
         for operation in self.graph.get_operations():

@@ -20,6 +20,7 @@ from ..convert import convert_to_tensor
 from ..kinds import kind_of
 from ..tensor import EagerTensor
 from .signature import Identity, is_identified
+from .unrolled import MOST, entry_function, key_function
 
 if TYPE_CHECKING:
     from .concrete import ConcreteFunction
@@ -51,6 +52,25 @@ def quick_key(value: Any) -> Hashable:
     return id(value) if is_identified(kind) else object()
 
 
+class _Keys(dict[int, Callable[[Sequence[Any]], Hashable]]):
+    """By the number of arguments, what makes their key."""
+
+    def __missing__(self, count: int) -> Callable[[Sequence[Any]], Hashable]:
+        if count > MOST:
+            return _key_of_many
+        made: Callable[[Sequence[Any]], Hashable] = key_function(count)(EagerTensor, kind_of, quick_key)
+        self[count] = made
+        return made
+
+
+def _key_of_many(args: Sequence[Any]) -> Hashable:
+    return tuple(map(quick_key, args))
+
+
+KEYS = _Keys()
+"""What stands for the arguments of a call without keywords: `KEYS[len(args)](args)`."""
+
+
 def entry_for(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any]) -> Entry | None:
     """The way to call `concrete` with arguments like `values`, of which it takes the `leaves`.
 
@@ -64,8 +84,8 @@ def entry_for(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequenc
         return None
     if any(not is_identified(type(each)) for each in objects):
         return None
-    is_flat = not any(type(value) in _NESTS or isinstance(value, _ARRAYS) for value in values)
-    return (_of_flat if is_flat else _of_nests)(concrete, values, objects)
+    is_nested = any(type(value) in _NESTS or isinstance(value, _ARRAYS) for value in values)
+    return (_of_nests if is_nested or len(values) > MOST else _of_flat)(concrete, values, objects)
 
 
 def _collect(value: Any, tensors: list[Any], objects: list[Any]) -> None:
@@ -84,26 +104,11 @@ def _collect(value: Any, tensors: list[Any], objects: list[Any]) -> None:
 
 def _of_flat(concrete: ConcreteFunction, values: Sequence[Any], objects: Sequence[Any]) -> Entry:
     """For arguments each of which is a tensor, or none of the graph's matter."""
-    finish, references = concrete.finish, concrete.references
     tensors = [place for place, value in enumerate(values) if type(value) is EagerTensor]
-    places = [place for place, value in enumerate(values) if any(value is each for each in objects)]
-    others = [(place, Identity(values[place]).reference) for place in places]
-
-    def of_one(values: Sequence[Any]) -> Any:
-        return finish(concrete.runner([values[0]._array, *references]))
-
-    def of_tensors(values: Sequence[Any]) -> Any:
-        return finish(concrete.runner([*map(_array_of, values), *references]))
-
-    def of_some(values: Sequence[Any]) -> Any:
-        for place, reference in others:
-            if reference() is not values[place]:
-                return MISSED
-        return finish(concrete.runner([*[values[place]._array for place in tensors], *references]))
-
-    if len(tensors) < len(values):
-        return of_some
-    return of_one if len(values) == 1 else of_tensors
+    others = [place for place, value in enumerate(values) if any(value is each for each in objects)]
+    known = [Identity(values[place]).reference for place in others]
+    maker = entry_function(len(values), tuple(tensors), tuple(others), bool(concrete.references))
+    return maker(MISSED, concrete, concrete.finish, *known)
 
 
 def _of_nests(concrete: ConcreteFunction, values: Sequence[Any], objects: Sequence[Any]) -> Entry:

@@ -15,14 +15,14 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from agc.autograph import api, staging
 
-from .. import config
+from ..config import _state as switches
 from ..ir.builder import current, stack
 from ..kinds import kind_of
 from ..tensor import EagerTensor
 from .cache import TraceCache, is_alive
 from .concrete import ConcreteFunction
 from .creation import VariableMaker
-from .entry import MISSED, entry_for, quick_key
+from .entry import KEYS, MISSED, entry_for, quick_key
 from .explaining import Watch, explained
 from .input_signature import InputSignature
 from .options import Options
@@ -67,17 +67,20 @@ class Function(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the graph for these arguments; trace it first when there is none yet."""
-        if config._state["eager"]:
+        if switches["eager"]:
             return self.python_function(*args, **kwargs)
         try:
             if not stack.plain:
                 return self._called(args, kwargs, None, ())  # type: ignore[no-any-return]
             values: Any = args
+            key: Any
             if kwargs:
                 values = self._parameters.values(args, kwargs)
                 key = None if values is None else (_BOUND, *map(quick_key, values))
+            elif len(args) == 1 and type(args[0]) is EagerTensor:
+                key = args[0]._kind or kind_of(args[0])
             else:
-                key = tuple([a._kind or kind_of(a) if type(a) is EagerTensor else quick_key(a) for a in args])
+                key = KEYS[len(args)](args)
             entry = self._fast.get(key)
             if entry is not None:
                 result = entry(values)

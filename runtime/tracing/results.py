@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import nest
 from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..kinds import kind_for
 from ..language.tensor_list import as_python
 from ..tensor import EagerArray, EagerTensor
 from .trace import Composite, Output
@@ -21,22 +22,33 @@ from .trace import Composite, Output
 Filler = Callable[[Sequence[Any]], Any]
 
 _new_tensor = EagerTensor.__new__
+_array, _as_array = np.ndarray, np.asarray
 
 
 def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
     """From what a run of the graph gives to what its caller gets."""
     if _is_tensor(structure) and isinstance(specs[0], Spec):
-        return _only
+        return _only(specs[0])
     return lambda results: fill([eager(r, spec) for r, spec in zip(results, specs, strict=True)])
 
 
-def _only(results: Sequence[Any]) -> EagerTensor:
+def _only(spec: Spec) -> Filler:
     """The one tensor that a graph gives, its slots filled at once: that is spared the call of `__init__`."""
-    result = results[0]
-    tensor = _new_tensor(EagerTensor)
-    tensor._array = result if type(result) is np.ndarray else np.asarray(result)
-    tensor._kind = None
-    return tensor
+    scalar = spec.dtype.numpy.type
+    kind = None if spec.dtype.numpy.hasobject else kind_for(spec.dtype, ())
+
+    def tensor_of(results: Sequence[Any]) -> EagerTensor:
+        result = results[0]
+        tensor = _new_tensor(EagerTensor)
+        if type(result) is scalar:
+            tensor._array = _as_array(result)
+            tensor._kind = kind
+        else:
+            tensor._array = result if type(result) is _array else _as_array(result)
+            tensor._kind = None
+        return tensor
+
+    return tensor_of
 
 
 def eager(result: Any, spec: AnySpec) -> Any:

@@ -138,6 +138,7 @@ def test_notebooks_show_functions_and_graphs():
 def test_attributes_that_only_arrays_have_name_what_to_write(name, advice):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}': write {advice}"):
         getattr(X, name)
+    assert name not in dir(X) and not hasattr(tf.Tensor, name)
     with pytest.raises(AttributeError, match=f"has no attribute '{name}': write {advice}"):
         tf.function(lambda x: getattr(x, name), autograph=False)(X)
 

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import native
-from agc.runtime.native import engine
+from agc.runtime.native import engine, running
 
 
 def test_it_computes_the_same() -> None:
@@ -126,3 +126,36 @@ def test_what_is_no_tensor_of_numbers_is_refused_at_the_ends_of_a_graph() -> Non
     ):
         with pytest.raises(native.CompilationError, match=reason):
             tf.function(program, jit_compile=True)(tf.constant(argument))
+
+
+def test_code_without_variables_runs_without_anything_around_it() -> None:
+    double = tf.function(lambda x: x + x, jit_compile=True)
+    pairs = double.get_concrete_function(tf.constant([1, 2]))
+    assert pairs(tf.constant([1, 2])).numpy().tolist() == [2, 4]
+    assert type(pairs.runner) is type(len)
+    assert pairs.runner((np.array([1, 2], np.int32),))[0].tolist() == [
+        2,
+        4,
+    ]  # it is for lists, but takes others
+    assert pairs(np.array([1, 9, 2, 9], np.int32)[::2]).numpy().tolist() == [2, 4]
+
+
+def test_a_loop_that_ends_soon_keeps_pythons_lock_and_others_give_it_up() -> None:
+    def text(body: Any, *specs: Any) -> str:
+        return running.text(tf.function(body).get_concrete_function(*specs).graph)
+
+    def counted(n: Any) -> Any:
+        total = 0
+        while total < n:
+            total += 1
+        return total
+
+    def twice(n: Any) -> Any:
+        total = 0
+        while total < n:
+            total += counted(n)
+        return total
+
+    number = tf.TensorSpec([], tf.int32)
+    entries = [text(body, number).partition("@entry")[2] for body in (counted, twice)]
+    assert ["PyEval_SaveThread" in entry.partition("\n}")[0] for entry in entries] == [False, True]
