@@ -138,27 +138,27 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
     count = math.prod(shape[:-2])
     e.work += count * a.rows * b.columns * a.columns // 8
     if math.prod(b.batch) == 1 and not a.turned:
-        _Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
+        Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
         return result
-    one = _Product(e, a, b, dtype, a.rows)
+    one = Product(e, a, b, dtype, a.rows)
     with e.nest(list(shape[:-2]), parallel=False) as numbers:
         index = Index.of(shape[:-2], numbers)
         first, second = (
-            _moved(e, buffer, e.times(index.within(e, factor.batch).flat(e), factor.rows * factor.columns))
+            beyond(e, buffer, e.times(index.within(e, factor.batch).flat(e), factor.rows * factor.columns))
             for factor, buffer in ((a, left), (b, right))
         )
-        one.write(first, second, _moved(e, result, e.times(index.flat(e), a.rows * b.columns)))
+        one.write(first, second, beyond(e, result, e.times(index.flat(e), a.rows * b.columns)))
     return result
 
 
-def _moved(e: Emitter, buffer: Buffer, by: Register) -> Register:
+def beyond(e: Emitter, buffer: Buffer, by: Register) -> Register:
     parts = 2 if buffer.dtype.kind == "c" else 1
     return e.b.gep(
         buffer.address, [e.times(by, parts)], inbounds=True, source_etype=memory_type(buffer.dtype)
     )
 
 
-class _Product:
+class Product:
     """One product of matrices of known sizes."""
 
     def __init__(self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int) -> None:

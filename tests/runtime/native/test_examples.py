@@ -29,13 +29,15 @@ for _name in NAMES:
 
 
 def operation(call: Call, number: int) -> tuple[Operation, list[Value], list[Any]] | None:
-    """The call as an operation of a graph, and its inputs; integers behind the first operand are constants."""
+    """The call as an operation of a graph, and its inputs; shapes and integers behind the first are constants."""
     arrays = [np.asarray(array) for array in call.arrays]
     if any(array.dtype.kind not in "biufc" for array in arrays):
         return None
     operands: list[Any] = []
+    kinds = [kind for _, kind in call.op._inputs]
+    starts_with_shape = kinds[:1] == ["Ints"] and set(kinds) != {"Ints"}
     for place, array in enumerate(arrays):
-        if place and array.dtype.kind in "iu":
+        if (place or starts_with_shape) and array.dtype.kind in "iu":
             operands.append(Constant(array))
         else:
             operands.append(Value(f"x{number}_{place}", Spec(dtypes.as_dtype(array.dtype), array.shape)))
