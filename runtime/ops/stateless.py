@@ -21,7 +21,7 @@ from .static import checked_dims, dims
 
 Array = Any
 
-_SCRAMBLING = (0x3EC8F720, 0x02461E29)
+SCRAMBLING = (0x3EC8F720, 0x02461E29)
 """The key that scrambles seeds: any would do, this one gives TensorFlow's numbers."""
 
 _WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
@@ -154,7 +154,7 @@ def stream_of(seed: Array) -> Stream:
     first, second = (int(part) & (1 << 64) - 1 for part in seed)
     low = (1 << 32) - 1
     counter = (first & low, first >> 32, second & low, second >> 32)
-    k0, k1, c0, c1 = words(_SCRAMBLING, counter)
+    k0, k1, c0, c1 = words(SCRAMBLING, counter)
     return Stream(k0 | k1 << 32, c0 | c1 << 32)
 
 
