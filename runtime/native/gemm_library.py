@@ -51,7 +51,7 @@ def find(dtype: dtypes.DType) -> Gemm | None:
     letter = LETTERS.get(dtype)
     if letter is None:
         return None
-    for library, (name, bits) in itertools.product(_libraries(), _NAMES):
+    for library, (name, bits) in itertools.product(libraries(), _NAMES):
         function = getattr(library, name.format(letter), None)
         if function is not None and _multiplies(function, dtype, bits):
             address = ctypes.cast(function, ctypes.c_void_p).value
@@ -59,7 +59,7 @@ def find(dtype: dtypes.DType) -> Gemm | None:
     return None
 
 
-def _libraries() -> Iterator[Any]:
+def libraries() -> Iterator[Any]:
     """NumPy's own module, through which what it is linked with can be seen; where it cannot, the files beside it."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
