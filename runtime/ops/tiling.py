@@ -167,6 +167,8 @@ def pad(
 
     >>> pad([1, 2, 3], [[2, 0]], "REFLECT")
     <tf.Tensor: shape=(5,), dtype=int32, numpy=array([3, 2, 1, 2, 3], dtype=int32)>
+    >>> pad([True], [[1, 0]]).numpy().tolist()
+    [False, True]
     """
     kind = mode.upper()
     if kind not in _NUMPY_MODES:
@@ -175,8 +177,8 @@ def pad(
             f"Received `mode` = {kind}"
         )
     whole = convert_to_tensor(tensor)
-    if whole.dtype.kind == "S" and type(constant_values) is int:
-        constant_values = ""
+    if type(constant_values) is int and constant_values == 0 and whole.dtype.kind in "Sb":
+        constant_values = "" if whole.dtype.kind == "S" else False
     return surround(whole, paddings, constant_values, kind, name)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from agc.autograph.api import convert
 
 from .. import nest
+from ..config import functions_run_eagerly, run_functions_eagerly
 from ..convert import convert_to_tensor
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Operand, Operation, Value
@@ -52,7 +53,13 @@ def vectorized_map(
     """
     check_function(fn)
     if current() is None:
-        return function(_mapped)(convert(fn), elems, fallback_to_while_loop)
+        # Rows are mapped in graphs, also where functions run eagerly.
+        run_eagerly = functions_run_eagerly()
+        run_functions_eagerly(False)
+        try:
+            return function(_mapped)(convert(fn), elems, fallback_to_while_loop)
+        finally:
+            run_functions_eagerly(run_eagerly)
     return _Rows(fn, elems, fallback_to_while_loop).mapped()
 
 

@@ -162,3 +162,12 @@ def test_gradients():
 def test_refused(call, error, message, staged):
     with pytest.raises(error, match=message):
         (tf.function(call) if staged else call)()
+
+
+def test_rows_are_mapped_in_a_graph_also_where_functions_run_eagerly() -> None:
+    tf.config.run_functions_eagerly(True)
+    try:
+        assert tf.vectorized_map(lambda x: x * 2, tf.constant([1, 2])).numpy().tolist() == [2, 4]
+        assert tf.config.functions_run_eagerly()
+    finally:
+        tf.config.run_functions_eagerly(False)
