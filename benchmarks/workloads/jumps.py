@@ -37,20 +37,7 @@ def _jumps(n):
 
 
 def tensorflow(tf, compiled, limit_of_loop):
-    @tf.function(jit_compile=compiled)
-    def jumps(n):
-        total = 0
-        for i in tf.range(n):
-            if i % 3 == 0:
-                continue
-            if total > 1_000_000_000:
-                break
-            if i % 2 == 0:
-                total += i
-            else:
-                total += 1
-        return total
-
+    jumps = tf.function(_jumps, jit_compile=compiled)
     n = tf.constant(limit_of_loop)
     return lambda: jumps(n)
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from .. import leaves
 from ..execute import EXECUTORS, Runner
 from ..ir.builder import recorders
-from ..ir.graph import Graph, Operand, Value
+from ..ir.copying import Substitution, twin
+from ..ir.graph import Graph, Value
 from ..ir.specs import AnySpec, RefSpec
 from ..ops.state import read_variable
 from ..variable import Variable
@@ -83,12 +84,9 @@ def of_contents(graph: Graph) -> Graph | None:
     if not all(is_repeatable(operation, references) for operation in graph.operations):
         return None
     inputs = [
-        Value(
-            value.name, value.spec.content if isinstance(value.spec, RefSpec) else value.spec, value.elements
-        )
-        for value in graph.inputs
+        twin(value, value.spec.content if isinstance(value.spec, RefSpec) else None) for value in graph.inputs
     ]
-    known: dict[Value, Operand] = dict(zip(graph.inputs, inputs, strict=True))
+    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
     operations = copied(graph.operations, known)
     return Graph(graph.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in graph.outputs))
 
@@ -144,12 +142,12 @@ class _Ways:
     def slope(self) -> Differentiable:
         """The gradients as a function of the inputs and of the gradients of the results."""
         forward, backward = self.forward_graph, self.backward_graph
-        inputs = [Value(value.name, value.spec, value.elements) for value in forward.inputs]
+        inputs = list(map(twin, forward.inputs))
         count = len(backward.inputs) - len(self.saved)
         dys = [Value(value.name, value.spec) for value in backward.inputs[:count]]
-        known: dict[Value, Operand] = dict(zip(forward.inputs, inputs, strict=True))
+        known: Substitution = dict(zip(forward.inputs, inputs, strict=True))
         operations = copied(forward.operations, known)
-        inside: dict[Value, Operand] = dict(zip(backward.inputs[:count], dys, strict=True))
+        inside: Substitution = dict(zip(backward.inputs[:count], dys, strict=True))
         inside |= {
             inner: of(value, known) for inner, value in zip(backward.inputs[count:], self.saved, strict=True)
         }

@@ -23,6 +23,7 @@ from typing import Any
 
 from ..control.regions import closed
 from ..ir.builder import Builder, current
+from ..ir.copying import Substitution
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import ArraySpec
 from ..ops.arithmetic import add, floordiv, multiply, subtract
@@ -189,7 +190,7 @@ class Segment:
         saving = self.saving
         body = Builder("body", outer)
         at = body.input_tensor("round", INT)
-        known: dict[Value, Operand] = {value: body.input(value.name, value.spec) for value in self.kept}
+        known: Substitution = {value: body.input(value.name, value.spec) for value in self.kept}
         parts = [body.input(value.name, value.spec) for value in saving.last]
         parts += [body.input(value.name, ArraySpec(value.spec)) for value in saving.stacked]
         with body:
@@ -207,7 +208,7 @@ class Segment:
         passed |= dict(zip(saving.last, results, strict=False))
         return passed, results[len(saving.last) :]
 
-    def _receive_steady(self, body: Builder, known: dict[Value, Operand], round_: Any) -> None:
+    def _receive_steady(self, body: Builder, known: Substitution, round_: Any) -> None:
         """What stands for counters, for what is the same in every round, and for what is never computed again."""
         saving = self.saving
         read = {x for operation in self.operations for x in operation.inputs}

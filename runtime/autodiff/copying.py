@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.copying import Substitution, twin, with_new_results
+from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import RefSpec
 from .rounds import READ
 
 
-def copied(operations: Sequence[Operation], known: dict[Value, Operand]) -> list[Operation]:
+def copied(operations: Sequence[Operation], known: Substitution) -> list[Operation]:
     """Copies of operations, for which `known` says what stands for the values around them.
 
     It gets their results as well. Where a plain value stands for a reference, it is what the variable contains.
@@ -28,18 +29,12 @@ def copied(operations: Sequence[Operation], known: dict[Value, Operand]) -> list
             known[operation.outputs[0]] = of(operation.inputs[0], known)
             continue
         operands = tuple(of(operand, known) for operand in operation.inputs)
-        outputs = tuple(Value(value.name, value.spec, value.elements) for value in operation.outputs)
-        known.update(zip(operation.outputs, outputs, strict=True))
         regions = tuple(_region(each, operation, operands) for each in operation.regions)
-        copies.append(
-            Operation(
-                operation.op, operands, operation.attrs, outputs, regions, operation.origin, operation.device
-            )
-        )
+        copies.append(with_new_results(operation, operands, regions, known))
     return copies
 
 
-def of(operand: Operand, known: dict[Value, Operand]) -> Operand:
+def of(operand: Operand, known: Substitution) -> Operand:
     """What stands for an operand."""
     return operand if isinstance(operand, Constant) else known[operand]
 
@@ -49,7 +44,7 @@ def _region(region: Graph, operation: Operation, operands: Sequence[Operand]) ->
     inputs = []
     for value, operand in zip(region.inputs, given, strict=True):
         is_content = isinstance(value.spec, RefSpec) and not isinstance(operand.spec, RefSpec)
-        inputs.append(Value(value.name, operand.spec if is_content else value.spec, value.elements))
-    known: dict[Value, Operand] = dict(zip(region.inputs, inputs, strict=True))
+        inputs.append(twin(value, operand.spec if is_content else None))
+    known: Substitution = dict(zip(region.inputs, inputs, strict=True))
     operations = copied(region.operations, known)
     return Graph(region.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in region.outputs))

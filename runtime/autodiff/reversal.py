@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.builder import Builder
+from ..ir.copying import with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from ..ops.creation import zeros_like
@@ -55,7 +56,7 @@ class Reversal:
         self.graph = graph
         self.forward = Builder(graph.name)
         self.forward.inputs = list(graph.inputs)
-        self.originals = {_copy(operation): operation for operation in graph.operations}
+        self.originals = {with_parts(operation): operation for operation in graph.operations}
         self.forward.operations = list(self.originals)
         self.back = Builder(f"{graph.name}_gradient", self.forward, is_function=True)
         records = [GraphRecord(operation, self.forward) for operation in self.forward.operations]
@@ -163,18 +164,6 @@ def _measured(operand: Operand, originals: Mapping[Operand, Hashable]) -> Value 
     """What an input of the backward graph stands for in the forward graph."""
     found = originals.get(operand)
     return found if isinstance(found, Value) else None
-
-
-def _copy(operation: Operation) -> Operation:
-    return Operation(
-        operation.op,
-        operation.inputs,
-        operation.attrs,
-        operation.outputs,
-        operation.regions,
-        operation.origin,
-        operation.device,
-    )
 
 
 def content(spec: AnySpec) -> AnySpec:

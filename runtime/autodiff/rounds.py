@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .. import dtypes
+from ..ir.counting import steps
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 
 READ = "read_variable"
 CUSTOM = "custom_gradient"
-SUMS = frozenset({"add", "subtract"})
 CALLS = frozenset({"py_function", "numpy_function", "iterator_advance", "iterator_next"})
 """Operations that run Python: nobody knows what they assign."""
 REFUSALS = frozenset({"assert", "check_numerics", "raise"})
@@ -47,26 +47,10 @@ def steady_inputs(operation: Operation) -> dict[Value, int]:
 def counters(operation: Operation) -> dict[Value, Counter]:
     """The inputs of the body to which every round adds the same integer."""
     _, body = operation.regions
-    made = {value: each for each in body.operations for value in each.outputs}
-    found = {}
-    for place in range(len(operation.outputs)):
-        value, after = body.inputs[place], body.outputs[place]
-        step = _step(value, made.get(after)) if isinstance(after, Value) else None
-        if step is not None:
-            found[value] = Counter(place, step)
-    return found
-
-
-def _step(value: Value, sum_: Operation | None) -> int | None:
-    if sum_ is None or sum_.type not in SUMS or not _is_count(value):
-        return None
-    one, other = sum_.inputs
-    if isinstance(one, Constant) and sum_.type == "add":
-        one, other = other, one
-    if one is not value or not isinstance(other, Constant) or other.value.shape != ():
-        return None
-    step = int(other.value)
-    return step if sum_.type == "add" else -step
+    places = steps(operation).items()
+    return {
+        body.inputs[place]: Counter(place, step) for place, step in places if _is_count(body.inputs[place])
+    }
 
 
 def _is_count(value: Value) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import dtypes
 from .emitter import Emitter
-from .types import Element, Register, constant, ir, memory_type
+from .types import Element, Register, constant
 
 Shape = tuple[int, ...]
 Cuts = frozenset[int]
@@ -264,15 +264,3 @@ class Mapped(Node):
     @property
     def is_lazy(self) -> bool:
         return self.storage is None
-
-
-def array_type(node: Node) -> Any:
-    """LLVM's type of all the elements of a node."""
-    parts = 2 if node.dtype.kind == "c" else 1
-    return ir().ArrayType(memory_type(node.dtype), node.size * parts)
-
-
-def same_place(one: Node, other: Node) -> bool:
-    """Whether two nodes are the same memory."""
-    a, b = one.storage or one, other.storage or other
-    return isinstance(a, Buffer) and isinstance(b, Buffer) and a.address is b.address

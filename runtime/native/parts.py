@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..execute.plan import Plan
-from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.copying import Substitution, read_as, twin, with_parts
+from ..ir.graph import Graph, Operation, Value
 from ..ir.specs import Spec
 from ..ops.structure import StructuredOp
 from .registry import ELEMENTWISE, LOWERINGS
@@ -64,19 +65,9 @@ def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] 
 def _replaced(operation: Operation) -> Operation:
     if operation.type != "while" or not _is_plain(operation):
         return operation
-    known: dict[Operand, Operand] = {}
-    for operand in operation.inputs:
-        if not isinstance(operand, Constant):
-            known[operand] = Value(operand.name, operand.spec, operand.elements)
-    outputs = tuple(Value(value.name, value.spec) for value in operation.outputs)
-    loop = Operation(
-        operation.op,
-        tuple(known.get(operand, operand) for operand in operation.inputs),
-        operation.attrs,
-        outputs,
-        operation.regions,
-        operation.origin,
-    )
+    known: Substitution = {x: twin(x) for x in operation.inputs if isinstance(x, Value)}
+    outputs = tuple(map(twin, operation.outputs))
+    loop = with_parts(operation, read_as(operation.inputs, known), outputs=outputs)
     inputs = [value for value in known.values() if isinstance(value, Value)]
     part = Part(Graph("loop", inputs, [loop], outputs))
     return Operation(PART, tuple(known), {"part": part}, operation.outputs, (), operation.origin)

@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import dtypes
 from ..errors import OpError
+from ..ir.copying import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.refusing import OF_COMPUTING
@@ -95,15 +96,7 @@ class _Writer:
         for spec in specs:
             _demand_known(operation, spec)
         outputs = [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
-        made = Operation(
-            operation.op,
-            tuple(inputs),
-            operation.attrs,
-            tuple(outputs),
-            regions,
-            operation.origin,
-            operation.device,
-        )
+        made = with_parts(operation, inputs, regions, outputs)
         self.operations.append(made)
         self._makers.update(dict.fromkeys(outputs, made))
         return outputs

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import shapes
+from ..ir.copying import with_new_results, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops.declare import REGISTRY
@@ -79,19 +80,9 @@ class _Writer:
         regions: tuple[Graph, ...] | None = None,
         attached: Sequence[Value] = (),
     ) -> None:
-        outputs = [Value(value.name, value.spec, value.elements) for value in operation.outputs]
-        self._known.update(zip(operation.outputs, outputs, strict=True))
-        self.operations.append(
-            Operation(
-                operation.op,
-                tuple(map(self._operand, inputs)),
-                operation.attrs,
-                (*outputs, *attached),
-                operation.regions if regions is None else regions,
-                operation.origin,
-                operation.device,
-            )
-        )
+        own = operation.regions if regions is None else regions
+        made = with_new_results(operation, list(map(self._operand, inputs)), own, self._known)
+        self.operations.append(with_parts(made, outputs=(*made.outputs, *attached)))
 
     def _read(self, operation: Operation) -> None:
         (variable,) = operation.inputs

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.copying import Substitution, read_as, reading, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import keys
 from .options import Options
-from .rewrite import GIVEN, Substitution, Walk, are_same, fits, read_as, reading, with_parts
+from .rewrite import GIVEN, Walk, are_same, fits
 
 
 def run(graph: Graph, options: Options) -> Graph:

@@ -21,13 +21,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable
 
+from ..ir.copying import Substitution, read_as, reading, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from . import keys
 from .effects import ASSIGN, Changes
 from .numbering import COMMUTES, Numbering
 from .options import Options
-from .rewrite import GIVEN, Substitution, are_same, fits, read_as, reading, twin, visiting, with_parts
+from .rewrite import GIVEN, are_same, fits, visiting
 
 
 def run(graph: Graph, options: Options) -> Graph:

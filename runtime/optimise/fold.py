@@ -18,11 +18,12 @@ import numpy as np
 
 from ..execute.kernels import kernel_of
 from ..execute.results import returns_many
+from ..ir.copying import Substitution, reading, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
 from ..shapes import num_elements
 from .options import Options
-from .rewrite import GIVEN, Substitution, Walk, are_same, reading, with_parts
+from .rewrite import GIVEN, Walk, are_same
 
 MOST = 1 << 16
 """Bytes that a result may have in any case."""

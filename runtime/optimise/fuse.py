@@ -20,12 +20,13 @@ from collections.abc import Sequence
 
 from .. import shapes
 from ..config import optimizer
+from ..ir.copying import Substitution, read_as, renewed, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from ..ops.fusable import cost, reduces, works_on_elements
 from ..ops.structure import FUSED
 from .options import Options
-from .rewrite import Substitution, are_same, read_as, renewed, with_parts
+from .rewrite import are_same
 
 SMALLEST = 1 << 15
 """Tensors of fewer elements are not worth it."""

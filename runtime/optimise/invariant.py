@@ -15,10 +15,11 @@ Results that are much bigger than what they are made from are made anew in each 
 
 from __future__ import annotations
 
+from ..ir.copying import Substitution, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from .options import Options
-from .rewrite import Substitution, Walk, everywhere, twin, with_parts
+from .rewrite import Walk, everywhere
 from .totals import grows, is_total
 
 

@@ -17,11 +17,12 @@ what a branch does first, may fail before them.
 
 from __future__ import annotations
 
+from ..ir.copying import Substitution, read_as, reading, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from .numbering import Numbering
 from .options import Options
-from .rewrite import GIVEN, Substitution, Walk, everywhere, read_as, reading, twin, with_parts
+from .rewrite import GIVEN, Walk, everywhere
 from .totals import is_total
 
 

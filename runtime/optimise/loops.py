@@ -20,10 +20,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..ir.copying import Substitution, copied, read_as, reading, with_parts
+from ..ir.counting import integer, steps
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import keys
 from .options import Options
-from .rewrite import Found, Substitution, Walk, copied, everywhere, fits, read_as, reading, with_parts
+from .rewrite import Found, Walk, everywhere, fits
 
 TINY = 32
 """A loop is written out if it becomes no more operations than this."""
@@ -114,16 +116,16 @@ def _counted(operation: Operation) -> Operation:
 
 def counted_rounds(operation: Operation) -> int | None:
     """The number of rounds of a loop that counts by a constant from a constant to another."""
-    test, body = operation.regions
+    test = operation.regions[0]
     found = None if test.stateful else _comparison(test)
     if found is None:
         return None
     name, place, limit = found
-    step = _step(body, place) if place < len(operation.outputs) else None
+    change = steps(operation).get(place)
     start = operation.inputs[place]
-    if not step or type(start) is not Constant:
+    if not change or type(start) is not Constant:
         return None
-    first = int(start.value)
+    first, step = int(start.value), change
     if name in ("greater", "greater_equal"):
         name, first, step, limit = _MIRRORED[name], -first, -step, -limit
     if name == "less_equal":
@@ -132,7 +134,7 @@ def counted_rounds(operation: Operation) -> int | None:
     if rounds is None:
         return None
     limits = np.iinfo(start.value.dtype)
-    last = int(start.value) + rounds * (_step(body, place) or 0)
+    last = int(start.value) + rounds * change
     return (
         rounds if limits.min <= last <= limits.max else None
     )  # else it goes round through the smallest number
@@ -165,35 +167,14 @@ def _comparison(test: Graph) -> tuple[str, int, int] | None:
     name, (one, other) = maker.op.name, maker.inputs
     if type(one) is Constant:
         name, one, other = _MIRRORED[name], other, one
-    number = _integer(other)
+    number = integer(other)
     if number is None or not isinstance(one, Value) or one not in test.inputs:
         return None
     return name, test.inputs.index(one), number
 
 
-def _step(body: Graph, place: int) -> int | None:
-    """What a round adds to the state at this place, if that is a known integer."""
-    maker = _maker(body, body.outputs[place])
-    if maker is None or maker.op.name not in ("add", "subtract"):
-        return None
-    one, other = maker.inputs
-    if type(one) is Constant and maker.op.name == "add":
-        one, other = other, one
-    size = _integer(other)
-    if one is not body.inputs[place] or size is None:
-        return None
-    return size if maker.op.name == "add" else -size
-
-
 def _maker(graph: Graph, operand: Operand) -> Operation | None:
     return next((each for each in graph.operations if operand in each.outputs), None)
-
-
-def _integer(operand: Operand) -> int | None:
-    """The integer that an operand is, if it is a known one."""
-    if isinstance(operand, Constant) and operand.value.dtype.kind in "iu" and operand.shape == ():
-        return int(operand.value)
-    return None
 
 
 def _is_worth_it(body: Graph, rounds: int, unroll: int) -> bool:

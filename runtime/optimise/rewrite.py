@@ -9,76 +9,19 @@ What an operation is replaced by keeps its origin, so a failure still names the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
+from ..ir.copying import Substitution, read_as, reading, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
-from ..ir.specs import AnySpec, Spec
+from ..ir.specs import Spec
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
 
-Substitution = dict[Operand, Operand]
-"""What stands for values of a graph from now on."""
-
-
 GIVEN = {"cond": 1, "switch": 1, "while": 0}
 """Where the operands begin that the regions of these operations are given, one to one."""
-
-
-def with_parts(
-    operation: Operation,
-    inputs: Sequence[Operand] | None = None,
-    regions: Sequence[Graph] | None = None,
-    outputs: Sequence[Value] | None = None,
-    attrs: Mapping[str, Any] | None = None,
-) -> Operation:
-    """The same operation with other parts."""
-    return Operation(
-        operation.op,
-        operation.inputs if inputs is None else tuple(inputs),
-        operation.attrs if attrs is None else attrs,
-        operation.outputs if outputs is None else tuple(outputs),
-        operation.regions if regions is None else tuple(regions),
-        operation.origin,
-        operation.device,
-    )
-
-
-def reading(operation: Operation, known: Substitution) -> Operation:
-    """The operation, reading what stands for its operands."""
-    if known.keys().isdisjoint(operation.inputs):
-        return operation
-    return with_parts(operation, [known.get(operand, operand) for operand in operation.inputs])
-
-
-def twin(value: Value, spec: AnySpec | None = None) -> Value:
-    """A new value of the same name."""
-    return Value(value.name, value.spec if spec is None else spec, value.elements)
-
-
-def renewed(operation: Operation, known: Substitution) -> Operation:
-    """A copy with new values, which `known` learns."""
-    outputs = tuple(map(twin, operation.outputs))
-    shares = not operation.regions or operation.op.name == "call"
-    regions = operation.regions if shares else tuple(map(copied, operation.regions))
-    made = with_parts(operation, [known.get(x, x) for x in operation.inputs], regions, outputs)
-    known.update(zip(operation.outputs, outputs, strict=True))
-    return made
-
-
-def copied(graph: Graph) -> Graph:
-    """The same graph with values of its own, in its regions too; callees are shared."""
-    inputs = tuple(map(twin, graph.inputs))
-    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
-    operations = [renewed(operation, known) for operation in graph.operations]
-    return Graph(graph.name, inputs, tuple(operations), read_as(graph.outputs, known))
-
-
-def read_as(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:
-    """What stands for the operands."""
-    return tuple([known.get(operand, operand) for operand in operands])
 
 
 def are_same(some: Sequence[object], others: Sequence[object]) -> bool:

@@ -6,8 +6,9 @@ passes keep what they know of values in tables, for all regions at once.
 
 from __future__ import annotations
 
+from ..ir.copying import copied, with_parts
 from ..ir.graph import Graph, Operand
-from .rewrite import GIVEN, copied, with_parts
+from .rewrite import GIVEN
 
 
 def separated(graph: Graph) -> Graph:

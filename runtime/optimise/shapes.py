@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from .. import errors
+from ..ir.copying import Substitution, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from ..ops.refusing import OF_COMPUTING
 from ..shapes import is_static, num_elements
 from .options import Options
-from .rewrite import GIVEN, Found, Rule, Substitution, Walk, are_same, twin, with_parts
+from .rewrite import GIVEN, Found, Rule, Walk, are_same
 
 _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 """Operations that only pick elements of their first operand, which may be a shape."""

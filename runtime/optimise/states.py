@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from ..ir.copying import Substitution, read_as, reading, with_parts
 from ..ir.graph import Constant, Graph, Operation
 from ..ir.specs import Spec
 from . import keys
 from .numbering import Numbering
 from .options import Options
-from .rewrite import Substitution, Walk, everywhere, read_as, reading, with_parts
+from .rewrite import Walk, everywhere
 
 PATIENCE = 8
 """How often state is told apart before nothing is taken to be equal."""

@@ -12,11 +12,12 @@ nor is a `tensordot` whose result would be turned.
 
 from __future__ import annotations
 
+from ..ir.copying import with_parts
 from ..ir.graph import Graph, Operand, Operation
 from ..shapes import normal_axis
 from .moves import axes
 from .options import Options
-from .rewrite import Found, Walk, everywhere, with_parts
+from .rewrite import Found, Walk, everywhere
 
 
 def run(graph: Graph, options: Options) -> Graph:

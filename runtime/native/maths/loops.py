@@ -60,12 +60,6 @@ def optimised(module: ir.Module) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
     return parsed, machine
 
 
-def assembly(name: str, dtype: str) -> str:
-    """The instructions of the loop."""
-    parsed, machine = optimised(loop(name, dtype))
-    return str(machine.emit_assembly(parsed))
-
-
 @functools.cache
 def as_ufunc(name: str, dtype: str) -> Callable[..., np.ndarray[Any, Any]]:
     """The function on arrays of one shape.

@@ -61,7 +61,6 @@ def pow(x: Number, y: Number) -> Number:
     even = y.code.call("floor", halved).equals(halved)
     result = magnitude_of_pow(x, y)
     negative = x.code.real(1.0).with_sign_of(x) < 0.0
-    result = (negative & integer & (even ^ True)).where(-result, result) if False else result
     odd = integer & even.compared("==", False)
     result = (negative & odd).where(-result, result)
     strange = (x < 0.0) & (x > -infinity) & integer.compared("==", False)

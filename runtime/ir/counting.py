@@ -1,0 +1,46 @@
+"""Which state of a loop counts: that to which every round adds the same integer.
+
+i, k = while 0, n                               {0: 1, 1: -2}
+  body i, k
+    i.1 = add i, 1                      ==>
+    k.1 = subtract k, 2
+    yield i.1, k.1
+"""
+
+from __future__ import annotations
+
+from .graph import Constant, Operand, Operation
+
+
+def steps(loop: Operation) -> dict[int, int]:
+    """What a round adds, by the place in the state."""
+    _, body = loop.regions
+    made: dict[Operand, Operation] = {}
+    for operation in body.operations:
+        if operation.op.name in ("add", "subtract"):
+            made[operation.outputs[0]] = operation
+    found = {}
+    for place in range(len(loop.outputs)):
+        sum_ = made.get(body.outputs[place])
+        if sum_ is not None:
+            step = _step(body.inputs[place], sum_)
+            if step is not None:
+                found[place] = step
+    return found
+
+
+def _step(before: Operand, sum_: Operation) -> int | None:
+    one, other = sum_.inputs
+    if type(one) is Constant and sum_.op.name == "add":
+        one, other = other, one
+    step = integer(other)
+    if one is not before or step is None:
+        return None
+    return step if sum_.op.name == "add" else -step
+
+
+def integer(operand: Operand) -> int | None:
+    """The integer that an operand is, if it is a known one."""
+    if isinstance(operand, Constant) and operand.value.dtype.kind in "iu" and operand.shape == ():
+        return int(operand.value)
+    return None
