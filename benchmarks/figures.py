@@ -2,6 +2,7 @@
 
 figures.calls["power"]["agc plan"]      microseconds of later calls, one for each round
 figures.firsts["power"]["agc plan"]     milliseconds of the call that traces and compiles
+figures.overheads["power"]["agc plan"]  … of it, what a later call does not take
 figures.memory["chain"]["agc plan"]     megabytes that two runs add to the most that the process took
 figures.imports["agc"]                  milliseconds
 figures.missing["power"]["numba"]       why there is no figure
@@ -26,6 +27,7 @@ class Figures:
     titles: dict[str, str] = dataclasses.field(default_factory=dict)
     calls: Table = dataclasses.field(default_factory=dict)
     firsts: Table = dataclasses.field(default_factory=dict)
+    overheads: Table = dataclasses.field(default_factory=dict)
     memory: Table = dataclasses.field(default_factory=dict)
     imports: dict[str, list[float]] = dataclasses.field(default_factory=dict)
     missing: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)

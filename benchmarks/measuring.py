@@ -72,7 +72,7 @@ class Measurement:
             if (text := _difference(name, module, reference["result"], answer["result"])) is not None:
                 self._figures.unequal.setdefault(workload, {})[name] = text
             else:
-                _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
+                self._note_first(workload, name, answer)
 
     def _takers(self, workload: str, module: Any) -> list[str]:
         peers = not (workload in LOOPS or workload in GROWTH)
@@ -101,7 +101,11 @@ class Measurement:
             if self._figures.firsts[workload][name][0] < PATIENCE * 1e3:
                 answer = self._asked("first", workload, name)
                 if answer is not None:
-                    _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
+                    self._note_first(workload, name, answer)
+
+    def _note_first(self, workload: str, name: str, answer: dict[str, Any]) -> None:
+        _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
+        _noted(self._figures.overheads, workload, name, (answer["seconds"] - answer["again"]) * 1e3)
 
     def _asked(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
         answer = _answer(self._processes[name], question, workload, self._size)

@@ -18,6 +18,7 @@ def text(figures: Figures) -> str:
     parts = [
         ("later calls, µs (median ±half the interquartile range)", _rows(figures, figures.calls, names)),
         ("first calls: conversion, tracing, compilation, one run, ms", _rows(figures, figures.firsts, names)),
+        ("first calls over later ones, ms", _rows(figures, figures.overheads, names)),
         ("memory that two runs add to the process, MB", _rows(figures, figures.memory, names)),
     ]
     shown = [f"{title}\n{aligned([['', *names], *rows])}" for title, rows in parts if rows]
