@@ -9,6 +9,7 @@ comprehensions inside is part of the code."""
 
 from __future__ import annotations
 
+import opcode
 from collections.abc import Iterator
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,6 +38,7 @@ REFLECTION = frozenset(
 # Methods that put something into a container and tell nothing about it.
 APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
 
+_SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _READS = frozenset({"variable", "fast", "attribute"})
 _NOISE = frozenset(
     {
@@ -104,9 +106,10 @@ def facts(code: CodeType) -> Facts:
             names.update(inner.co_names)
             # Attributes are also named by texts: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
             names.update(text for text in inner.co_consts if isinstance(text, str) and text.isidentifier())
-            for instruction in _instructions(inner):
-                if instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
-                    globals_set.add(instruction.argval)
+            if not _SET_GLOBALS.isdisjoint(inner.co_code[::2]):  # hardly any code does
+                for instruction in _instructions(inner):
+                    if instruction.opcode in _SET_GLOBALS:
+                        globals_set.add(instruction.argval)
         reflects = not REFLECTION.isdisjoint(names)
         known = Facts(frozenset(names), frozenset(code.co_freevars), frozenset(globals_set), reflects)
         _facts[code] = known

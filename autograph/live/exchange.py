@@ -8,6 +8,7 @@ Only tracing does this. In plain Python the converted code does what the origina
 
 from __future__ import annotations
 
+import opcode
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -110,7 +111,8 @@ def has_work(code: CodeType) -> bool:
     return source.has_control_flow(code) or _calls(code)
 
 
-def _calls(code: CodeType) -> bool:
-    import dis
+_CALLS = frozenset(number for name, number in opcode.opmap.items() if name.startswith("CALL"))
 
-    return any(instruction.opname.startswith("CALL") for instruction in dis.get_instructions(code))
+
+def _calls(code: CodeType) -> bool:
+    return not _CALLS.isdisjoint(code.co_code[::2])

@@ -2,10 +2,10 @@
 
     f   ==>   the file of f.__code__   ==>   the definitions that start on its line   ==>   the one that became f
 
-The whole file is parsed, once, and the function is looked up in the tree. So lines and columns are those of
-the file, whatever strings, comments and continuations do to the indentation, and it is known which class a
-method belongs to. Functions typed at a prompt, in a notebook cell or in a doctest are found if `linecache`
-has their text.
+The function's own lines are parsed if they can be told (see `pieces.py`); otherwise the whole file is, once, and the
+function is looked up in the tree. So lines and columns are those of the file, whatever strings, comments and
+continuations do to the indentation, and it is known which class a method belongs to. Functions typed at a prompt, in
+a notebook cell or in a doctest are found if `linecache` has their text.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import ast
 import bisect
 import itertools
 import linecache
+import opcode
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,10 +22,11 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from agc.autograph.errors import ConversionError, Diagnostic, Where
-from agc.autograph.stack.codes import nested
+from agc.autograph.stack.codes import CodeMap, nested
 
 from . import unfiled
 from .origin import first_line, lines_of, name_of, places_of, start_of
+from .pieces import owner_of, piece_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -126,10 +128,23 @@ def _not_python(error: SyntaxError, text: str, filename: str) -> Diagnostic:
     return Diagnostic("AGC106", f"not Python: {error.msg}", Where(filename, line, column, end, source=source))
 
 
-def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File | None:
-    """The file as it is now, or None when there is none or when it does not parse."""
+_texts: dict[str, str] = {}
+
+
+def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
+    """The text of a file as it is now; the same object, as long as it is the same text."""
     linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, module_globals))
+    if _texts.get(filename) != text:
+        if len(_texts) >= _KEPT_FILES:
+            _texts.clear()
+        _texts[filename] = text
+    return _texts[filename]
+
+
+def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File | None:
+    """The file as it is now, or None when there is none or when it does not parse."""
+    text = _text_of(filename, module_globals)
     if not text:
         return None
     known = _files.get(filename)
@@ -174,7 +189,46 @@ def missing(f: FunctionType) -> ConversionError:
     return ConversionError(found)
 
 
+_found: CodeMap[Definition] = CodeMap()
+
+
 def _search(f: FunctionType) -> Definition | Diagnostic:
+    code = f.__code__
+    text = _text_of(code.co_filename, f.__globals__)
+    known = _found.get(code)
+    if known is not None and known.text is text:
+        return known
+    found = (_piece(code, text) if text else None) or _looked_up(f)
+    if isinstance(found, Definition) and found.text is text:
+        if len(_found) >= _KEPT_FILES:
+            _found.clear()
+        _found[code] = found
+    return found
+
+
+def _piece(code: CodeType, text: str) -> Definition | None:
+    """The definition by the function's own lines, if it is one that fits the code."""
+    known = _files.get(code.co_filename)
+    if known is not None and known.text is text:
+        return None  # the file is parsed already
+    with unwarned():
+        node = piece_of(code, lines_of(text))
+    if (
+        not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        or first_line(node) != code.co_firstlineno
+    ):
+        return None
+    qualname = code.co_qualname.replace("<locals>.", "")
+    definition = Definition(node, qualname, owner_of(code), code.co_filename, text)
+    return definition if _has_shape(definition, code) and _covers(definition, code) else None
+
+
+def _has_shape(definition: Definition, code: CodeType) -> bool:
+    return definition.name == code.co_name and _parameters(definition) == _parameters_of(code)
+
+
+def _looked_up(f: FunctionType) -> Definition | Diagnostic:
+    """The definition among all those of the file."""
     code = f.__code__
     file = file_of(code.co_filename, f.__globals__) or unfiled_source(code)
     if file is None:
@@ -182,9 +236,7 @@ def _search(f: FunctionType) -> Definition | Diagnostic:
     same_shape = [
         definition
         for definition in file.definitions(code.co_firstlineno)
-        if not isinstance(definition.node, ast.ClassDef)
-        and definition.name == code.co_name
-        and _parameters(definition) == _parameters_of(code)
+        if not isinstance(definition.node, ast.ClassDef) and _has_shape(definition, code)
     ]
     around = [definition for definition in same_shape if _covers(definition, code)]
     if not around:
@@ -274,13 +326,14 @@ def find_class(cls: type) -> Definition:
 
 def has_control_flow(code: CodeType) -> bool:
     """Whether a function holds anything that a tensor could decide: a branch, a loop, a `not`."""
-    import dis
+    return any(not _BRANCHING.isdisjoint(inner.co_code[::2]) for inner in nested(code))
 
-    return any(
-        ("JUMP" in name and "_IF_" in name) or name in ("FOR_ITER", "UNARY_NOT")
-        for inner in nested(code)
-        for name in (instruction.opname for instruction in dis.get_instructions(inner))
-    )
+
+_BRANCHING = frozenset(
+    number
+    for name, number in opcode.opmap.items()
+    if ("JUMP" in name and "_IF_" in name) or name in ("FOR_ITER", "UNARY_NOT")
+)
 
 
 def _without_source(code: CodeType) -> Diagnostic:

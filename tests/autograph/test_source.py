@@ -13,8 +13,10 @@ import zipfile
 
 import pytest
 from agc.autograph.errors import ConversionError
+from agc.autograph.stack.codes import nested
 from agc.autograph.syntax import source
-from agc.autograph.syntax.origin import where_of
+from agc.autograph.syntax.origin import lines_of, where_of
+from agc.autograph.syntax.pieces import owner_of, piece_of
 
 
 # fmt: off
@@ -237,3 +239,46 @@ def test_a_form_feed_ends_no_line(tmp_path):
     definition = source.find(namespace["f"])
     assert definition.segment().startswith("def f(y):")
     assert where_of(definition.node.body[1], path, definition.text).source == "    return undefined"
+
+
+PIECES = '''\
+import functools
+
+def plain(x):
+    return x
+plain.rate = 1
+
+class Model:
+    @functools.lru_cache(
+        maxsize=None
+    )
+    async def fit(self, __x):
+        def deep(): return [
+1]
+# at column 0
+        return deep
+
+    def loss(self):
+        return 1
+        """
+never run, at column 0
+"""
+
+    def later(self):
+        pass
+'''
+
+
+def test_a_function_s_own_lines_have_the_tree_that_the_file_has():
+    """Nothing else of the file is parsed, and what a method's class is shows in the name of its code."""
+    file = source.File("pieces.py", PIECES, ast.parse(PIECES))
+    code = {inner.co_name: inner for inner in nested(compile(PIECES, "pieces.py", "exec"))}
+    found = {name: piece_of(code[name], lines_of(PIECES)) for name in ("plain", "fit", "deep", "later")}
+    for definition in file.definitions():
+        if definition.name in found:
+            piece = found[definition.name]
+            assert ast.dump(piece, include_attributes=True) == ast.dump(
+                definition.node, include_attributes=True
+            )
+            assert owner_of(code[definition.name]) == definition.owner
+    assert piece_of(code["loss"], lines_of(PIECES)) is None  # the line at column 0 is the inside of a text
