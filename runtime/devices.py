@@ -43,11 +43,14 @@ class DeviceName(NamedTuple):
         return text
 
 
+_ANYWHERE = DeviceName()
+
+
 class _Placement(threading.local):
     """Where operations of this thread are to be placed."""
 
     def __init__(self) -> None:
-        self.names: list[DeviceName] = [DeviceName()]
+        self.names: list[DeviceName] = [_ANYWHERE]
 
 
 class _Setting:
@@ -57,9 +60,6 @@ class _Setting:
 
 placement = _Setting()
 _blocks = _Placement()
-
-
-_ANYWHERE = DeviceName()
 
 
 def parsed(name: str) -> DeviceName:
@@ -104,7 +104,7 @@ def _number(words: list[str], name: str) -> int | None:
 def wanted() -> str:
     """The device that the blocks around ask for; "" when there are none."""
     name = _blocks.names[-1]
-    return "" if name == _ANYWHERE else str(name)
+    return "" if name is _ANYWHERE or name == _ANYWHERE else str(name)
 
 
 @contextlib.contextmanager

@@ -24,13 +24,12 @@ class DType:
     Attributes: `name` ("float32"), `as_numpy_dtype` (the NumPy scalar type), `size` (bytes an element).
     """
 
-    __slots__ = ("_hash", "kind", "name", "numpy")
+    __slots__ = ("kind", "name", "numpy")
 
     def __init__(self, name: str, numpy: Any) -> None:
         self.name = name
         self.numpy = np.dtype(numpy)
         self.kind = "S" if self.numpy.kind == "O" else self.numpy.kind
-        self._hash = hash(("DType", name))
 
     @property
     def as_numpy_dtype(self) -> Any:
@@ -121,8 +120,7 @@ class DType:
         except TypeError:
             return False
 
-    def __hash__(self) -> int:
-        return self._hash
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
@@ -146,7 +144,6 @@ class NarrowFloat(DType):
         self.name = name
         self.kind = "f"
         self._numpy: Any = None
-        self._hash = hash(("DType", name))
 
     @property
     def numpy(self) -> Any:
@@ -182,7 +179,6 @@ class Foreign(DType):
     def __init__(self, name: str) -> None:
         self.name = name
         self.kind = "q" if "q" in name else "V"
-        self._hash = hash(("DType", name))
 
     @property
     def is_quantized(self) -> bool:

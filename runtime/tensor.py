@@ -349,7 +349,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def dtype(self) -> dtypes.DType:
-        return self._value.dtype
+        return self._value.spec.dtype  # type: ignore[union-attr]
 
     @property
     def shape(self) -> TensorShape:

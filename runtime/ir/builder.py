@@ -228,6 +228,8 @@ class Builder:
 
         That is its own value, a captured one, or a constant.
         """
+        if type(argument) is SymbolicTensor and argument._builder is self:  # as most are
+            return argument._value
         if isinstance(argument, (SymbolicTensor, SymbolicArray)):
             if type(argument) is KnownTensor:
                 return Constant(argument._array)

@@ -34,6 +34,8 @@ class Call(NamedTuple):
     is_direct: bool  # the user called the operation itself, not a function made of several
 
 
+_call = functools.partial(tuple.__new__, Call)  # each operation of a graph needs one
+
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 _PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
 _DIRECT = tuple(
@@ -94,8 +96,11 @@ def user_call() -> Call | None:
         kind = _kind_of_file(code.co_filename)
         if kind == "user":
             at, sites = frame.f_lasti, _sites_of(code)
-            origin = Origin(code.co_filename, sites.lines[at // 2] or frame.f_lineno, code.co_name)
-            return Call(origin, (id(frame), at), sites.assigned.get(at), is_direct)
+            origin = sites.origins.get(at)
+            if origin is None:
+                line = sites.lines[at // 2] or frame.f_lineno
+                origin = sites.origins[at] = Origin(code.co_filename, line, code.co_name)
+            return _call((origin, (id(frame), at), sites.assigned.get(at), is_direct))
         is_direct = is_direct and (kind == "operation" or code.co_filename == __file__)
         frame = frame.f_back
     return None
@@ -107,6 +112,7 @@ class _Sites(NamedTuple):
     code: CodeType
     lines: list[int | None]  # a frame asked for its line counts from the first line of the code, each time
     assigned: dict[int, str]
+    origins: dict[int, Origin]  # of the instructions that have been asked for
 
 
 _sites: dict[int, _Sites] = {}  # by number: to hash code takes as long as the code is
@@ -119,7 +125,7 @@ def _sites_of(code: CodeType) -> _Sites:
         if len(_sites) >= _KEPT:
             _sites.clear()
         lines = [line for line, *_ in code.co_positions()]
-        known = _sites[id(code)] = _Sites(code, lines, _assigned(code))
+        known = _sites[id(code)] = _Sites(code, lines, _assigned(code), {})
     return known
 
 

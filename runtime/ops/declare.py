@@ -264,10 +264,15 @@ class Op:
 
     def _are_ready(self, inputs: Sequence[Any]) -> bool:
         """Whether the inputs are tensors already, of dtypes that may stand beside each other."""
+        dtype = None
         for value in inputs:
             if not isinstance(value, Tensor):
                 return False
-        return len(self._same) < 2 or len({value.dtype for value in inputs}) == 1
+            if len(self._same) > 1:
+                dtype = dtype or value.dtype
+                if value.dtype is not dtype:
+                    return False
+        return True
 
     def _tensors(self, values: list[Any]) -> list[Any]:
         hint = _common_dtype([values[i] for i in self._same]) if len(self._same) > 1 else None

@@ -19,11 +19,13 @@ import numpy as np
 from .. import dtypes, errors, shapes
 from ..convert import rounded
 from ..devices import placement
-from ..ir.builder import current, stack
+from ..ir.builder import Builder, current, stack
+from ..ir.graph import Constant, Operand
 from ..ir.specs import Spec
 from ..quiet import SILENCE, begin, end
-from ..tensor import EagerTensor
+from ..tensor import EagerTensor, SymbolicTensor
 from .declare import Input, Name, Op, Same
+from .refusing import OF_COMPUTING
 
 Array = Any
 """What kernels take and return: a NumPy array, or a NumPy scalar where the rank is 0."""
@@ -83,8 +85,9 @@ def real_part(dtype: dtypes.DType) -> dtypes.DType:
 class Elementwise(Op):
     """An operation on each element alone: its rule looks at dtypes, and broadcasts.
 
-    So a call with known values goes straight to the kernel once the rule has taken their dtype. Whatever is
-    unusual about a call (keywords, conversions, refusals) takes the long way of `Op`.
+    So a call with known values goes straight to the kernel once the rule has taken their dtype, and one with tensors
+    of the graph that is being built straight into that graph. Whatever is unusual about a call (keywords,
+    conversions, refusals) takes the long way of `Op`.
     """
 
     def __init__(self, rule: Callable[..., Any], expression: str | None = None) -> None:
@@ -105,6 +108,15 @@ class Elementwise(Op):
                 finally:
                     end(before)
                 return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
+        elif not kwargs and len(args) == self._bare and (builder := stack.builders[-1]) is not None:
+            operands = _operands(args, builder)
+            if operands is not None:
+                try:
+                    spec = self.rule(*operands)
+                except (errors.OpError, *OF_COMPUTING):
+                    return super().__call__(*args)  # which says what is wrong
+                (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
+                return SymbolicTensor(value, builder)
         return super().__call__(*args, **kwargs)
 
     @functools.cached_property
@@ -118,6 +130,31 @@ class Elementwise(Op):
         if not attrs and plain:
             self._taken.add(tensors[0]._array.dtype)
         return result
+
+
+def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
+    """Tensors of one graph and one dtype, and perhaps a plain number that fits it, as its operands."""
+    dtype = None
+    for x in args:
+        if type(x) is SymbolicTensor:
+            if x._builder is not builder or x._weak_from is not None:
+                return None
+            if dtype is None:
+                dtype = x.dtype
+            elif x.dtype is not dtype:
+                return None
+    if dtype is None:
+        return None
+    operands: list[Operand] = []
+    for x in args:
+        if type(x) is SymbolicTensor:
+            operands.append(x._value)
+            continue
+        array = _beside(dtype.numpy, x)
+        if array is None:
+            return None
+        operands.append(Constant(array))
+    return operands
 
 
 def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -196,8 +233,10 @@ def binary(
     """An operation on pairs of elements of two tensors of one dtype, with broadcasting."""
 
     def rule(x: Same, y: Same, name: Name = None) -> Spec:
-        demand(x, allowed, operation.name)
-        return Spec(result(x.dtype), shapes.broadcast(x.shape, y.shape))
+        dtype = x.dtype
+        if dtype not in allowed:
+            demand(x, allowed, operation.name)
+        return Spec(result(dtype), shapes.broadcast(x.shape, y.shape))
 
     _name(rule, *parameters)
     operation = _declared(rule, name, manual, example, gives, expression)
