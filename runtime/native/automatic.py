@@ -25,7 +25,7 @@ from ..config import optimizer
 from ..ir.graph import Graph
 from . import engine
 from .running import Native
-from .support import CannotCompileError
+from .support import CannotCompileError, CompilerFaultError, tell
 
 HOT = 0.05
 """Seconds that a graph must have run for before it is compiled."""
@@ -164,20 +164,23 @@ compiler = Compiler()
 
 
 def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
-    from .parts import with_native_parts
-
     if sum(1 for _ in graph.walk()) > _LARGEST:
         trial.give_up()
         return
     try:
-        native = Native(graph)
-        native.compiled(native.arrays(arguments))
-        trial.native = native.shortest or native.run
-    except CannotCompileError:
-        partly = with_native_parts(graph)
-        if partly is None:
-            trial.give_up()
-        else:
-            trial.native = partly
-    except Exception:  # a fault of the compiler's must not reach a program that did not ask for it
+        trial.native = _compiled(graph, arguments)
+    except Exception as fault:  # it must not stop a program that did not ask for it
+        tell(fault if isinstance(fault, CompilerFaultError) else CompilerFaultError(graph.name, fault))
+    if trial.native is None:
         trial.give_up()
+
+
+def _compiled(graph: Graph, arguments: list[Any]) -> Runner | None:
+    from .parts import with_native_parts
+
+    native = Native(graph)
+    try:
+        native.compiled(native.arrays(arguments))
+    except CannotCompileError:
+        return with_native_parts(graph)
+    return native.shortest or native.run

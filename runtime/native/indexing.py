@@ -13,10 +13,11 @@ from typing import Any
 from .. import dtypes
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ops.indexing import _matched
+from .arithmetic import is_known
 from .casts import converted
 from .creating import shape_of
 from .cutting import surrounded
-from .emitter import Emitter, is_known
+from .emitter import Emitter
 from .linear import index_of, is_moving, selected_sizes
 from .nodes import Index, Mapped, Node, Shape
 from .regions import Region

@@ -22,7 +22,7 @@ from ..ir.specs import Spec
 from ..ops.structure import StructuredOp
 from .registry import ELEMENTWISE, LOWERINGS
 from .running import Native
-from .support import CompilationError
+from .support import CompilationError, CompilerFaultError, tell
 
 PART = StructuredOp("native_part", "Run a part of the graph as native code.")
 
@@ -45,7 +45,9 @@ class Part:
             try:
                 found = self._native.run([np.asarray(x) for x in inputs])
                 return [x if x.shape else x[()] for x in map(np.asarray, found)]
-            except CompilationError:
+            except (CompilationError, CompilerFaultError) as error:
+                if isinstance(error, CompilerFaultError):
+                    tell(error)
                 self._plan = Plan(self._native.graph)
         return self._plan.run(inputs)
 

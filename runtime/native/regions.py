@@ -16,7 +16,7 @@ from ..ir.specs import Spec
 from .emitter import Emitter
 from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar
 from .registry import ELEMENTWISE, LOWERINGS, RefusedError, Site
-from .support import CannotCompileError, Reason
+from .support import BrokenRuleError, CannotCompileError, Reason
 from .types import COMPILED, constant
 from .values import DEEPEST, Values
 
@@ -43,6 +43,10 @@ class Region(Values):
             except RefusedError as refusal:
                 self.e.reasons.append(Reason(operation, str(refusal)))
                 results = [_nothing(operation, value) for value in operation.outputs]
+            except (CannotCompileError, BrokenRuleError):
+                raise
+            except Exception as fault:
+                raise BrokenRuleError(operation) from fault
             for value, node in zip(operation.outputs, results, strict=True):
                 self._bind(value, node)
             lazy = [node for node in results if node.is_lazy]

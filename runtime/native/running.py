@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ..execute.plan import Plan
 from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import engine
-from .support import CannotCompileError, CompilationError, NeverRunsError, Reason
+from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError, Reason
 from .types import COMPILED
 
 _MOST_SHAPES = 64
@@ -92,15 +93,16 @@ class Native:
         return arrays
 
     def compiled(self, arrays: Sequence[Any]) -> Compiled:
-        """The code for inputs like these."""
+        """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
         shapes = _shapes(arrays)
-        graph, self._assigned = prepared(self.graph)
-        specs = [
-            Spec(value.dtype, shape) if isinstance(value.spec, Spec) else value.spec
-            for value, shape in zip(graph.inputs, shapes, strict=True)
-        ]
-        failed = _failed if self._variables else self.fail
-        code = compile(graph, specs, functools.partial(self._mismatched, shapes), failed, self._assigned)
+        with Fence(self.graph):
+            graph, self._assigned = prepared(self.graph)
+            specs = [
+                Spec(value.dtype, shape) if isinstance(value.spec, Spec) else value.spec
+                for value, shape in zip(graph.inputs, shapes, strict=True)
+            ]
+            failed = _failed if self._variables else self.fail
+            code = compile(graph, specs, functools.partial(self._mismatched, shapes), failed, self._assigned)
         if len(self._code) >= _MOST_SHAPES:
             self._code.pop(next(iter(self._code)))
         self._code[shapes] = code
@@ -177,6 +179,22 @@ def _of_results(graph: Graph) -> list[Reason | str]:
     return reasons
 
 
+class Fence:
+    """A block in which errors that the compiler should not raise become those of agc."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (CannotCompileError, CompilationError)):
+            raise CompilerFaultError(self._graph.name, error) from getattr(error, "__cause__", None) or error
+
+
 def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
     """The error for a graph that was to be compiled by all means."""
     fix = "leave these operations out of the function, or take jit_compile=None, which compiles where it can"
@@ -227,8 +245,9 @@ def text(graph: Graph) -> str:
     if why is not None:
         raise ValueError(f"there is no native code: {why}")
     try:
-        plain, _ = prepared(graph)
-        unit = lowered(plain, [value.spec for value in plain.inputs])
+        with Fence(graph):
+            plain, _ = prepared(graph)
+            unit = lowered(plain, [value.spec for value in plain.inputs])
+            return str(engine.optimised(unit.text()))
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None
-    return str(engine.optimised(unit.text()))
