@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import linecache
 import os
-import unicodedata
 from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple, TypeVar
@@ -196,6 +195,8 @@ def _width(text: str) -> int:
     """
     if text.isascii():
         return len(text)
+    import unicodedata  # few texts need it
+
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     return len(text) + wide - sum(unicodedata.combining(c) != 0 for c in text)
 

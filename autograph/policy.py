@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, overload
@@ -107,6 +106,8 @@ def _is_installed(filename: str) -> bool:
 
 @functools.cache
 def _standard_library() -> tuple[str, ...]:
+    import sysconfig  # when something is converted
+
     folders = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__)}
     folders |= {os.path.realpath(folder) for folder in folders}
     zipped = f"python{sys.version_info.major}{sys.version_info.minor}.zip"

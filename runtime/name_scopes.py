@@ -16,8 +16,8 @@ from types import TracebackType
 
 from .ir.builder import current
 
-_ROOT = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
-_INNER = re.compile(r"[A-Za-z0-9_.\\/>-]*")
+_ROOT = r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*"
+_INNER = r"[A-Za-z0-9_.\\/>-]*"
 
 
 class _Eager(threading.local):
@@ -94,10 +94,10 @@ def _put(owner: object, scope: str) -> None:
 
 def _check(name: str, around: str) -> None:
     pattern = _INNER if around else _ROOT
-    if pattern.fullmatch(name) is None:
+    if re.fullmatch(pattern, name) is None:
         kind = "scope name" if around else "root scope name"
         raise ValueError(
-            f"{name!r} is not a valid {kind}. A {kind} has to match the following pattern: ^{pattern.pattern}$"
+            f"{name!r} is not a valid {kind}. A {kind} has to match the following pattern: ^{pattern}$"
         )
 
 

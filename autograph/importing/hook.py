@@ -9,7 +9,6 @@ So submodules that are imported later, relative imports, namespace packages and 
 
 from __future__ import annotations
 
-import copy
 import os
 import sys
 import threading
@@ -123,6 +122,8 @@ def converting(loader: Any) -> Any:
         if text is None:
             return plain(name)
         return imported_code(text, loader.get_filename(name), lambda: plain(name))
+
+    import copy  # when a module is converted
 
     new = copy.copy(loader)
     new.get_code = get_code

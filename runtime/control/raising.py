@@ -11,7 +11,6 @@ region of an operation gives any, the region around it ends as well.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -54,9 +53,12 @@ def end(error: BaseException) -> None:
 
 def _explain(error: BaseException) -> None:
     """Say why a block ran that the program might never come to, when Python itself refused something in it."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
     origin = raised_at(error)
-    is_pythons = origin is not None and frames[-1].f_code.co_filename == origin.filename
+    file = None if innermost is None else innermost.tb_frame.f_code.co_filename
+    is_pythons = origin is not None and file == origin.filename
     if is_pythons and isinstance(error, Exception) and not getattr(error, "__notes__", None):
         error.add_note(
             "(raised while a graph was made: every branch of an `if` on tensors runs then, and the body of a loop, "

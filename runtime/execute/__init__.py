@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..ir.graph import Graph
 from .interpret import interpret
-from .plan import Plan
+
+if TYPE_CHECKING:
+    from .plan import Plan
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
@@ -23,7 +25,8 @@ def _interpreted(graph: Graph) -> Runner:
 
 
 def _planned(graph: Graph) -> Runner:
-    from ..optimise import fuse, optimise  # when first used: importing the runtime needs no optimiser
+    from ..optimise import fuse, optimise  # when first used: importing the runtime needs no optimiser …
+    from .plan import Plan  # … and nothing that writes plans
 
     return Plan(fuse.run(optimise(graph))).run
 
@@ -61,3 +64,11 @@ COMPLETE = ("automatic", "interpret", "plan")
 """Those that run every graph."""
 
 __all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "shortest"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Plan":
+        from .plan import Plan
+
+        return Plan
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

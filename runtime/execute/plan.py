@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -31,23 +30,11 @@ from .blas import wants_one_thread, with_one_thread
 from .failures import located
 from .kernels import kernel_of
 from .module import Module, Place
+from .onlookers import plans, watch
 from .source import compiled
 
 Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Place]]
 """A function, its globals, and the operations on its lines."""
-
-
-class Watch:
-    """Who looks on while graphs run: told of new plans, and of functions that run for the first time. None: nobody."""
-
-    plan: Callable[[Plan], None] | None = None
-    concrete: Callable[[Any], None] | None = None
-
-
-watch = Watch()
-
-plans: weakref.WeakSet[Plan] = weakref.WeakSet()
-"""All that there are."""
 
 
 class Plan:

@@ -9,7 +9,6 @@ import dis
 import functools
 import os
 import sys
-import traceback
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -79,11 +78,12 @@ def origin_at(site: Site) -> Origin:
 
 def raised_at(error: BaseException) -> Origin | None:
     """The innermost line of the user's program that `error` came through."""
-    found = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        code = frame.f_code
+    found, entry = None, error.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
         if _kind_of_file(code.co_filename) == "user":
-            found = Origin(code.co_filename, line, code.co_name)
+            found = Origin(code.co_filename, entry.tb_lineno, code.co_name)
+        entry = entry.tb_next
     return found
 
 

@@ -10,7 +10,8 @@ LLVM knows it, too, but loses it where the integer counts a loop's rounds.
 
 from __future__ import annotations
 
-from .emitter import Emitter, is_known
+from .arithmetic import is_known
+from .emitter import Emitter
 from .types import Register, ir
 
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import functools
-import string
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,8 @@ from .extents import shape as shape_of
 from .families import NUMERIC, Array, demand
 from .shaping import expand_dims, fitted
 from .static import dims
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _turned(shape: shapes.Dims, turn: bool) -> shapes.Dims:
@@ -328,7 +329,7 @@ def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], plac
     factors = [dy, *(conj(other) for i, other in enumerate(inputs) if i != place)]
     given = [output, *(other for i, other in enumerate(terms) if i != place)]
     known = set("".join(given)) - {"."}
-    wanted, spare = "", iter(label for label in string.ascii_letters if label not in "".join(terms) + output)
+    wanted, spare = "", iter(label for label in _LETTERS if label not in "".join(terms) + output)
     for axis, label in _labels(term):
         if label == "...":
             wanted += label

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..execute.module import Module
-from ..execute.plan import Plan, Program, plans, watch
+from ..execute.onlookers import plans, watch
+from ..execute.plan import Plan, Program
 from ..execute.source import Scope, Writer, compiled
 from ..ir.graph import Graph, Operation, Value
 from ..tracing.concrete import ConcreteFunction, concretes

@@ -12,7 +12,7 @@ from ..control.raising import Ended
 from ..convert import convert_to_tensor
 from ..devices import log_placement, placement
 from ..execute import EXECUTORS, Runner, shortest
-from ..execute.plan import watch
+from ..execute.onlookers import watch
 from ..ir.builder import Builder, current, recorders, stack
 from ..ir.graph import Constant, Graph, Operand
 from ..ir.specs import AnySpec, Spec
