@@ -65,15 +65,30 @@ def wanting(arguments: Sequence[Any]) -> list[Any]:
 
 
 def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
-    # What the way there saves for the way back may be lists, which native code keeps to itself: those two are
-    # compiled where they can be, and where it pays.
-    plan = EXECUTORS["automatic" if concrete.executor == "native" else concrete.executor]
+    plan = _native_where_possible if concrete.executor == "native" else EXECUTORS[concrete.executor]
     graph = concrete.graph
     pure = of_contents(graph)
     return {
         "as it is": Differentiable(graph, plan, is_repeatable=pure is not None),
         "of contents": None if pure is None else Differentiable(pure, plan, is_pure=True),
     }
+
+
+def _native_where_possible(graph: Graph) -> Runner:
+    """Native code for a way there or back; the plan where operations of gradients cannot be compiled."""
+    from ..native import CompilationError, Native
+
+    native, plans = Native(graph), list[Runner]()
+
+    def run(arguments: Sequence[Any]) -> Sequence[Any]:
+        if not plans:
+            try:
+                return native.run(arguments)
+            except CompilationError:
+                plans.append(EXECUTORS["automatic"](graph))
+        return plans[0](arguments)
+
+    return run
 
 
 def of_contents(graph: Graph) -> Graph | None:

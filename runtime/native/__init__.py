@@ -21,7 +21,7 @@ True
 from __future__ import annotations
 
 from .engine import INSTALL, missing
-from .running import Native, compile, text
+from .running import Native, text
 from .support import CannotCompileError, CompilationError
 
 
@@ -36,7 +36,6 @@ __all__ = [
     "CompilationError",
     "Native",
     "available",
-    "compile",
     "missing",
     "text",
 ]

@@ -10,10 +10,12 @@ its place; else it gets a copy. `lengths.py` has seen to it that readers come fi
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import dtypes
 from ..ir.graph import Operation, Value
 from ..ir.specs import ArraySpec
-from .cells import Cells, List, Unmade, copied, made
+from .cells import Cells, List, Lists, Unmade, View, copied, made
 from .creating import shape_of, uniform
 from .lengths import MAKING, SizedSpec
 from .nodes import Buffer, Index, Node, Scalar
@@ -24,13 +26,27 @@ from .types import Register, integer
 _SAME_MEMORY = frozenset({"reshape", "expand_dims", "squeeze", "ensure_shape"})
 
 
+def changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Any:
+    """The list that becomes the next version of an operation's first operand: the same, or a copy."""
+    e = region.e
+    found = made(e, node, operation.outputs[0].spec.element)  # type: ignore[union-attr]
+    size, is_shared = None if grows else found.cells.size, found.is_shared
+    is_free = found is not node or (not is_shared and region.is_last_read(operation, node))
+    if is_free and size == found.cells.size:
+        return found
+    return found.of([copied(e, cells, size) for cells in found.parts])
+
+
 def _changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Cells:
-    """The cells that hold the next version of an operation's first operand: the same, or a copy."""
-    spec = operation.outputs[0].spec
-    found = made(region.e, node, spec.element)  # type: ignore[union-attr]
-    size = None if grows else found.cells.size
-    is_free = found is not node or (not found.is_shared and region.is_last_read(operation, node))
-    return found.cells if is_free and size == found.cells.size else copied(region.e, found.cells, size)
+    cells: Cells = changed(region, operation, node, grows).cells
+    return cells
+
+
+def shortened(region: Region, operation: Operation, node: Node) -> Any:
+    """As `changed`, for a version that only has fewer elements: those of others may stay where they are."""
+    if isinstance(node, (List, Lists)) and isinstance(node.cells, View):
+        return node.of([cells.again(region.e) for cells in node.parts])  # type: ignore[attr-defined]
+    return changed(region, operation, node, grows=True)
 
 
 def _put(region: Region, operation: Operation, cells: Cells, index: Register, value: Node) -> None:
@@ -40,7 +56,7 @@ def _put(region: Region, operation: Operation, cells: Cells, index: Register, va
         number = region.scalar(value)
         e.store(cells.dtype, cells.at(e, index), e.word(0), number.value)
         return
-    region.stored(_own(region, operation, value), Buffer(cells.dtype, cells.shape, cells.at(e, index)))
+    region.stored(own_value(region, operation, value), Buffer(cells.dtype, cells.shape, cells.at(e, index)))
 
 
 def _get(region: Region, operation: Operation, cells: Cells, index: Register, number: int = 0) -> Node:
@@ -65,7 +81,7 @@ def _changes_later(region: Region, operation: Operation) -> bool:
     assert isinstance(kind, ArraySpec)
     return any(
         other.type in MAKING
-        and other.type != "list_pop"
+        and other.type not in ("list_pop", "list_take")
         and any(
             isinstance(operand.spec, ArraySpec) and operand.spec.element == kind.element
             for operand in other.inputs
@@ -81,7 +97,7 @@ def _escapes(region: Region, value: Value) -> bool:
     )
 
 
-def _place(region: Region, cells: Cells, node: Node, counts_back: bool = False) -> Register:
+def place_in(region: Region, cells: Cells, node: Node, counts_back: bool = False) -> Register:
     """An index within a list, or the run fails."""
     e = region.e
     index, length = region.integer(node), cells.length(e)
@@ -91,7 +107,7 @@ def _place(region: Region, cells: Cells, node: Node, counts_back: bool = False) 
     return index
 
 
-def _cells(region: Region, operation: Operation, node: Node) -> Cells:
+def cells_of(node: Node) -> Cells:
     if isinstance(node, List):
         return node.cells
     raise RefusedError("a TensorArray is read of which nothing was written")
@@ -109,8 +125,6 @@ def _(region: Region, operation: Operation, size: Node) -> Node:
 @lowers("list_new")
 def _(region: Region, operation: Operation) -> Node:
     element = operation.outputs[0].spec.element  # type: ignore[union-attr]
-    if isinstance(element, ArraySpec):
-        raise RefusedError("lists of lists are not compiled")
     return Unmade(element.dtype, region.e.word(0), None, False)
 
 
@@ -123,26 +137,29 @@ def _(region: Region, operation: Operation, array: Node, index: Node, value: Nod
         e.demand(e.b.icmp_signed(">=", place, e.word(0)))
         cells.extend_to(e, e.plus(place, e.word(1)))
     else:
-        place = _place(region, cells, index)
+        place = place_in(region, cells, index)
     _put(region, operation, cells, place, value)
     return List(cells)
 
 
 @lowers("array_read", "list_get")
 def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
-    cells = _cells(region, operation, array)
-    return _get(region, operation, cells, _place(region, cells, index, operation.type == "list_get"))
+    cells = cells_of(array)
+    return _get(region, operation, cells, place_in(region, cells, index, operation.type == "list_get"))
 
 
 @lowers("array_size", "list_size")
 def _(region: Region, operation: Operation, array: Node) -> Node:
-    length = array.length if isinstance(array, Unmade) else _cells(region, operation, array).length(region.e)
+    if isinstance(array, Unmade):
+        length = array.length
+    else:
+        length = (array.counts if isinstance(array, Lists) else cells_of(array)).length(region.e)
     return Scalar(dtypes.int32, region.e.b.trunc(length, integer(32)))
 
 
 @lowers("array_stack")
 def _(region: Region, operation: Operation, array: Node) -> Node:
-    cells = _cells(region, operation, array)
+    cells = cells_of(array)
     shape = shape_of(operation)
     where = Buffer(cells.dtype, shape, cells.address(region.e))
     if _changes_later(region, operation) or _escapes(region, operation.outputs[0]):
@@ -159,11 +176,11 @@ def _of_rows(region: Region, operation: Operation, rows: Node, size: int) -> Lis
     e = region.e
     spec = operation.outputs[0].spec
     cells = Cells(e, spec.element, size, False)  # type: ignore[union-attr]
-    region.stored(_own(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
+    region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
     return List(cells)
 
 
-def _own(region: Region, operation: Operation, value: Node) -> Node:
+def own_value(region: Region, operation: Operation, value: Node) -> Node:
     """A value that is put into a list: computed elsewhere if others read it, who must not see how the list changes."""
     if value.is_lazy and not region.is_last_read(operation, value):
         region.stored(value)
@@ -172,10 +189,17 @@ def _own(region: Region, operation: Operation, value: Node) -> Node:
 
 @lowers("array_item")
 def _(region: Region, operation: Operation, array: Node, index: Node, shape: Node) -> Node:
+    """A gradient that is missing counts as zero."""
     e = region.e
-    cells = _cells(region, operation, array)
+    if isinstance(array, Unmade):
+        return uniform(array.dtype, shape_of(operation), 0)
+    cells = cells_of(array)
     place = region.integer(index)
-    e.demand(e.b.icmp_unsigned("<", place, cells.length(e)))
+    if cells.size is None and not isinstance(cells, View):
+        e.demand(e.b.icmp_signed(">=", place, e.word(0)))
+        cells.extend_to(e, e.plus(place, e.word(1)))
+    else:
+        e.demand(e.b.icmp_unsigned("<", place, cells.length(e)))
     return _get(region, operation, cells, place)
 
 
@@ -206,18 +230,18 @@ def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
 @lowers("list_set")
 def _(region: Region, operation: Operation, array: Node, index: Node, value: Node) -> Node:
     cells = _changed(region, operation, array)
-    _put(region, operation, cells, _place(region, cells, index, counts_back=True), value)
+    _put(region, operation, cells, place_in(region, cells, index, counts_back=True), value)
     return List(cells)
 
 
 @lowers("list_pop")
 def _(region: Region, operation: Operation, array: Node, index: Node) -> list[Node]:
     e = region.e
-    cells = _changed(region, operation, array, grows=True)
+    cells = shortened(region, operation, array).cells
     length = cells.length(e)
     e.demand(e.b.icmp_signed(">", length, e.word(0)))
     last = e.minus(length, e.word(1))
-    place = _place(region, cells, index, counts_back=True)
+    place = place_in(region, cells, index, counts_back=True)
     e.demand(e.b.icmp_signed("==", place, last))
     element = _get(region, operation, cells, last, 1)
     cells.resize(e, last)
@@ -238,7 +262,7 @@ def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
         cells.extend_to(e, e.word(count))
     elif count > cells.size:
         raise RefusedError(f"{count} rows are unstacked into {cells.size} elements")
-    region.stored(_own(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
+    region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
     return List(cells)
 
 
@@ -248,41 +272,9 @@ def _(region: Region, operation: Operation, array: Node, shape: Node) -> Node:
     wanted = shape_of(operation)
     if isinstance(array, Unmade):
         return uniform(operation.outputs[0].dtype, wanted, 0)
-    cells = _cells(region, operation, array)
+    cells = cells_of(array)
     length, size = cells.length(e), e.word(wanted[0])
     result = region.stored(uniform(cells.dtype, wanted, 0), Buffer.new(e, cells.dtype, wanted))
     count = e.choose(e.b.icmp_signed("<", length, size), length, size)
     e.copy_some(result.address, cells.address(e), e.b.mul(count, e.word(cells.bytes)))
     return result
-
-
-class One(Node):
-    """A gradient of which only one element is there."""
-
-    def __init__(self, index: Register, value: Node) -> None:
-        super().__init__(value.dtype, ())
-        self.index = index
-        self.value = value
-
-
-@lowers("array_one")
-def _(region: Region, operation: Operation, index: Node, value: Node) -> Node:
-    place = region.integer(index)
-    region.e.demand(region.e.b.icmp_signed(">=", place, region.e.word(0)))
-    return One(place, region.scalar(value) if not value.shape else region.stored(value))
-
-
-@lowers("array_sum")
-def _(region: Region, operation: Operation, one: Node, other: Node) -> Node:
-    if isinstance(one, One):
-        one, other = other, one
-    if isinstance(one, One) or not isinstance(other, One):
-        raise RefusedError("sums of whole lists are not compiled")
-    e = region.e
-    cells = _changed(region, operation, one, grows=True)
-    cells.extend_to(e, e.plus(other.index, e.word(1)))
-    place = cells.at(e, other.index)
-    with region.loops(cells.shape, []) as index:
-        total = e.b.fadd(e.load(cells.dtype, place, index.flat(e)), other.value.at(e, index))
-        e.store(cells.dtype, place, index.flat(e), total)
-    return List(cells)

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..config import optimizer
 from ..ir.graph import Graph
+from ..ops.elements import Elements
 from . import engine
 from .running import Native
 from .support import CannotCompileError, CompilerFaultError, tell
@@ -35,6 +36,9 @@ FEWEST = 3
 
 TRIALS = 5
 """Calls of either kind that are measured before one is chosen."""
+
+MOST_VALUES = 16
+"""Combinations of shapes and values of a graph whose shapes depend on values; the plan runs all others."""
 
 _MOST_SHAPES = 64
 _LARGEST = 4000
@@ -56,6 +60,7 @@ class Automatic:
         self._trials: dict[Any, Trial] = {}
         self._has_one_shape = all(_is_fixed(value.spec) for value in graph.inputs)
         self._only: Trial | None = None
+        self._by_value: tuple[int, ...] = ()  # the inputs whose values native code is compiled for
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs for the values of the inputs."""
@@ -65,15 +70,34 @@ class Automatic:
         return trial.run(arguments)
 
     def _trial(self, arguments: Sequence[Any]) -> Trial:
-        key = () if self._has_one_shape else tuple([np.shape(getattr(x, "_array", x)) for x in arguments])
+        key = self._key(arguments)
         trial = self._trials.get(key)
         if trial is None:
-            if len(self._trials) >= _MOST_SHAPES:
+            if len(self._trials) >= (MOST_VALUES if self._by_value else _MOST_SHAPES):
+                if self._by_value:
+                    return Trial(self, self._graph, self._plan, is_decided=True)
                 self._trials.pop(next(iter(self._trials)))
-            trial = self._trials[key] = Trial(self._graph, self._plan)
+            trial = self._trials[key] = Trial(self, self._graph, self._plan)
         if self._has_one_shape:
             self._only = trial
         return trial
+
+    def _key(self, arguments: Sequence[Any]) -> Any:
+        if self._has_one_shape:
+            return ()
+        shapes = [np.shape(getattr(x, "_array", x)) for x in arguments]
+        return (*shapes, *[_value(arguments[i]) for i in self._by_value])
+
+    def depends_on(self, by_value: tuple[int, ...], trial: Trial, arguments: Sequence[Any]) -> None:
+        """From now on this trial is for the values of these inputs in these arguments, too; others begin anew."""
+        if by_value != self._by_value:
+            self._by_value, self._has_one_shape, self._only = by_value, False, None
+            self._trials = {self._key(arguments): trial}
+
+
+def _value(argument: Any) -> Any:
+    """What native code knows of an input whose value it is for; of a list that is its length."""
+    return len(argument.items()) if isinstance(argument, Elements) else np.asarray(argument).tobytes()
 
 
 def _is_fixed(spec: Any) -> bool:
@@ -88,8 +112,9 @@ class Trial:
     `chosen` is what runs it from now on, once that is decided.
     """
 
-    def __init__(self, graph: Graph, plan: Runner) -> None:
-        self.chosen: Runner | None = None
+    def __init__(self, owner: Automatic, graph: Graph, plan: Runner, is_decided: bool = False) -> None:
+        self.owner = owner
+        self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
         self._graph = graph
         self._plan = plan
@@ -168,19 +193,20 @@ def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
         trial.give_up()
         return
     try:
-        trial.native = _compiled(graph, arguments)
+        trial.native = _compiled(trial, graph, arguments)
     except Exception as fault:  # it must not stop a program that did not ask for it
         tell(fault if isinstance(fault, CompilerFaultError) else CompilerFaultError(graph.name, fault))
     if trial.native is None:
         trial.give_up()
 
 
-def _compiled(graph: Graph, arguments: list[Any]) -> Runner | None:
+def _compiled(trial: Trial, graph: Graph, arguments: list[Any]) -> Runner | None:
     from .parts import with_native_parts
 
     native = Native(graph)
     try:
-        native.compiled(native.arrays(arguments))
+        native.compiled(arguments)
     except CannotCompileError:
         return with_native_parts(graph)
+    trial.owner.depends_on(native.by_value, trial, arguments)
     return native.shortest or native.run

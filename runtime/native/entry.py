@@ -50,7 +50,8 @@ class _Method(ctypes.Structure):
 
 _OF_PYTHON = (
     "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_CallOneArg", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef", "PyMem_RawCalloc", "PyMem_RawRealloc", "PyMem_RawFree",
+    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef", "PyMem_RawCalloc", "PyMem_RawFree", "PyMem_RawMalloc",
+    "PyMem_RawRealloc",
 )  # fmt: skip
 
 

@@ -31,15 +31,19 @@ Part = tuple[int, Any]
 
 
 def key_parts(
-    region: Region, operation: Operation, shape: Shape, holes: Sequence[Node], sizes: Sequence[int]
+    region: Region,
+    operation: Operation,
+    shape: Shape,
+    operands: Sequence[Operand],
+    holes: Sequence[Node],
+    sizes: Sequence[int],
 ) -> list[Part | None]:
     """What a key selects, in this shape: one entry for each of its items; None makes an axis."""
     e = region.e
-    operands = list(operation.inputs[len(operation.inputs) - len(holes) :])
     nodes = dict(zip(operands, holes, strict=True))
     rest = iter(sizes)
     parts: list[Part | None] = []
-    for item, axis in _matched(index_of(operation.attrs["key"], operands), len(shape)):
+    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
         size = shape[axis] if axis < len(shape) else 1
         if item is None:
             next(rest)
@@ -93,7 +97,7 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
 
 @lowers("getitem")
 def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
-    parts = key_parts(region, operation, node.shape, holes, shape_of(operation))
+    parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape_of(operation))
     return moved(node, shape_of(operation), lambda e, places: selected(e, parts, places))
 
 
@@ -101,7 +105,7 @@ def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
 def _(region: Region, operation: Operation, node: Node, value: Node, *holes: Node) -> Node:
     e = region.e
     sizes = _selected_shape(region, operation, node.shape)
-    parts = key_parts(region, operation, node.shape, holes, sizes)
+    parts = key_parts(region, operation, node.shape, operation.inputs[2:], holes, sizes)
     source = region.settled(value)
     where = region.own(operation, node)
     if 0 not in sizes:
@@ -126,7 +130,7 @@ def _selected_shape(region: Region, operation: Operation, shape: Shape) -> Shape
 def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: Node) -> Node:
     e = region.e
     whole = shape_of(operation)
-    parts = key_parts(region, operation, whole, holes, value.shape)
+    parts = key_parts(region, operation, whole, operation.inputs[2:], holes, value.shape)
     source = region.readable(value)
     where = region.zeros(value.dtype, whole)
     if source.size:

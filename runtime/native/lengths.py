@@ -38,6 +38,12 @@ class SizedSpec(ArraySpec):
         return f"array of {self.size} {self.element}"
 
 
+class GrowingSpec(ArraySpec):
+    """A TensorArray that comes into a graph, and may be written past its end."""
+
+    __slots__ = ()
+
+
 KEEPING = frozenset({"array_write", "array_without", "array_unstack"})
 """Operations whose result has as many elements as their first operand, unless that may grow."""
 
@@ -54,6 +60,14 @@ def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySp
             return [SizedSpec(first.element, int(size.value))]
     if operation.type in KEEPING and isinstance(given, SizedSpec) and isinstance(first, ArraySpec):
         return [SizedSpec(first.element, given.size)]
+    if operation.type == "array_split" and isinstance(first, ArraySpec) and isinstance(inputs[2], Constant):
+        sizes, whole = inputs[2].value.tolist(), inputs[1].spec
+        if isinstance(whole, Spec) and whole.shape and len(set(sizes)) == 1:
+            return [SizedSpec(Spec(whole.dtype, (int(sizes[0]), *whole.shape[1:])), len(sizes))]
+    if operation.type == "array_concat" and isinstance(given, SizedSpec) and isinstance(first, Spec):
+        shape = given.element.shape
+        if shape and shape[0] is not None:
+            return [Spec(first.dtype, (given.size * shape[0], *shape[1:]))]
     if operation.type == "array_stack" and isinstance(given, SizedSpec) and isinstance(first, Spec):
         shape = first.shape
         return [first if shape is None else Spec(first.dtype, (given.size, *shape[1:])), *rest]
@@ -68,8 +82,8 @@ def of_both(element: Spec, one: ArraySpec, other: ArraySpec) -> ArraySpec:
 
 
 MAKING = frozenset({
-    "array_write", "array_without", "array_unstack", "array_sum", "list_append", "list_pop", "list_set",
-    "while", "cond", "switch",
+    "array_write", "array_without", "array_unstack", "array_sum", "array_add", "list_append", "list_pop", "list_set",
+    "list_keep", "list_take", "list_extend", "list_extend_rows", "while", "cond", "switch",
 })  # fmt: skip
 """Operations that make new versions of the lists that they take."""
 

@@ -92,10 +92,10 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
         return blocks.run_in_blocks(region, operation, shape, nodes[:count], around)
     replaced = _replaced(body, count)
     state = [
-        list_states.entered(region, operation, node, value.spec)
+        list_states.entered(region, operation, node, number)
         if isinstance(value.spec, ArraySpec)
         else _entered(region, operation, node, bool(node.shape) and stays)
-        for node, stays, value in zip(nodes, replaced, operation.outputs, strict=False)
+        for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
     ]
     invariants = [list_states.shared(region.readable(node)) for node in nodes[count:]]
     region.leave(operation, nodes)

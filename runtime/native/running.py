@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -18,8 +17,9 @@ import numpy as np
 from ..execute.plan import Plan
 from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
-from . import engine
-from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError, Reason
+from . import by_values, crossing, engine
+from .crossing import described, received
+from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
 from .types import COMPILED
 
 _MOST_SHAPES = 64
@@ -32,20 +32,32 @@ _FAILED = object()
 class Native:
     """A graph, compiled for each combination of shapes that it is run with.
 
-    Where that is not possible, `run` raises CompilationError with the reasons.
+    Where that is not possible, `run` raises CompilationError with the reasons. `by_value` are the inputs, integers,
+    whose values shapes depend on: the graph is compiled for each of these, too.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.by_value: tuple[int, ...] = ()
         self._plan: Plan | None = None
         self._code: dict[Any, Compiled] = {}
         self._assigned: list[int] = []
         self._variables = [i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)]
+        self._lists = {
+            i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ArraySpec)
+        }
+        self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ArraySpec)]
+        self._specs: dict[Any, dict[int, Any]] = {}  # of the lists that come out, by the key of the code
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the code is given what `run` is, and gives what that gives."""
+        return not (self._variables or self._lists or self._made or self.by_value)
 
     @property
     def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
-        """The code itself, where it does all that `run` does: without variables, and for the only shapes there are."""
-        if self._variables or not all(_is_fixed(value.spec) for value in self.graph.inputs):
+        """The code itself, where it does all that `run` does: with tensors alone, and for the only shapes there are."""
+        if not self._is_plain or not all(_is_fixed(value.spec) for value in self.graph.inputs):
             return None
         return next(iter(self._code.values()), None)
 
@@ -62,63 +74,99 @@ class Native:
     def demand(self, arguments: Sequence[Any]) -> None:
         """Compile for inputs like these; raises what `run` would where that cannot be."""
         try:
-            self.compiled(self.arrays(arguments))
+            self.compiled(arguments)
         except NeverRunsError:
             return
         except CannotCompileError as refusal:
             raise refused(self.graph, refusal) from None
 
     def _run(self, arguments: Sequence[Any]) -> Any:
-        arrays = self.arrays(arguments)
         if len(self._variables) > 1 and len({id(arguments[i]) for i in self._variables}) < len(
             self._variables
         ):
             return _FAILED  # one variable under two names: the plan knows in which order they change
-        code = self._code.get(_shapes(arrays))
+        key, arrays, needed = self._given(arguments)
+        code = self._code.get(key)
         if code is None:
-            code = self.compiled(arrays)
+            code = self.compiled(arguments)
+            key, arrays, needed = self._given(arguments)
         results = code(arrays)
-        if not self._assigned or results is _FAILED:
+        del needed
+        if results is _FAILED or not (self._assigned or self._made):
             return results
+        return self._finished(arguments, results, self._specs[key])
+
+    def _finished(
+        self, arguments: Sequence[Any], results: Sequence[Any], lists: dict[int, Any]
+    ) -> Sequence[Any]:
+        """The results as users of the graph get them; variables are assigned."""
         count = len(self.graph.outputs)
         for i, array in zip(self._assigned, results[count:], strict=True):
             arguments[i]._array = array
-        return results[:count]
+        found = results[:count]
+        if not lists:
+            return found
+        return [received(x, lists[i]) if i in lists else x for i, x in enumerate(found)]
 
-    def arrays(self, arguments: Sequence[Any]) -> list[Any]:
-        """The inputs, with what variables hold in their places."""
+    def _given(self, arguments: Sequence[Any]) -> tuple[Any, list[Any], Any]:
+        """The key of the code for such inputs, what it is given, and what must stay alive meanwhile."""
         arrays = list(arguments)
         for i in self._variables:
             arrays[i] = arguments[i]._array
-        return arrays
+        if not (self._lists or self.by_value):
+            return _shapes(arrays), arrays, None
+        needed: list[Any] = []
+        key: list[Any] = list(_shapes(arrays))
+        for i, spec in self._lists.items():
+            arrays[i], found, own = described(arrays[i], spec, i in self.by_value)
+            key[i] = found, type(found)
+            needed += own
+        values = [i for i in self.by_value if i not in self._lists]
+        for i in values:
+            array = np.asarray(arrays[i])
+            key[i] = array.shape, array.tobytes()
+        return tuple(key), [x for i, x in enumerate(arrays) if i not in values], needed
 
-    def compiled(self, arrays: Sequence[Any]) -> Compiled:
+    def compiled(self, arguments: Sequence[Any]) -> Compiled:
         """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
-        shapes = _shapes(arrays)
         with Fence(self.graph):
             graph, self._assigned = prepared(self.graph)
-            specs = [
-                Spec(value.dtype, shape) if isinstance(value.spec, Spec) else value.spec
-                for value, shape in zip(graph.inputs, shapes, strict=True)
-            ]
-            failed = _failed if self._variables else self.fail
-            code = compile(graph, specs, functools.partial(self._mismatched, shapes), failed, self._assigned)
+            unit, by_value = by_values.lowered_for(graph, arguments, self._assigned, self.by_value)
+            if by_value != self.by_value:
+                self.by_value = by_value
+                self._code.clear()
+            key = self._given(arguments)[0]
+            code = self._code_of(unit, key)
         if len(self._code) >= _MOST_SHAPES:
             self._code.pop(next(iter(self._code)))
-        self._code[shapes] = code
+        self._code[key] = code
+        self._specs[key] = dict(zip(self._made, unit.lists, strict=True))
         return code
 
-    def _mismatched(self, shapes: Any, arrays: Sequence[Any]) -> Any:
-        """Run what the code for some shapes cannot read: other shapes, or arrays such as views of others."""
-        if _shapes(arrays) != shapes:
-            return self._run(arrays)
-        plain = [
-            np.require(np.asarray(array), _dtype(value), ["C", "A"]).view(np.ndarray)
-            for array, value in zip(arrays, self.graph.inputs, strict=True)
-        ]
-        if type(arrays) is list and all(given is array for given, array in zip(arrays, plain, strict=True)):
-            return _FAILED if self._variables else self.fail(arrays)
-        return self._code[shapes](plain)
+    def _code_of(self, unit: Any, key: Any) -> Compiled:
+        """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
+        from .entry import declare_symbols, entry
+        from .unit import content
+
+        declare_symbols()
+        is_plain = self._is_plain
+        failed = self.fail if is_plain else _failed
+
+        def mismatched(arrays: Sequence[Any]) -> Any:
+            if is_plain and _shapes(arrays) != key:
+                return self._run(arrays)
+            plain = [
+                np.require(np.asarray(array), content(value.spec).dtype.numpy, ["C", "A"]).view(np.ndarray)
+                for array, value in zip(arrays, unit.graph.inputs, strict=True)
+            ]
+            if type(arrays) is list and all(
+                given is array for given, array in zip(arrays, plain, strict=True)
+            ):
+                return failed(arrays)
+            return code(plain)
+
+        code = entry(unit, engine.Code(engine.assembled(unit.text())), mismatched, failed)
+        return code
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run the plan, which raises the error that the native code has met."""
@@ -139,11 +187,6 @@ def _is_fixed(spec: Any) -> bool:
     return isinstance(spec, Spec) and spec.shape is not None and None not in spec.shape
 
 
-def _dtype(value: Any) -> Any:
-    spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
-    return spec.dtype.numpy
-
-
 def prepared(graph: Graph) -> tuple[Graph, list[int]]:
     """The graph as it is compiled, and the numbers of the inputs whose last values follow its outputs."""
     from .variables import without_variables
@@ -160,22 +203,21 @@ def _of_inputs(graph: Graph) -> list[str]:
     for value in graph.inputs:
         spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
         if isinstance(spec, ArraySpec):
-            reasons.append(f"`{value.name}` is a TensorArray, or a list")
+            crossing.demand_compiled(spec)
         elif spec.dtype not in COMPILED and not any(value in each.inputs for each in graph.operations):
             reasons.append(f"`{value.name}` is {spec}, which is not compiled")
     return reasons
 
 
-def _of_results(graph: Graph) -> list[Reason | str]:
+def _of_results(graph: Graph) -> list[str]:
     """Why the results cannot come from native code; those of an operation with such a dtype, it says itself."""
-    makers = {value: operation for operation in graph.operations for value in operation.outputs}
-    reasons: list[Reason | str] = []
+    reasons = []
     for output in graph.outputs:
         if isinstance(output, Constant):
             if output.dtype not in COMPILED:
                 reasons.append(f"a result is a constant of {output.dtype.name}, which is not compiled")
         elif isinstance(output.spec, ArraySpec):
-            reasons.append(Reason(makers[output], "its result, a TensorArray or a list, leaves the function"))
+            crossing.demand_compiled(output.spec)
     return reasons
 
 
@@ -201,38 +243,23 @@ def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
     return CompilationError(graph.name, refusal.reasons, fix)
 
 
-def compile(
-    graph: Graph,
-    specs: Sequence[Any],
-    mismatch: Callable[[list[Any]], Any],
-    failed: Callable[[list[Any]], Any],
-    assigned: Sequence[int] = (),
-) -> Compiled:
-    """The native code of a graph for inputs of these specs, as a function of a list of arrays.
+def lowered(graph: Graph, arguments: Sequence[Any], assigned: Sequence[int] = ()) -> Any:
+    """The unit of a graph without variables for inputs of these specs, or with these constants in their places.
 
-    It calls `mismatch` with a list that it cannot read as it is, and `failed` where a check fails. Raises
-    `CannotCompileError` with the reasons. `assigned` are the inputs whose new values are the last outputs.
+    `assigned` are the inputs whose new values are the last outputs. Raises `CannotCompileError` with the reasons.
     """
     why = engine.missing()
     if why is not None:
         raise CannotCompileError([why])
-    from .entry import declare_symbols, entry
-
-    declare_symbols()
-    unit = lowered(graph, specs, assigned)
-    return entry(unit, engine.Code(engine.assembled(unit.text())), mismatch, failed)
-
-
-def lowered(graph: Graph, specs: Sequence[Any], assigned: Sequence[int] = ()) -> Any:
-    """The unit of a graph without variables for inputs of these specs."""
     from ..optimise import optimise
     from . import rows  # noqa: F401  (the table of operations is filled)
     from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit
 
-    unit = Unit(optimise(specialised(graph, specs)))
-    EntryWriter(unit, assigned)
+    unit = Unit(optimise(specialised(graph, arguments)))
+    given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
+    EntryWriter(unit, [given.index(i) for i in assigned])
     return unit
 
 

@@ -11,6 +11,7 @@ the graph is refused, and so is a shape that depends on values.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,9 +34,13 @@ _ROUNDS = 4
 """How often the element of a TensorArray in a loop's state may become better known."""
 
 
-def specialised(graph: Graph, specs: Sequence[AnySpec]) -> Graph:
-    """The graph for inputs of these specs. Raises `CannotCompileError`."""
-    return _region(graph, [Value(value.name, spec) for value, spec in zip(graph.inputs, specs, strict=True)])
+def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant]) -> Graph:
+    """The graph for inputs of these specs, or with constants in their places. Raises `CannotCompileError`."""
+    operands = [
+        given if isinstance(given, Constant) else Value(value.name, given)
+        for value, given in zip(graph.inputs, arguments, strict=True)
+    ]
+    return _region(graph, operands)
 
 
 def _region(graph: Graph, arguments: Sequence[Operand]) -> Graph:
@@ -65,7 +70,7 @@ class _Writer:
         specs = sized(operation, inputs, _inferred(operation, inputs))
         if operation.type == "getitem":
             specs = [self._sliced(operation, inputs, *specs)]
-        folded = _folded(operation, inputs, specs)
+        folded = _of_shapes(operation, inputs, specs) or _folded(operation, inputs, specs)
         if folded is not None:
             return folded
         outputs = self._add(operation, inputs, specs)
@@ -176,6 +181,19 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
     except (OpError, *OF_COMPUTING) as error:
         raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
     return specs if isinstance(specs, tuple) else (specs,)
+
+
+def _of_shapes(
+    operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
+) -> list[Constant] | None:
+    """The results of operations that ask for the rank or the size of a tensor."""
+    if operation.type not in ("size", "rank"):
+        return None
+    spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
+    if not isinstance(spec, Spec) or shape is None:
+        return None
+    found = len(shape) if operation.type == "rank" else math.prod(size or 0 for size in shape)
+    return [Constant(np.array(found, spec.dtype.numpy))]
 
 
 def _folded(

@@ -14,7 +14,7 @@ from .arithmetic import WORD, Arithmetic
 from .liveness import BORN, born, promised
 from .reuse import Nest, Place, places
 from .threads import redirect
-from .types import Element, Pair, Register, integer, ir, memory_type, pointer
+from .types import Element, Pair, Register, integer, ir, memory_type, null, pointer
 
 _TINY = 128  # bytes of buffers that LLVM may keep in registers: each has a place of its own
 _ON_STACK = 4096
@@ -102,6 +102,16 @@ class Storage(Arithmetic):
         self._lacking.append(made)
         self._growing.append((kept, slot, size))
         return slot
+
+    def new_memory(self, size: Register) -> Register:
+        """Memory that belongs to whoever gets it, or the run fails."""
+        found = self.call("PyMem_RawMalloc", pointer(), size)
+        self.fail_unless(self.b.icmp_unsigned("!=", found, null()))
+        return found
+
+    def fail_unless(self, holds: Register) -> None:
+        """Leave the function unless this holds."""
+        raise NotImplementedError
 
     def capacity(self, address: Register) -> Register:
         """How many elements fit into memory that grows. New memory is all zeros."""

@@ -48,6 +48,11 @@ def pointer() -> Any:
     return ir().PointerType()
 
 
+def null() -> Any:
+    """The address of nothing."""
+    return ir().Constant(pointer(), None)
+
+
 _FLOATS = {2: "HalfType", 4: "FloatType", 8: "DoubleType"}
 
 

@@ -8,6 +8,7 @@ part of it: their addresses are in a table, `host`, that is filled in when the c
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Graph
-from ..ir.specs import RefSpec, Spec
+from ..ir.specs import ArraySpec, RefSpec, Spec
+from .crossing import description, handed_over, taken_in
 from .emitter import Emitter
 from .memory import Kept
 from .nodes import Buffer, Node, Scalar
@@ -103,10 +105,17 @@ class Unit:
         inputs: list[Node] = [_argument(e, value.spec, arguments.pop(0)) for value in self.graph.inputs]
         targets = [_target(value.spec, arguments.pop(0)) for value in self.graph.outputs]
         region = Region(e, self.graph, inputs)
-        large = [target if target.shape else None for target in targets]
-        for node, target in zip(region.run(large), targets, strict=True):
+        specs = [value.spec for value in self.graph.outputs]
+        are_lists = [isinstance(spec, ArraySpec) for spec in specs]
+        large = [
+            target if target.shape and not x else None for target, x in zip(targets, are_lists, strict=True)
+        ]
+        nodes = region.run(large)
+        for node, target in zip(nodes, targets, strict=True):
             if not target.shape:
                 e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
+        lists = [list(itertools.compress(found, are_lists)) for found in (nodes, specs, targets)]
+        self.lists = handed_over(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
 
     def _define_interrupted(self) -> None:
         """A function that asks Python whether to stop; others may run Python from then on, if not before."""
@@ -171,13 +180,17 @@ def distinct(text: str) -> str:
 
 
 def content(spec: Any) -> Spec:
-    """The tensor that an input is, or that a variable holds."""
+    """The tensor that an input is, or that a variable holds, or that describes a list."""
+    if isinstance(spec, ArraySpec):
+        return description(spec)
     found = spec.content if isinstance(spec, RefSpec) else spec
     assert isinstance(found, Spec), found
     return found
 
 
 def _argument(e: Emitter, spec: Any, address: Register) -> Node:
+    if isinstance(spec, ArraySpec):
+        return taken_in(e, spec, address)
     tensor = content(spec)
     buffer = Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]
     if tensor.shape == () and isinstance(spec, Spec):

@@ -91,10 +91,10 @@ def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, nam
 
 @array_new.kernel
 def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> Elements:
-    return _Growing([None] * int(size)) if dynamic else Elements([None] * int(size))
+    return Growing([None] * int(size)) if dynamic else Elements([None] * int(size))
 
 
-class _Growing(Elements):
+class Growing(Elements):
     """Elements that may be written past the end."""
 
     __slots__ = ()
@@ -103,9 +103,9 @@ class _Growing(Elements):
         items = self.items()
         if index > len(items):
             missing: list[Any] = [None] * (index - len(items))
-            return _Growing([*items, *missing]).written(index, item)
+            return Growing([*items, *missing]).written(index, item)
         new = super().written(index, item)
-        new.__class__ = _Growing
+        new.__class__ = Growing
         return new
 
 
@@ -137,7 +137,7 @@ def array_write(
 def _(array: Elements, index: Any, value: Any, infer_shape: bool) -> Elements:
     at = int(index)
     size = len(array.items())
-    if at < 0 or (at >= size and type(array) is not _Growing):
+    if at < 0 or (at >= size and type(array) is not Growing):
         raise errors.InvalidArgumentError(
             f"Tried to write to index {at} but array is not resizeable and size is: {size}"
         )
@@ -255,7 +255,7 @@ def array_unstack(array: Array, value: Input, name: Name = None) -> ArraySpec:
 @array_unstack.kernel
 def _(array: Elements, value: Any) -> Elements:
     size = len(array.items())
-    if len(value) > size and type(array) is not _Growing:
+    if len(value) > size and type(array) is not Growing:
         raise errors.InvalidArgumentError(
             f"Tried to unstack {len(value)} elements but array is not resizeable and size is: {size}"
         )
@@ -283,7 +283,7 @@ def _(array: Elements, value: Any, lengths: Any) -> Elements:
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
             f"{used} and value's shape is: {list(np.shape(value))}"
         )
-    if len(ends) != size and type(array) is not _Growing:
+    if len(ends) != size and type(array) is not Growing:
         raise errors.InvalidArgumentError(
             f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(ends)}), and the TensorArray is "
             "not marked as dynamically resizeable."

@@ -108,3 +108,17 @@ def test_it_can_be_switched_off(clock: Clock, monkeypatch: pytest.MonkeyPatch) -
     tf.config.optimizer.set_jit(True)
     monkeypatch.setenv("AGC_JIT", "0")
     assert not automatic.is_wanted()
+
+
+def test_values_that_shapes_depend_on_are_decided_about_one_by_one(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda n: tf.range(n) * 2, tf.constant(3), clock, 0.02, 0.001, monkeypatch)
+    for number in [3] * 30 + [5, 5]:
+        assert found.run([tf.constant(number).numpy()])[0].tolist() == list(range(0, 2 * number, 2))
+    of_three, of_five = found._trials.values()
+    assert of_three.chosen is of_three.native
+    assert of_five.native is None  # five has not run for long yet
+    for number in range(100):
+        found.run([tf.constant(number).numpy()])
+    assert len(found._trials) == automatic.MOST_VALUES

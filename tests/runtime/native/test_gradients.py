@@ -80,24 +80,24 @@ def test_tapes_around_compiled_functions_with_loops():
         return y
 
     def slope(f: Any) -> Any:
-        x = tf.constant([1.0, 2.0])
+        x = tf.constant([1.0, 2.0], tf.float64)
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = f(x)
         return tape.gradient(y, x).numpy()
 
-    np.testing.assert_allclose(slope(waves), slope(waves.python_function), rtol=1e-6)
+    np.testing.assert_allclose(slope(waves), slope(waves.python_function), rtol=1e-12)
 
 
 def test_tapes_do_not_hide_what_cannot_be_compiled():
     @tf.function(jit_compile=True)
     def ranked(x):
-        return tf.sort(x) * x
+        return tf.linalg.eigh(x)[0]
 
-    x = tf.constant([1.0, 2.0])
+    x = tf.eye(2)
     with (
         tf.GradientTape() as tape,
-        pytest.raises(tf.errors.InvalidArgumentError, match="sort: there is no native code"),
+        pytest.raises(tf.errors.InvalidArgumentError, match="eigh: there is no native code"),
     ):
         tape.watch(x)
         ranked(x)
