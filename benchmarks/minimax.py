@@ -32,7 +32,7 @@ class Task(NamedTuple):
     weight: Real
     interval: tuple[Any, Any]
     counts: dict[str, int]
-    """The number of coefficients, by the format."""
+    """The number of coefficients, by the format; of formulas in float64 only, "float" has none."""
 
 
 def grid(interval: tuple[Any, Any], count: int) -> list[Any]:
@@ -116,6 +116,7 @@ def inverse_of_t(function: Real) -> Real:
 
 
 HALF_LOG_2 = mp.log(2) / 2 * mpf("1.0001")
+DIGAMMA_ZERO = mp.findroot(mp.digamma, 1.46)
 EIGHTH = (mp.pi / 4 * mpf("1.01")) ** 2
 
 TASKS = {
@@ -188,6 +189,20 @@ TASKS = {
         (mpf("-2.5") / mpf("3.5"), mpf("0.82")),
         {"float": 12, "double": 23},
     ),
+    # lgamma x = (x - 1) (x - 2) p(x - 1.25), from a half to two
+    "LGAMMA": Task(
+        lambda u: mp.loggamma(u + 1.25) / ((u + 0.25) * (u - 0.75)),
+        lambda u: (u + 0.25) * (u - 0.75) / mp.loggamma(u + 1.25),
+        (mpf("-0.751"), mpf("0.751")),
+        {"double": 33},
+    ),
+    # digamma x = (x - x0) p(x - 1.5), from one to two, where x0 is its zero
+    "DIGAMMA": Task(
+        lambda u: mp.digamma(u + 1.5) / (u + 1.5 - DIGAMMA_ZERO),
+        lambda u: (u + 1.5 - DIGAMMA_ZERO) / mp.digamma(u + 1.5),
+        (mpf("-0.501"), mpf("0.501")),
+        {"double": 21},
+    ),
 }
 
 HEAD = '''"""Coefficients of polynomials, constant term first, as `python -m benchmarks.minimax` prints them.
@@ -203,7 +218,8 @@ relative to the function that it is for. What they approximate stands in that sc
 def main(names: Sequence[str]) -> None:
     tables: dict[str, list[str]] = {"float": [], "double": []}
     for name in names or TASKS:
-        for kind, lines in tables.items():
+        for kind in TASKS[name].counts:
+            lines = tables[kind]
             coefficients, error = fitted(TASKS[name], kind)
             numbers = textwrap.fill(", ".join(map(repr, coefficients)), 100)
             lines.append(f'"{name}": (  # 2^{np.log2(error):.1f}\n{textwrap.indent(numbers, "    ")},\n),')

@@ -15,7 +15,7 @@ from .choosing import piecewise, power_series
 Array = Any
 
 # Wichura, Algorithm AS 241 (Applied Statistics 37, 1988): quotients of polynomials, lowest coefficient first.
-_CENTRE = (
+CENTRE = (
     (
         3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
         4.5921953931549871457e4, 6.7265770927008700853e4, 3.3430575583588128105e4, 2.5090809287301226727e3,
@@ -25,7 +25,7 @@ _CENTRE = (
         2.1213794301586595867e4, 3.9307895800092710610e4, 2.8729085735721942674e4, 5.2264952788528545610e3,
     ),
 )  # fmt: skip
-_SIDE = (
+SIDE = (
     (
         1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0, 3.64784832476320460504e0,
         1.27045825245236838258e0, 2.41780725177450611770e-1, 2.27238449892691845833e-2, 7.74545014278341407640e-4,
@@ -35,7 +35,7 @@ _SIDE = (
         1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4, 1.05075007164441684324e-9,
     ),
 )  # fmt: skip
-_TAIL = (
+TAIL = (
     (
         6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0, 2.96560571828504891230e-1,
         2.65321895265761230930e-2, 1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7,
@@ -53,14 +53,14 @@ def _quotient(parts: tuple[tuple[float, ...], tuple[float, ...]], r: Array) -> A
 
 def _beside_the_centre(q: Array) -> Array:
     """The quantile of `0.5 + q`, for |q| up to 0.425."""
-    return q * _quotient(_CENTRE, 0.180625 - q * q)
+    return q * _quotient(CENTRE, 0.180625 - q * q)
 
 
 def _in_the_tail(p: Array) -> Array:
     """The quantile of a small `p`, without its sign; infinite for 0."""
     r = np.sqrt(-np.log(p))
-    side = (r <= 5, lambda r: _quotient(_SIDE, r - 1.6))
-    far = (np.isfinite(r), lambda r: _quotient(_TAIL, r - 5))
+    side = (r <= 5, lambda r: _quotient(SIDE, r - 1.6))
+    far = (np.isfinite(r), lambda r: _quotient(TAIL, r - 5))
     return piecewise([r], [side, far], np.inf)
 
 

@@ -37,6 +37,11 @@ OF_ONE = (
     ("softplus", 30),
     ("erf", 24),
     ("erfc", 30),
+    ("erfinv", 60),
+    ("erfcinv", 60),
+    ("ndtri", 60),
+    ("lgamma", 120),
+    ("digamma", 100),
 )
 """Operations that are a function of one number, and about how many additions they cost."""
 

@@ -7,7 +7,19 @@ and is tested against numbers of arbitrary precision.
 
 from __future__ import annotations
 
-from . import arcs, circular, exponentials, hyperbolic, logarithms, neighbours, normals, powers, roots
+from . import (
+    arcs,
+    circular,
+    exponentials,
+    gammas,
+    hyperbolic,
+    logarithms,
+    neighbours,
+    normals,
+    powers,
+    quantiles,
+    roots,
+)
 from .functions import Function
 
 FUNCTIONS: dict[str, Function] = {
@@ -24,16 +36,21 @@ FUNCTIONS: dict[str, Function] = {
         Function("cbrt", roots.cbrt, (1.0, 1.0)),
         Function("cos", circular.cos, (1.0, 1.0)),
         Function("cosh", hyperbolic.cosh, (1.0, 1.0)),
+        Function("digamma", gammas.digamma, (0.6, 4.0)),
         Function("erf", normals.erf, (1.5, 1.1)),
         Function("erfc", normals.erfc, (1.0, 2.5)),
+        Function("erfcinv", quantiles.erfcinv, (0.6, 6.0)),
+        Function("erfinv", quantiles.erfinv, (0.6, 6.0)),
         Function("exp", exponentials.exp, (1.0, 1.0)),
         Function("exp2", exponentials.exp2, (1.0, 1.0)),
         Function("expm1", exponentials.expm1, (1.0, 1.0)),
         Function("hypot", roots.hypot, (1.0, 1.5), arity=2),
+        Function("lgamma", gammas.lgamma, (0.6, 5.0)),
         Function("log", logarithms.log, (1.0, 1.0)),
         Function("log10", logarithms.log10, (1.0, 1.0)),
         Function("log1p", logarithms.log1p, (1.0, 1.0)),
         Function("log2", logarithms.log2, (1.0, 1.0)),
+        Function("ndtri", quantiles.ndtri, (0.6, 6.0)),
         Function("nextafter", neighbours.nextafter, (0.0, 0.0), arity=2),
         Function("pow", powers.pow, (1.0, 1.0), arity=2),
         Function("rsqrt", roots.rsqrt, (1.5, 1.5)),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
+from agc.runtime.curves import bells, gamma
 from mpmath import mp, mpf
 
 FloatArray = np.ndarray[Any, Any]
@@ -16,10 +17,14 @@ mp.prec = 200
 
 
 class Reference(NamedTuple):
-    """A function of exact numbers, and the same on arrays of float64: good to judge float32 by."""
+    """A function of exact numbers, and the same on arrays of float64: good to judge float32 by.
+
+    `holds` says for which numbers the bound of errors is: those of gamma functions are not near their many zeros.
+    """
 
     exact: Callable[..., Any]
     wide: Callable[..., Any]
+    holds: Callable[[FloatArray], FloatArray] = lambda x: np.ones(x.shape, bool)
 
 
 def sigmoid(x: Any) -> Any:
@@ -37,6 +42,36 @@ def power(x: Any, y: Any) -> Any:
     return mp.power(x, y) if abs(y * mp.log(x)) < 10_000 else mpf(0 if y * mp.log(x) < 0 else "inf")
 
 
+def quantile(p: Any) -> Any:
+    """Where the normal distribution reaches `p`: what is nearly it, and Newton's steps from there."""
+    if not 0 < p < 1:
+        return {0: -mp.inf, 1: mp.inf}.get(p, mp.nan)
+    if p > 0.5:
+        return -quantile(1 - p)
+    x = mpf(max(float(bells.quantile(np.float64(float(p)))), -38.0))
+    for _ in range(40):
+        step = (mp.ncdf(x) - p) / mp.npdf(x)
+        x -= step
+        if abs(step) <= abs(x) * mpf(2) ** -100:
+            break
+    return x
+
+
+def in_float64(function: Callable[[FloatArray], FloatArray]) -> Callable[[FloatArray], FloatArray]:
+    return lambda x: function(x.astype(np.float64))
+
+
+def lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # at 0, -1, …, and where the result is too large
+        return math.inf
+
+
+def positive(x: FloatArray) -> FloatArray:
+    return x > 0
+
+
 REFERENCES = {
     "acos": Reference(mp.acos, np.arccos),
     "acosh": Reference(mp.acosh, np.arccosh),
@@ -48,18 +83,30 @@ REFERENCES = {
     "cbrt": Reference(lambda x: mp.cbrt(x) if x >= 0 else -mp.cbrt(-x), np.cbrt),
     "cos": Reference(mp.cos, np.cos),
     "cosh": Reference(mp.cosh, np.cosh),
+    "digamma": Reference(lambda x: mp.digamma(x) if x > 0 else mp.nan, gamma.digamma, positive),
     "erf": Reference(mp.erf, np.vectorize(math.erf, otypes=[np.float64])),
     "erfc": Reference(
         lambda x: mp.erfc(x) if abs(x) < 40 else 1 - mp.sign(x), np.vectorize(math.erfc, otypes=[np.float64])
+    ),
+    "erfcinv": Reference(lambda x: -quantile(x / 2) / mp.sqrt(2), in_float64(bells.inverse_erfc)),
+    "erfinv": Reference(
+        lambda x: mp.erfinv(x) if abs(x) < 0.5 else quantile((1 + x) / 2) / mp.sqrt(2),
+        in_float64(bells.inverse_erf),
     ),
     "exp": Reference(mp.exp, np.exp),
     "exp2": Reference(lambda x: mpf(2) ** x, np.exp2),
     "expm1": Reference(mp.expm1, np.expm1),
     "hypot": Reference(lambda x, y: mp.inf if mp.isinf(x) or mp.isinf(y) else mp.hypot(x, y), np.hypot),
+    "lgamma": Reference(
+        lambda x: mp.loggamma(x) if x < mp.inf else x,
+        lambda x: np.vectorize(lgamma, otypes=[x.dtype])(x),
+        positive,
+    ),
     "log": Reference(mp.log, np.log),
     "log10": Reference(mp.log10, np.log10),
     "log1p": Reference(mp.log1p, np.log1p),
     "log2": Reference(lambda x: mp.log(x) / mp.log(2), np.log2),
+    "ndtri": Reference(quantile, in_float64(bells.quantile)),
     "nextafter": Reference(lambda x, y: mpf(math.nextafter(float(x), float(y))), np.nextafter),
     "pow": Reference(power, np.power),
     "rsqrt": Reference(lambda x: 1 / mp.sqrt(x), lambda x: 1 / np.sqrt(x)),

@@ -22,10 +22,16 @@ def test_all_functions_have_a_reference():
     assert sorted(REFERENCES) == NAMES
 
 
+def chosen(name, operands):
+    """Those for which a bound is stated."""
+    holds = REFERENCES[name].holds
+    return [operand[holds(operand)] for operand in operands]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_float64_is_within_its_bound(name):
     function = FUNCTIONS[name]
-    operands = samples("float64", 200, function.arity)
+    operands = chosen(name, samples("float64", 200, function.arity))
     got = loops.as_ufunc(name, "float64")(*operands)
     numbers = zip(*(operand.tolist() for operand in operands), strict=True)
     worst = max((error(g, exactly(name, xs), "float64"), xs) for g, xs in zip(got, numbers, strict=True))
@@ -39,7 +45,7 @@ def test_float32_is_within_its_bound(name):
     if EVERYTHING and function.arity == 1:
         size = 1 << 22
         chunks = ([np.arange(k, k + size, dtype=np.uint32).view(np.float32)] for k in range(0, 1 << 32, size))
-    for operands in chunks:
+    for operands in (chosen(name, chunk) for chunk in chunks):
         got = loops.as_ufunc(name, "float32")(*operands)
         with np.errstate(all="ignore"):
             expected = REFERENCES[name].wide(*(operand.astype(np.float64) for operand in operands))
