@@ -67,6 +67,23 @@ def sqrt(e: Emitter, z: Pair, f: Apply) -> Element:
     return Pair(b.select(negative, small, large), e.intrinsic("copysign", imaginary, z.im))
 
 
+def sign(e: Emitter, z: Pair, f: Apply) -> Element:
+    """z / |z|; of infinite numbers the direction, where one part is, and 0 of 0."""
+    b, kind = e.b, z.re.type
+    zero, one, infinity = (ir().Constant(kind, value) for value in (0.0, 1.0, float("inf")))
+    size = f(e, "hypot", z.re, z.im)
+    is_infinite = [b.fcmp_ordered("==", e.intrinsic("fabs", part), infinity) for part in z]
+    one_is, both_are = b.or_(*is_infinite), b.and_(*is_infinite)
+    is_zero = b.fcmp_ordered("==", size, zero)
+    divisor = b.select(is_zero, one, size)
+    parts = []
+    for part, infinite in zip(z, is_infinite, strict=True):
+        direction = b.select(infinite, e.intrinsic("copysign", one, part), zero)
+        found = b.select(one_is, direction, b.fdiv(part, divisor))
+        parts.append(b.select(both_are, ir().Constant(kind, float("nan")), b.select(is_zero, zero, found)))
+    return Pair(*parts)
+
+
 FUNCTIONS: dict[str, Callable[[Emitter, Pair, Apply], Any]] = {
     "abs": lambda e, z, f: f(e, "hypot", z.re, z.im),
     "cos": cos,

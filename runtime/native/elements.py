@@ -267,8 +267,7 @@ def absolute(e: Emitter, site: Site, x: Element) -> Element:
     return b.select(b.icmp_signed("<", x, zero), b.neg(x), x)
 
 
-@elementwise("sign")
-def _(e: Emitter, site: Site, x: Element) -> Element:
+def sign(e: Emitter, site: Site, x: Element) -> Element:
     b = e.b
     if site.dtype.kind == "f":
         zero, one = constant(site.dtype, 0), constant(site.dtype, 1)
@@ -284,9 +283,9 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
     return e.b.fdiv(constant(site.dtype, 1), e.intrinsic("sqrt", x))
 
 
-@elementwise("reciprocal", cost=4, takes=not_complex)
+@elementwise("reciprocal", cost=4)
 def _(e: Emitter, site: Site, x: Element) -> Element:
-    return e.b.fdiv(constant(site.dtype, 1), x)
+    return divide(e, site, constant(site.dtype, 1), x)
 
 
 _ROUNDINGS = {"floor": "floor", "ceil": "ceil", "rint": "rint", "round": "rint"}

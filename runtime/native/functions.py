@@ -11,7 +11,7 @@ from typing import Any
 from ..ir.graph import Operation
 from . import complexes
 from .arithmetic import is_known
-from .elements import absolute, divide, multiply
+from .elements import absolute, divide, multiply, sign
 from .emitter import Emitter
 from .registry import Site, elementwise
 from .types import Element, Pair, Register, constant, integer, ir
@@ -76,6 +76,11 @@ for _name, _cost in OF_ONE:
 @elementwise("abs", takes=_takes)
 def _(e: Emitter, site: Site, x: Element) -> Element:
     return applied(e, "hypot", x.re, x.im) if isinstance(x, Pair) else absolute(e, site, x)
+
+
+@elementwise("sign")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return complexes.sign(e, x, applied) if isinstance(x, Pair) else sign(e, site, x)
 
 
 @elementwise("sqrt", cost=6, takes=_takes)

@@ -15,11 +15,15 @@ from .casts import converted
 from .creating import shape_of
 from .elements import add, compared, multiply
 from .emitter import Emitter
-from .gathering import get, new_slot, put
+from .functions import applied
+from .gathering import get, new_slot, put, site_of
+from .gemm import permuted
 from .nodes import Buffer, Index, Mapped, Node
+from .reducing import axes_of
 from .regions import Region
 from .registry import Site, lowers
-from .types import Element, Register, constant, integer
+from .shaping import regrouped
+from .types import Element, Register, constant, integer, ir
 
 Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
 """From an index and what is remembered to the element of the result, and what is remembered next."""
@@ -58,6 +62,48 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
     start = constant(node.dtype, first)
     return running(region, source, attrs["axis"] % len(node.shape), attrs["reverse"], start, step)
+
+
+@lowers("cumulative_logsumexp")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    attrs, source = operation.attrs, region.settled(node)
+
+    def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
+        after = _log_of_sum(e, before, source.at(e, index))
+        return (before if attrs["exclusive"] else after), after
+
+    start = constant(node.dtype, -math.inf)
+    return running(region, source, attrs["axis"] % len(node.shape), attrs["reverse"], start, step)
+
+
+def _log_of_sum(e: Emitter, x: Register, y: Register) -> Register:
+    """ln (e^x + e^y), as NumPy's logaddexp has it."""
+    b, zero = e.b, ir().Constant(x.type, 0.0)
+    difference = b.fsub(x, y)
+    larger = b.select(b.fcmp_ordered(">", difference, zero), x, y)
+    rest = applied(e, "log1p", applied(e, "exp", b.fneg(e.intrinsic("fabs", difference))))
+    twice = b.fadd(x, ir().Constant(x.type, math.log(2)))
+    return b.select(b.fcmp_ordered("==", x, y), twice, b.fadd(larger, rest))
+
+
+@lowers("product_of_others")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    """The product of those before an element, times that of those after it."""
+    site = site_of(node.dtype)
+    axes = axes_of(operation, node)
+    order = [*(axis for axis in range(len(node.shape)) if axis not in axes), *axes]
+    turned = permuted(node, order)
+    count = math.prod(node.shape[axis] for axis in axes)
+    flat = region.settled(regrouped(turned, (node.size // max(count, 1), count)))
+
+    def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
+        return before, multiply(e, site, before, flat.at(e, index))
+
+    one = constant(node.dtype, 1)
+    parts = [running(region, flat, 1, reverse, one, step) for reverse in (False, True)]
+    products = region.computed(multiply, site, node.dtype, flat.shape, parts)
+    back = [order.index(axis) for axis in range(len(order))]
+    return permuted(regrouped(products, turned.shape), back)
 
 
 @lowers("recurrence")

@@ -129,7 +129,7 @@ _TAPS: dict[str, Callable[[int, int], Taps]] = {
 }
 
 
-def _taps(old: int, new: int, method: str, antialias: bool) -> Taps:
+def taps(old: int, new: int, method: str, antialias: bool) -> Taps:
     if method in _TAPS:
         return _TAPS[method](old, new)
     return _kernel_taps(old, new, method, antialias)
@@ -181,7 +181,7 @@ def _(images: Array, size: Array, method: str, antialias: bool) -> Array:
         else [(2, width), (1, height)]
     )
     for axis, new in order:
-        sources, weights = _taps(images.shape[axis], new, method, antialias)
+        sources, weights = taps(images.shape[axis], new, method, antialias)
         x = _summed(x, axis, sources, weights)
     return x
 
@@ -225,7 +225,7 @@ def resize_grad(grads: Input, size: Ints, method: str, antialias: bool = False, 
 def _(grads: Array, size: Array, method: str, antialias: bool) -> Array:
     x = grads.astype(np.float32)
     for axis, old in zip((1, 2), _checked(grads.shape, size), strict=True):
-        sources, weights = _taps(old, x.shape[axis], method, antialias)
+        sources, weights = taps(old, x.shape[axis], method, antialias)
         x = np.moveaxis(x, axis, 0)
         found = np.zeros((old, *x.shape[1:]), np.float32)
         for k in range(sources.shape[1]):
@@ -250,7 +250,7 @@ def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> Spe
     return Spec(images.dtype, _resized(images.shape, size, "resize_nearest_neighbor"))
 
 
-def _nearest(old: int, new: int) -> Array:
+def nearest(old: int, new: int) -> Array:
     places = np.floor(_places(old, new) + np.float32(0.5))
     return np.minimum(places, old - 1).astype(np.int64)
 
@@ -258,8 +258,8 @@ def _nearest(old: int, new: int) -> Array:
 @resize_nearest_neighbor.kernel
 def _(images: Array, size: Array) -> Array:
     height, width = _checked(images.shape, size)
-    rows = np.take(images, _nearest(images.shape[1], height), 1)
-    return np.take(rows, _nearest(images.shape[2], width), 2)
+    rows = np.take(images, nearest(images.shape[1], height), 1)
+    return np.take(rows, nearest(images.shape[2], width), 2)
 
 
 @resize_nearest_neighbor.gradient
@@ -283,7 +283,7 @@ def _(grads: Array, size: Array) -> Array:
     height, width = _checked(grads.shape, size)
     batch, rows, columns, channels = grads.shape
     found = np.zeros((height, width, batch, channels), grads.dtype)
-    places = np.ix_(_nearest(height, rows), _nearest(width, columns))
+    places = np.ix_(nearest(height, rows), nearest(width, columns))
     np.add.at(found, places, np.transpose(grads, (1, 2, 0, 3)))
     return np.ascontiguousarray(np.transpose(found, (2, 0, 1, 3)))
 
