@@ -7,7 +7,7 @@ accepted once more. The algorithms are those that TensorFlow names, in the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -333,22 +333,33 @@ def permuted(index: Array, keys: Array, top: Array, rounds: int) -> Array:
         rounds_left -= 1
         if not rounds_left:  # the range is much smaller than the smallest cipher
             small = half[active] == _SMALLEST
-            for place in active[small]:
-                result[place] = _walked(int(result[place]), drawn[:, place], int(last[place]))
+            for places in _with_one_key(active[small], drawn):
+                result[places] = _walked(result[places], drawn[:, places[0]], last[places])
             active = active[~small]
     return result.astype(np.int64)
+
+
+def _with_one_key(places: Array, keys: Array) -> Iterable[Array]:
+    """The places, by their columns of keys."""
+    groups: dict[bytes, list[int]] = {}
+    for place in places.tolist():
+        groups.setdefault(keys[:, place].tobytes(), []).append(place)
+    return map(np.array, groups.values())
 
 
 _SMALLEST = np.uint64(8)
 _PATIENCE = 40
 
 
-def _walked(number: int, keys: Array, last: int) -> int:
-    """The first number up to `last` that the smallest cipher leads to, by a table of all that it does."""
+def _walked(numbers: Array, keys: Array, last: Array) -> list[int]:
+    """For each number the first one up to `last` that the smallest cipher leads to, by a table of all that it does."""
     table = _enciphered(np.arange(1 << 16, dtype=np.uint64), keys, _SMALLEST).tolist()
-    while number > last:
-        number = table[number]
-    return number
+    found = []
+    for number, largest in zip(numbers.tolist(), last.tolist(), strict=True):
+        while number > largest:
+            number = table[number]
+        found.append(number)
+    return found
 
 
 def _enciphered(index: Array, keys: Array, half: Array) -> Array:
