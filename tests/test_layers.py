@@ -50,12 +50,22 @@ INSIDE = {
     "debugger": {"stack", "errors"},
 }
 
+# The rooms of runtime that run graphs, and what their modules need of the others when they are imported.
+RUNNING = {
+    "execute": set(),
+    "optimise": {"execute"},
+    "native": {"execute"},
+    "tracing": {"control", "execute"},
+    "profiler": {"execute", "tracing"},
+}
 
-def imports(path):
-    """(line, absolute name) of everything that a file imports, wherever in the file."""
+
+def imports(path, everywhere=True):
+    """(line, absolute name) of everything that a file imports, wherever in the file; or outside of functions only."""
     package = ["agc", *path.relative_to(ROOT).with_suffix("").parts]
     package = package[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree) if everywhere else tree.body:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -114,6 +124,19 @@ def test_the_order_inside_autograph(module):
         name.split(".")[2] for path in files for _, name in imports(path) if name.startswith("agc.autograph.")
     }
     assert used - INSIDE[module] - {module} == set()
+
+
+@pytest.mark.parametrize("room", RUNNING)
+def test_the_order_of_what_runs_graphs(room):
+    files = sorted((ROOT / "runtime" / room).rglob("*.py"))
+    needed = {
+        name.split(".")[2]
+        for path in files
+        for _, name in imports(path, everywhere=False)
+        if name.count(".") > 1
+    }
+    above = {"autodiff", "control", *RUNNING} - RUNNING[room] - {room}
+    assert needed & above == set()
 
 
 def test_every_package_is_installed():
