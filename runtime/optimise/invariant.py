@@ -18,6 +18,7 @@ from __future__ import annotations
 from ..ir.copying import Substitution, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
+from .effects import Changes
 from .options import Options
 from .rewrite import Walk, everywhere
 from .totals import grows, is_total
@@ -33,9 +34,10 @@ def _moved(operation: Operation, walk: Walk) -> None:
     test, body = operation.regions
     runs_test = operation.attrs.get("maximum_iterations") != 0
     runs_body = runs_test and _is_true(test) and not test.stateful
+    is_steady = not Changes().may_be_made_by(operation)
     moves = []
     for region, surely_runs in ((test, runs_test), (body, runs_body)):
-        moves.append(_Moves(region, operation.inputs[state:], state, surely_runs))
+        moves.append(_Moves(region, operation.inputs[state:], surely_runs, is_steady))
     more = [(number, value) for number, each in enumerate(moves) for value in each.wanted]
     if not any(each.before for each in moves):
         return
@@ -63,8 +65,10 @@ class _Moves:
     `kept` stays; `wanted` are the results that it reads.
     """
 
-    def __init__(self, region: Graph, given: tuple[Operand, ...], state: int, surely_runs: bool) -> None:
+    def __init__(self, region: Graph, given: tuple[Operand, ...], surely_runs: bool, is_steady: bool) -> None:
         self.region = region
+        self.is_steady = is_steady
+        state = len(region.inputs) - len(given)
         self.known: Substitution = dict(zip(region.inputs[state:], given, strict=True))
         self.before: list[Operation] = []
         self.kept: list[Operation] = []
@@ -81,7 +85,8 @@ class _Moves:
         self.wanted = [value for value in made if value in read]
 
     def _can_move(self, operation: Operation) -> bool:
-        if operation.stateful or operation.regions:
+        is_read = operation.op.name == "read_variable" and self.is_steady
+        if (operation.stateful and not is_read) or operation.regions:
             return False
         for operand in operation.inputs:
             if type(operand) is Value and operand not in self.known:
