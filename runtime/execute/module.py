@@ -15,6 +15,10 @@ from .blocks import Fused, Recipe, may_take, write
 from .kernels import kernel_of
 
 Place = tuple[Operation, tuple[str, ...]]
+"""An operation, and for each operand the name of the variable that it is in, if it is in one."""
+
+_PYTHONS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+_NUMBERS = frozenset({bool, int, float})
 
 
 class Module:
@@ -89,6 +93,37 @@ class Module:
 
     def scalar_type(self, dtype: dtypes.DType) -> str:
         return self.name_of(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
+
+    def number(self, array: np.ndarray[Any, Any]) -> str:
+        """A constant as one of Python's numbers: itself when Python can read it back, else a name."""
+        value = array.item()
+        if type(value) is not float or math.isfinite(value):
+            return repr(value)
+        return self.name_of(("number", repr(value)), names.constant(array), value)
+
+    def as_number(self, dtype: dtypes.DType, text: str) -> str:
+        """A NumPy scalar as one of Python's numbers."""
+        return f"{_PYTHONS[dtype.kind]}({text})"
+
+    def as_scalar(self, dtype: dtypes.DType, text: str) -> str:
+        """A Python number as a NumPy scalar; a sum takes less time than the integers' types."""
+        if dtype.kind == "b":
+            return f"({self.constant(np.array(True))} if {text} else {self.constant(np.array(False))})"
+        if dtype.kind == "f":
+            return f"{self.scalar_type(dtype)}({text})"
+        return f"({self.constant(np.zeros((), dtype.numpy))} + {text})"
+
+    def number_kernel(self, operation: Operation) -> str:
+        """The name of an operation's kernel for Python's numbers."""
+        compute, attrs = kernel_of(operation), operation.attrs
+        kinds = [operand.dtype.numpy.type for operand in operation.inputs]
+
+        def computed(*numbers: Any) -> Any:
+            given = [kind(n) if type(n) in _NUMBERS else n for kind, n in zip(kinds, numbers, strict=True)]
+            return compute(*operation.op.grouped(given), **attrs).item()
+
+        key = ("number", compute, *kinds, *map(str, attrs.values()))
+        return self.name_of(key, f"op_{operation.type}_of_numbers", computed)
 
     def attribute(self, value: Any) -> str:
         """An attribute as source: itself when Python can read it back, else a name."""

@@ -16,7 +16,9 @@ GLOBAL = re.compile(
 )
 """How the names begin that generated source uses for kernels, functions and constants."""
 
-_TAKEN = frozenset({"np", "int", "len", "range", "_", *keyword.kwlist, *keyword.softkwlist})
+_BUILT_IN = ("abs", "bool", "float", "int", "len", "max", "min", "range")
+
+_TAKEN = frozenset({"np", *_BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist})
 
 
 class Names:

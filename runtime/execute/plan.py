@@ -17,6 +17,7 @@ operation, so a failure is traced back from the line it happened on, at no cost 
 
 from __future__ import annotations
 
+import ast
 import itertools
 import os
 from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import OpError
-from ..ir.graph import Graph, Operation
+from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.specs import Spec
 from ..quiet import SILENCE, begin, end
 from .blas import wants_one_thread, with_one_thread
 from .failures import located
@@ -101,8 +103,30 @@ class Plan:
             return error
         operation, names = place
         known = self._globals | innermost.tb_frame.f_locals
-        inputs = [known.get(name) for name in names]
+        inputs = [
+            _value(operand, known.get(name, name))
+            for operand, name in zip(operation.inputs, names, strict=False)
+        ]
         return located(_kernels_own(error, operation, inputs), operation, inputs)
+
+
+def _value(operand: Operand, found: Any) -> Any:
+    """What an operand was, as NumPy has it."""
+    if isinstance(operand, Constant):
+        return operand.value
+    if type(found) is str:
+        found = _literal(found)
+    if type(found) in (bool, int, float) and isinstance(operand.spec, Spec):
+        return operand.dtype.numpy.type(found)
+    return found
+
+
+def _literal(text: str) -> Any:
+    """The number that stands in the source itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
 
 
 def _kernels_own(error: Exception, operation: Operation, inputs: list[Any]) -> Exception:

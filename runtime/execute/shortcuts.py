@@ -40,7 +40,7 @@ def shortcut(operation: Operation) -> str | None:
     """The expression to take, with `{0}`, `{1}` … for operands, `{kernel}` and `{type}` (of the result)."""
     name = operation.type
     if name == "gather":
-        return _ELEMENT if _picks_element(operation) else None
+        return _ELEMENT if picks_element(operation) else None
     if name == "getitem":
         return _indexing(operation)
     if name == "matmul":
@@ -92,7 +92,7 @@ def _indexing(operation: Operation) -> str | None:
     return f"{{0}}[{re.sub('_', lambda hole: f'{{{next(places)}}}', operation.attrs['key'])}]"
 
 
-def _picks_element(operation: Operation) -> bool:
+def picks_element(operation: Operation) -> bool:
     """Whether a gather takes one element of a vector."""
     vector, index = (operand.spec for operand in operation.inputs)
     return (

@@ -56,17 +56,14 @@ def test_a_loop_reads_as_one_would_write_it() -> None:
 def total(n, x):
     n = n[()]
     x = x[()]
-    i, s = int32_0, float32_0_0
-    while True:
-        go = i < n
-        if not go:
-            break
-        odd = i == int32_1
-        if odd:
+    i, s = 0, float32_0_0
+    n_1 = int(n)
+    while i < n_1:
+        if i == 1:
             s_1 = s + x
         else:
             s_1 = s
-        i = i + int32_1
+        i = i + 1
         s = s_1
     return (s,)
 """
@@ -122,7 +119,7 @@ graph g(x: float32[?], n: int32[]) -> float32[]
     lines = [line.strip() for line in source(text).splitlines()]
     deleted = [line for line in lines if line.startswith("del")]
     assert deleted == ["del a", "del b", "del e", "del f", "del d"]
-    assert lines.index("del b") < lines.index("while True:")
+    assert lines.index("del b") < lines.index("while k < n_1:")
     run_both(parse(text), np.ones(3, np.float32), np.int32(2))
 
 
