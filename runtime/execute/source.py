@@ -22,6 +22,7 @@ from ..ops import narrow
 from .lines import Scope, tuple_of
 from .liveness import last_uses
 from .module import Module
+from .numbers.deferring import deferred
 from .numbers.statements import statement, takes_number
 from .owning import Owning, written
 from .regions import STRUCTURES, Regions
@@ -76,7 +77,7 @@ class Writer(Regions):
         live = graph.live_operations()
         dying = last_uses(graph, live)
         outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
-        self.deferred |= self.numbers.deferred(graph, is_test)
+        self.deferred |= deferred(self.numbers, graph, is_test)
         for operation, dead in zip(live, dying, strict=True):
             for value in operation.outputs:
                 scope[value] = wanted.get(value) or self.fresh(value)

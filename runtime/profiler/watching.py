@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..execute.lines import Scope
 from ..execute.module import Module
 from ..execute.onlookers import plans, watch
 from ..execute.plan import Plan, Program
-from ..execute.source import Scope, Writer, compiled
+from ..execute.source import Writer, compiled
 from ..ir.graph import Graph, Operation, Value
 from ..tracing.concrete import ConcreteFunction, concretes
 from .recording import Session, Spot, enter, leave

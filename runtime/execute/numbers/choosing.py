@@ -12,29 +12,17 @@ What a test has found out narrows the ranges of its branches:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ..limits import DEEPEST, is_inlined
-from .expressions import ELEMENTS, QUIET, RING, expression, may_fail, result
+from .expressions import ELEMENTS, RING, expression, result
+from .facts import found_out
 from .ranges import LIMITS, Range, can_be_number, holds, joined, of_operand, within
+from .uses import Uses
 
 _MOST_RAW = 1 << 96
 """Numbers that are not wrapped at once may become so large."""
-
-
-class Uses:
-    """Of each value of one graph: the operations that read it; and the results of the graph."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.live = graph.live_operations()
-        self.outputs = set(graph.outputs)
-        self.makers: dict[Operand, Operation] = {}
-        self.readers: dict[Operand, list[Operation]] = {}
-        for operation in self.live:
-            self.makers.update(dict.fromkeys(operation.outputs, operation))
-            for operand in operation.inputs:
-                self.readers.setdefault(operand, []).append(operation)
 
 
 class Numbers:
@@ -49,6 +37,9 @@ class Numbers:
         self._in_loop = self._is_new = False
         if any(operation.type == "while" for operation in graph.walk()):
             self._graph(graph, 1)
+
+    def __bool__(self) -> bool:
+        return bool(self._ranges)
 
     def __contains__(self, operand: object) -> bool:
         return operand in self._ranges
@@ -65,36 +56,8 @@ class Numbers:
         """The range of an operation's result before it is wrapped into its dtype; None where it need not be."""
         return None if operation.outputs[0] in self._raw else result(operation, self.given(operation))
 
-    def deferred(self, graph: Graph, is_test: bool) -> set[Operation]:
-        """The operations that are written where their only reader is: nothing is written between the two.
-
-        The result of a test is read by its loop.
-        """
-        if not self._ranges:
-            return set()
-        uses = self._uses_of(graph)
-        place = {operation: number for number, operation in enumerate(uses.live)}
-        found: set[Operation] = set()
-        written = len(uses.live)  # the place of the next operation that is not deferred
-        for number in reversed(range(len(uses.live))):
-            operation = uses.live[number]
-            end = -1
-            if self._is_quiet(operation):
-                end = _place_of_reader(operation.outputs[0], uses, place, found, is_test)
-            if number < end <= written:
-                found.add(operation)
-            else:
-                written = number
-        return found
-
-    def _is_quiet(self, operation: Operation) -> bool:
-        return (
-            operation.type in QUIET
-            and operation.outputs[0] in self._ranges
-            and not may_fail(operation, self.given(operation))
-        )
-
-    def _uses_of(self, graph: Graph) -> Uses:
+    def uses_of(self, graph: Graph) -> Uses:
+        """Who reads the values of a graph."""
         if graph not in self._uses:
             self._uses[graph] = Uses(graph)
         return self._uses[graph]
@@ -102,7 +65,7 @@ class Numbers:
     # The values of a graph, in the order in which it is written.
 
     def _graph(self, graph: Graph, depth: int) -> None:
-        for operation in self._uses_of(graph).live:
+        for operation in self.uses_of(graph).live:
             kind = operation.type
             if kind == "while":
                 self._while(operation, depth + 1)
@@ -138,7 +101,7 @@ class Numbers:
         """Whether a result need not be wrapped. It is looked at once more after what is computed of it."""
         if value.dtype.kind not in "iu" or max(-raw[0], raw[1]) > _MOST_RAW or not self._in_loop:
             return False
-        uses = self._uses_of(graph)
+        uses = self.uses_of(graph)
         return value not in uses.outputs and all(
             _takes_raw(reader, value) and reader.outputs[0] not in self._arrays
             for reader in uses.readers.get(value, ())
@@ -152,7 +115,7 @@ class Numbers:
         for number, region in enumerate(operation.regions):
             known = {}
             if operation.type == "cond":
-                known = dict(self._found_out(decision, number == 0, self._uses_of(graph)))
+                known = dict(found_out(self, decision, number == 0, self.uses_of(graph)))
             self._enter(region, operands, known)
             self._graph(region, depth)
         for number, value in enumerate(operation.outputs):
@@ -210,7 +173,7 @@ class Numbers:
         for number in range(count, len(loop.inputs)):
             self._state([test.inputs[number], body.inputs[number]], loop.inputs[number], False)
         self._graph(test, depth)
-        known = dict(self._found_out(test.outputs[0], True, self._uses_of(test)))
+        known = dict(found_out(self, test.outputs[0], True, self.uses_of(test)))
         for number, value in enumerate(body.inputs):
             found = self._ranges.get(test.inputs[number])
             if found is not None and value not in self._arrays:
@@ -262,68 +225,6 @@ class Numbers:
                 self._arrays.add(value)
                 self._ranges.pop(value, None)
                 self._is_new = True
-
-    def _found_out(self, decision: Operand, is_true: bool, uses: Uses) -> Iterator[tuple[Operand, Range]]:
-        """What is known of operands where a decision was found true, or false."""
-        maker = uses.makers.get(decision)
-        if maker is None or decision not in self:
-            return
-        if maker.type == "logical_not":
-            yield from self._found_out(maker.inputs[0], not is_true, uses)
-        elif maker.type == ("logical_and" if is_true else "logical_or"):
-            for operand in maker.inputs:
-                yield from self._found_out(operand, is_true, uses)
-        elif maker.type in _COMPARISONS and maker.inputs[0].dtype.kind in "iu":
-            yield from self._compared(_COMPARISONS[maker.type] if is_true else _OPPOSITES[maker.type], maker)
-
-    def _compared(self, sign: str, comparison: Operation) -> Iterator[tuple[Operand, Range]]:
-        a, b = comparison.inputs
-        x, y = self.range(a), self.range(b)
-        if x is None or y is None:
-            return
-        step = 1 if len(sign) == 1 else 0
-        if sign[0] == "<":
-            yield a, (x[0], y[1] - step)
-            yield b, (x[0] + step, y[1])
-        elif sign[0] == ">":
-            yield a, (y[0] + step, x[1])
-            yield b, (y[0], x[1] - step)
-        elif sign == "==":
-            yield a, y
-            yield b, x
-
-
-def _place_of_reader(
-    value: Value, uses: Uses, place: dict[Operation, int], deferred: set[Operation], is_test: bool
-) -> int:
-    """Where a value is read, if it is read once, and by a decision or by something that is deferred as well; or -1."""
-    readers = uses.readers.get(value, [])
-    if value in uses.outputs:
-        return len(place) if is_test and not readers else -1
-    if len(readers) != 1:
-        return -1
-    (reader,) = readers
-    return (
-        place[reader] if reader in deferred or (reader.type == "cond" and reader.inputs[0] is value) else -1
-    )
-
-
-_COMPARISONS = {
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-}
-_OPPOSITES = {
-    "less": ">=",
-    "less_equal": ">",
-    "greater": "<=",
-    "greater_equal": "<",
-    "equal": "!=",
-    "not_equal": "==",
-}
 
 
 def _takes_raw(reader: Operation, value: Value) -> bool:
