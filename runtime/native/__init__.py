@@ -9,6 +9,8 @@ unit.py         one graph, one module; emitter.py writes a function, entry.py th
 regions.py      the walk over operations: when lazy values (nodes.py) are computed, and in which loops
 reuse.py        buffers share memory where liveness.py says that they can
 registry.py     the table of operations; its rows stand in elements.py, casts.py, reductions.py, loops.py, …
+by_values.py    integers that shapes depend on: known by their values; linear.py: slices whose length is known
+crossing.py     TensorArrays and lists that go in and come out; cells.py: their memory
 running.py      a graph for any shapes; the plan runs what fails, and says why
 
 Nothing here changes an input or a variable before a run has succeeded. A check that fails ends the run, and the plan

@@ -1,4 +1,4 @@
-"""Lists as wholes: sums of gradients, elements chosen by many indices, rows that become elements, lists of lists.
+"""Lists as wholes: sums of gradients, elements chosen by many indices, rows that become elements.
 
 s.1 = array_sum s, t           s[i] ← s[i] + t[i], as far as both go
 s.1 = array_add s, y, i        the only element of s, at i:  s[0][i] ← s[0][i] + y
@@ -16,11 +16,10 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.graph import Operation
-from ..ir.specs import Spec
 from ..ops.running import ROWS
-from .arrays import cells_of, changed, own_value, shortened
+from .arrays import cells_of, changed, own_value
 from .casts import converted
-from .cells import Cells, List, Lists, One, Unmade, View, copied, made
+from .cells import Cells, List, Lists, One, Unmade, copied, made
 from .creating import shape_of
 from .elements import add
 from .emitter import Emitter
@@ -223,11 +222,11 @@ def _(region: Region, operation: Operation, array: Node, other: Node) -> Node:
     e = region.e
     spec: Any = operation.outputs[0].spec
     cells = changed(region, operation, array, grows=True).cells
-    _append_all(e, cells, made(e, other, spec.element).cells)
+    append_all(e, cells, made(e, other, spec.element).cells)
     return List(cells)
 
 
-def _append_all(e: Emitter, cells: Cells, more: Cells) -> None:
+def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
     """The elements of a list behind those of another one, whose memory is not the same."""
     if (cells.dtype, cells.shape) != (more.dtype, more.shape):
         raise RefusedError("lists of other elements meet here")
@@ -278,58 +277,3 @@ def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
         equal = e.b.icmp_unsigned("==", e.load(cells.dtype, address, number), wanted.value)
         e.b.store(e.b.add(e.b.load(total, typ=integer(32)), e.b.zext(equal, integer(32))), total)
     return Scalar(dtypes.int32, e.b.load(total, typ=integer(32)))
-
-
-# Lists of lists
-
-
-@lowers("list_of_lists")
-def _(region: Region, operation: Operation, like: Node) -> Node:
-    return Unmade(like.dtype, region.e.word(0), None, False)
-
-
-@lowers("list_keep")
-def _(region: Region, operation: Operation, array: Node, inner: Node) -> Node:
-    e = region.e
-    spec: Any = operation.outputs[0].spec
-    lists = changed(region, operation, array, grows=True)
-    more = made(e, inner, spec.element.element)
-    if not isinstance(more, List):
-        raise RefusedError("lists of lists of lists are not compiled")
-    number = lists.counts.length(e)
-    lists.counts.extend_to(e, e.plus(number, e.word(1)))
-    e.store(dtypes.int64, lists.counts.address(e), number, more.cells.length(e))
-    _append_all(e, lists.cells, more.cells)
-    return lists  # type: ignore[no-any-return]
-
-
-@lowers("list_take")
-def _(region: Region, operation: Operation, array: Node) -> list[Node]:
-    e = region.e
-    if not isinstance(array, Lists):
-        raise RefusedError("nothing was put into the list of lists")
-    lists = shortened(region, operation, array)
-    number = lists.counts.length(e)
-    e.demand(e.b.icmp_signed(">", number, e.word(0)))
-    last = e.minus(number, e.word(1))
-    count = e.load(dtypes.int64, lists.counts.address(e), last)
-    left = e.b.sub(lists.cells.length(e), count)
-    lists.counts.resize(e, last)
-    lists.cells.resize(e, left)
-    cells = lists.cells
-    taken: Cells = View(e, Spec(cells.dtype, cells.shape), cells.at(e, left), count)
-    escapes = operation.outputs[1] in region.graph.outputs
-    if not isinstance(cells, View) and (escapes or _is_kept_again(region)):
-        taken = copied(e, taken, None)
-    return [lists, List(taken)]
-
-
-def _is_kept_again(region: Region) -> bool:
-    """Whether a list may be put where one that was taken still stands."""
-    return any(map(_keeps, region.graph.operations))
-
-
-def _keeps(operation: Operation) -> bool:
-    if operation.type == "list_keep":
-        return True
-    return any(_keeps(inner) for graph in operation.regions for inner in graph.operations)

@@ -39,6 +39,7 @@ class Trainer:
         self.steps_per_execution = 1
         self._compiled: Kept = Kept()
         self._functions: dict[tuple[str, str], Any] = {}
+        self._options: dict[str, Any] = {}
         self.history: Any = None
         self.train_function: Any = None
 
@@ -68,10 +69,16 @@ class Trainer:
             weighted_metrics: metrics that see the weights of samples.
             run_eagerly: call `train_step` as Python, without tracing it.
             steps_per_execution, auto_scale_loss: accepted, no effect.
-            jit_compile: "auto", None or False; there is no native compiler.
+            jit_compile: True compiles the steps to native code, as `tf.function` does; what cannot be compiled is an
+                error with the reasons when a step first runs. "auto" and None compile what has run for long where
+                that makes it faster; False never does.
+
+        Raises ValueError for `jit_compile=True` without a native compiler, or with `run_eagerly`.
         """
-        if jit_compile is True:
-            raise ValueError("jit_compile=True needs a native compiler, and none is available")
+        if jit_compile is True and run_eagerly:
+            raise ValueError("If `run_eagerly` is True, `jit_compile` cannot also be True.")
+        self._options = {"jit_compile": None if jit_compile == "auto" else jit_compile}
+        tf.function(_nothing, **self._options)  # says at once that there is no compiler
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss
         self.run_eagerly = bool(run_eagerly)
@@ -223,7 +230,7 @@ class Trainer:
             def step(*values: Any) -> Any:
                 return converted(method)(tf.nest.pack_sequence_as(data, list(values)))
 
-            self._functions[key] = tf.function(step, reduce_retracing=True)
+            self._functions[key] = tf.function(step, reduce_retracing=True, **self._options)
         return self._functions[key](*leaves)
 
     # Many batches
@@ -454,3 +461,7 @@ def _as_arguments(data: Any) -> dict[str, Any]:
         return {"x": data}
     x, y, weight = unpacked(tuple(data))
     return {"x": x, "y": y, "sample_weight": weight}
+
+
+def _nothing() -> None:
+    """What a function is made of to see whether its options are fine."""

@@ -231,7 +231,7 @@ def test_nan_stops_training(capsys: pytest.CaptureFixture[str]) -> None:
             "does not correspond to any model output",
         ),
         (lambda: linear(loss="nothing").fit(X, Y, verbose=0), ValueError, "Could not interpret loss"),
-        (lambda: linear(jit_compile=True), ValueError, "native compiler"),
+        (lambda: linear(jit_compile=True, run_eagerly=True), ValueError, "`jit_compile` cannot also be True"),
         (lambda: linear().fit(X[:1], Y[:1], validation_split=0.5), ValueError, "not sufficient to split"),
         (lambda: linear(loss=None).fit(X, Y, verbose=0), ValueError, "No loss to compute"),
     ],
@@ -259,6 +259,33 @@ def test_a_training_step_is_the_same_for_every_executor() -> None:
     assert eager[2] < eager[1] < eager[0]
     assert np.allclose(trained("plan"), eager, rtol=1e-6)
     assert np.allclose(trained("interpret"), eager, rtol=1e-6)
+
+
+def test_steps_that_are_compiled_to_native_code_learn_the_same() -> None:
+    answers = []
+    for jit_compile in (False, True):
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([
+            keras.layers.Dense(8, activation="relu"), keras.layers.LayerNormalization(), keras.layers.Dense(1),
+        ])  # fmt: skip
+        model.compile("adam", "mse", metrics=["mae"], jit_compile=jit_compile)
+        history = model.fit(X, Y, epochs=2, batch_size=8, shuffle=False, verbose=0).history
+        answers.append(
+            [*history["loss"], *history["mae"], *model.evaluate(X, Y, verbose=0), *model.predict(X).ravel()]
+        )
+    np.testing.assert_allclose(answers[1], answers[0], rtol=1e-4, atol=1e-5)
+
+
+def test_a_step_that_cannot_be_compiled_says_why() -> None:
+    class Telling(keras.layers.Layer):  # type: ignore[name-defined, misc]
+        def call(self, x: Any) -> Any:
+            tf.print(x)
+            return x
+
+    model = keras.Sequential([Telling(), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", jit_compile=True)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)AGC220.*in call: print"):
+        model.fit(X, Y, verbose=0)
 
 
 @pytest.mark.parametrize("is_deferred", [False, True])
