@@ -9,4 +9,7 @@ Whose result is not equal has no figure, and the command's exit code is 1; who f
 The parent process (`__main__`, `measuring`) starts one `worker` for each of the `contestants` and asks them in turn,
 `workloads` by `workloads` and round by round, so that what else the machine does falls on all. `figures` are kept as
 JSON in results/, `report` prints them, `targets` says what they should be, `picture` draws them.
+
+A figure is of calls from Python, with arguments that are there and results that are made anew. The limit in C is
+called from Python as well, but takes no arguments and writes into an array that it has: no library can do that.
 """

@@ -15,8 +15,8 @@ import numpy as np
 
 from . import dtypes, shapes
 from .convert import convert_to_tensor, register_conversion
-from .devices import CPU
-from .ir.builder import Builder, current, eagerly
+from .devices import CPU, placement
+from .ir.builder import Builder, current, eagerly, stack
 from .ir.graph import Graph, Operation
 from .ir.origin import caller
 from .ir.specs import RefSpec, Spec
@@ -162,6 +162,8 @@ class Variable(PartialUpdates):
 
     def value(self) -> Tensor:
         """The present value, as a tensor."""
+        if stack.plain and self._owner is None and not placement.logged:
+            return EagerTensor(self._array)  # as the operation would give it, with nobody to be told
         tensor: Tensor = state.read_variable(self, name=self.short_name)
         return tensor
 
