@@ -23,7 +23,7 @@ from .lapack import Lapack
 from .nodes import Buffer, Index, Mapped, Node, Shape
 from .regions import Region
 from .registry import RefusedError, lowers
-from .types import Element, Pair, Register, constant, integer
+from .types import Element, Pair, Register, constant
 
 
 class _Matrices:
@@ -152,11 +152,12 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 def _(region: Region, operation: Operation, node: Node) -> Node:
     e, matrices = region.e, _Matrices(region, node)
     n, dtype, lapack = matrices.n, matrices.dtype, matrices.lapack
-    result, half = Buffer.new(e, dtype, node.shape), e.buffer(1)
-    e.b.store(integer(8)(ord("L")), half)
+    result = Buffer.new(e, dtype, node.shape)
     with matrices.each(node.shape[:-2]) as numbers:
         matrices.load(Index.of(node.shape[:-2], numbers))
-        code = lapack.call("potrf", half, matrices.size, matrices.memory.address, matrices.size)
+        code = lapack.call(
+            "potrf", lapack.character("L"), matrices.size, matrices.memory.address, matrices.size
+        )
         e.demand(lapack.succeeded(code))
         with e.nest([n, n]) as (row, column):
             found = e.load(dtype, matrices.memory.address, e.plus(e.times(column, n), row))

@@ -42,6 +42,10 @@ OF_ONE = (
     ("ndtri", 60),
     ("lgamma", 120),
     ("digamma", 100),
+    ("bessel_i0", 150),
+    ("bessel_i0e", 120),
+    ("bessel_i1", 150),
+    ("bessel_i1e", 120),
 )
 """Operations that are a function of one number, and about how many additions they cost."""
 

@@ -86,6 +86,15 @@ class Lapack:
             made.initializer, made.global_constant, made.linkage = self.kind(value), True, "internal"
         return made
 
+    def character(self, letter: str) -> Register:
+        """The address of a letter, by which an option is named."""
+        module, name = self.e.module, f"lapack_{letter}"
+        made = module.globals.get(name)
+        if made is None:
+            made = ir().GlobalVariable(module, integer(8), name)
+            made.initializer, made.global_constant, made.linkage = integer(8)(ord(letter)), True, "internal"
+        return made
+
     def pivots(self, count: int) -> Buffer:
         """Memory for the rows that were exchanged."""
         dtype = dtypes.int64 if self.found.bits == 64 else dtypes.int32

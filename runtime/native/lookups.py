@@ -19,7 +19,7 @@ from .regions import Region
 from .registry import RefusedError, lowers
 from .shaping import known
 from .sorting import before
-from .types import Element, constant, integer
+from .types import Element, Register, constant, integer
 
 
 @lowers("searchsorted")
@@ -29,21 +29,27 @@ def _(region: Region, operation: Operation, sequence: Node, values: Node) -> Nod
         raise RefusedError("the order of complex numbers is not compiled")
     rows, wanted = region.settled(sequence), region.readable(values)
     size, is_left = sequence.shape[-1], operation.attrs["side"] == "left"
-    kind = "u" if sequence.dtype.is_bool else sequence.dtype.kind
     batch = len(sequence.shape) - 1
 
     def find(e: Emitter, index: Index) -> Element:
-        own, places, found = wanted.at(e, index), index.places(e)[:batch], e.word(0)
-        for step in (1 << bit for bit in reversed(range(size.bit_length()))):
-            further = e.plus(found, e.word(step))
-            is_inside = e.b.icmp_signed("<=", further, e.word(size))
-            last = e.choose(is_inside, e.minus(further, e.word(1)), e.word(0))
-            other = rows.at(e, Index.of(rows.shape, [*places, last]))
-            goes = before(e.b, kind, other, own) if is_left else e.b.not_(before(e.b, kind, own, other))
-            found = e.choose(e.b.and_(is_inside, goes), further, found)
+        found = place_of(e, rows, index.places(e)[:batch], wanted.at(e, index), is_left)
         return converted(e, found, dtypes.int64, value.dtype)
 
     return Mapped(value.dtype, values.shape, [rows, wanted], find, cost=4 * size.bit_length(), once=False)
+
+
+def place_of(e: Emitter, rows: Node, batch: list[Register], own: Element, is_left: bool) -> Register:
+    """Where in a sorted row an element would go: before its equals, or behind them."""
+    kind, size = "u" if rows.dtype.is_bool else rows.dtype.kind, rows.shape[-1]
+    found = e.word(0)
+    for step in (1 << bit for bit in reversed(range(size.bit_length()))):
+        further = e.plus(found, e.word(step))
+        is_inside = e.b.icmp_signed("<=", further, e.word(size))
+        last = e.choose(is_inside, e.minus(further, e.word(1)), e.word(0))
+        other = rows.at(e, Index.of(rows.shape, [*batch, last]))
+        goes = before(e.b, kind, other, own) if is_left else e.b.not_(before(e.b, kind, own, other))
+        found = e.choose(e.b.and_(is_inside, goes), further, found)
+    return found
 
 
 @lowers("sequence_mask")

@@ -25,7 +25,7 @@ from .routines import Cell, Routine
 from .types import Element, Register, constant, integer, ir, memory_type, pointer, register_type
 
 
-def _uniform(b: Any, dtype: dtypes.DType, word: Register, low: Register = None) -> Register:
+def uniform_of(b: Any, dtype: dtypes.DType, word: Register, low: Register = None) -> Register:
     """A number in [0, 1): the low bits of a word are its fraction; float64 takes another word for the lower half."""
     kind = register_type(dtype)
     if dtype is dtypes.float64:
@@ -56,7 +56,7 @@ def _each(region: Region, operation: Operation, seed: Node, write: Any) -> Node:
 @lowers("stateless_random_uniform")
 def _(region: Region, operation: Operation, shape: Node, seed: Node) -> Node:
     dtype = operation.attrs["dtype"]
-    return _each(region, operation, seed, lambda b, *words: _uniform(b, dtype, *words))
+    return _each(region, operation, seed, lambda b, *words: uniform_of(b, dtype, *words))
 
 
 @lowers("full_integers")
@@ -108,7 +108,7 @@ def _normals(b: Any, dtype: dtypes.DType, words: list[Register]) -> list[Registe
     def rounded(x: Register) -> Register:
         return x if kind == double else b.fptrunc(x, kind)
 
-    units = [widened(_uniform(b, dtype, *words[i : i + size])) for i in range(0, len(words), size)]
+    units = [widened(uniform_of(b, dtype, *words[i : i + size])) for i in range(0, len(words), size)]
     found = []
     for first, second in zip(units[0::2], units[1::2], strict=True):
         least = double(float(dtype.numpy.type(1.0e-7)))

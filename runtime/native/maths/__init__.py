@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import (
     arcs,
+    bessels,
     circular,
     exponentials,
     gammas,
@@ -33,6 +34,10 @@ FUNCTIONS: dict[str, Function] = {
         Function("atan", arcs.atan, (1.0, 1.0)),
         Function("atan2", arcs.atan2, (1.1, 1.1), arity=2),
         Function("atanh", hyperbolic.atanh, (1.0, 1.0)),
+        Function("bessel_i0", bessels.bessel_i0, (0.6, 16.0)),
+        Function("bessel_i0e", bessels.bessel_i0e, (0.6, 16.0)),
+        Function("bessel_i1", bessels.bessel_i1, (0.6, 16.0)),
+        Function("bessel_i1e", bessels.bessel_i1e, (0.6, 16.0)),
         Function("cbrt", roots.cbrt, (1.0, 1.0)),
         Function("cos", circular.cos, (1.0, 1.0)),
         Function("cosh", hyperbolic.cosh, (1.0, 1.0)),

@@ -100,3 +100,22 @@ def test_what_is_not_invertible_is_the_plan_s_error(program: Any) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible, or not valid"):
         Native(graph).run([array])
+
+
+def decomposed(a: Any) -> Any:
+    return [
+        *tf.linalg.eigh(a @ tf.linalg.matrix_transpose(a)),
+        *tf.linalg.qr(a),
+        *tf.linalg.qr(a[0, :, :2], full_matrices=True),
+        *tf.linalg.svd(a[0, :3]),
+        *tf.linalg.svd(a[0, :3], full_matrices=True),
+        tf.linalg.svd(a, compute_uv=False),
+    ]
+
+
+@needs_lapack
+def test_decompositions_of_real_matrices() -> None:
+    graph = tf.function(decomposed).get_concrete_function(tf.constant(SQUARE)).graph
+    for found, wanted in zip(Native(graph).run([SQUARE]), interpret(graph, [SQUARE]), strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)

@@ -47,7 +47,15 @@ def normal(seed: Any) -> Any:
     ]
 
 
-@pytest.mark.parametrize("program", [uniform, integers, normal])
+def choices(seed: Any) -> Any:
+    rows = tf.reshape(tf.range(22.0), [11, 2])
+    classes = tf.random.stateless_categorical(
+        tf.math.log([[0.1, 0.5, 0.0, 0.4], [3.0, 0.0, 0.0, 1.0]]), 9, seed
+    )
+    return [tf.random.experimental.stateless_shuffle(rows, seed), classes]
+
+
+@pytest.mark.parametrize("program", [uniform, integers, normal, choices])
 def test_the_same_numbers_to_the_last_bit(program: Any) -> None:
     graph = tf.function(program).get_concrete_function(tf.constant(SEEDS[0])).graph
     native = Native(graph)
