@@ -61,7 +61,7 @@ class Process:
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         # Imports find bytecode, but nothing is found that was compiled in another process.
-        own = {"AGC_JIT_CACHE": "", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
+        own = {"AGC_CACHE": "0", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}
         return inherited | own | {"TF_CPP_MIN_LOG_LEVEL": "3"}
 
     def import_seconds(self) -> float:

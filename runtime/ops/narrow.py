@@ -41,7 +41,13 @@ def kernel(op: Op, inputs: Sequence[object], results: Sequence[object]) -> Calla
 
 def is_used_by(operation: Operation) -> bool:
     """Whether an operation of a graph takes or gives a narrow float."""
-    return any(is_narrow(operand.spec) for operand in (*operation.inputs, *operation.outputs))
+    for operand in operation.inputs:
+        if operand.value is None:
+            if is_narrow(operand.spec):
+                return True
+        elif operand.value.dtype in dtypes.NARROW:
+            return True
+    return any([is_narrow(value.spec) for value in operation.outputs])  # noqa: C419  (a list is faster)
 
 
 def kernel_of(operation: Operation) -> Callable[..., Any]:

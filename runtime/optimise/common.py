@@ -156,10 +156,12 @@ class _Common:
             if type(value.spec) is not Spec:
                 return False
         named = [self.names.get(x, x) for x in operation.inputs if type(x) is Value]
+        one = named[0] if named else None
         if len(named) > 1 and operation.op.name in COMMUTES:
-            named.sort(key=id)
-        lengths = [len(region.operations) for region in operation.regions]
-        rough = operation.op, named[0] if named else None, *lengths
+            one = min(named, key=id)
+        rough: Hashable = operation.op, one
+        if operation.regions:
+            rough = operation.op, one, *[len(region.operations) for region in operation.regions]
         before = self.firsts.setdefault(rough, (operation, scope))
         if before is None:
             return True

@@ -21,6 +21,7 @@ from ..execute.results import returns_many
 from ..ir.copying import Substitution, reading, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
+from ..quiet import quietly
 from ..shapes import num_elements
 from .options import Options
 from .rewrite import GIVEN, Walk, are_same
@@ -29,6 +30,7 @@ MOST = 1 << 16
 """Bytes that a result may have in any case."""
 
 
+@quietly
 def run(graph: Graph, options: Options) -> Graph:
     return _folded(graph, {}, {})
 
@@ -36,7 +38,8 @@ def run(graph: Graph, options: Options) -> Graph:
 def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> Graph:
     walk = Walk(graph, known)
     kept = walk.operations
-    for operation in graph.operations:
+    last: dict[Operand, int] | None = None  # where each value is read last, once something has been computed
+    for place, operation in enumerate(graph.operations):
         current = operation
         if known and not known.keys().isdisjoint(operation.inputs):
             current = reading(operation, known)
@@ -52,9 +55,21 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
                 found = computed(current)
                 if found is not None:
                     walk.replace(operation.outputs, found)
+                    last = last or _last_reads(graph)
+                    for operand in operation.inputs:
+                        if last[operand] == place:  # its memory is of use for what comes next
+                            known.pop(operand, None)
                     continue
         kept.append(current)
     return walk.finish()
+
+
+def _last_reads(graph: Graph) -> dict[Operand, int]:
+    """The number of the last operation that reads a value; none has that of those that leave the graph."""
+    last = {
+        operand: place for place, operation in enumerate(graph.operations) for operand in operation.inputs
+    }
+    return last | dict.fromkeys(graph.outputs, len(graph.operations))
 
 
 def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
@@ -83,8 +98,7 @@ def computed(operation: Operation) -> list[Operand] | None:
         return None
     op = operation.op
     try:
-        with np.errstate(all="ignore"):
-            results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
+        results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
     except Exception:
         return None  # the same happens when the graph runs, and is reported there
     many = [results] if len(specs) == 1 and not returns_many(op) else results
