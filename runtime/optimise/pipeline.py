@@ -25,23 +25,28 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
     traced = graph = separated(graph)
+    settled: dict[str, Graph] = {}  # by pass, the graph that it has left as it was
     for _ in range(ROUNDS):
         before = graph
-        graph = _round(graph, chosen, after)
+        graph = _round(graph, chosen, after, settled)
         if after is not None:
             return graph
         if graph is before:
             break
-    return graph if graph is traced or chosen.disable_model_pruning else prune.run(graph, chosen)
+    is_pruned = graph is traced or settled.get("prune") is graph
+    return graph if is_pruned or chosen.disable_model_pruning else prune.run(graph, chosen)
 
 
-def _round(graph: Graph, options: Options, after: str | None) -> Graph:
+def _round(graph: Graph, options: Options, after: str | None, settled: dict[str, Graph]) -> Graph:
     types = _types(graph)
     for each in PASSES:
-        if each.may_run(options) and (each.needs is None or not each.needs.isdisjoint(types)):
+        has_work = each.needs is None or not each.needs.isdisjoint(types)
+        if has_work and each.may_run(options) and settled.get(each.name) is not graph:
             before = graph
             graph = each.run(graph, options)
-            if graph is not before:
+            if graph is before:
+                settled[each.name] = graph
+            else:
                 types = _types(graph)
         if each.name == after:
             break

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import golden
 import pytest
+from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.verify import verify
-from agc.runtime.optimise import PASSES, Options
+from agc.runtime.optimise import PASSES, Options, pipeline
+from agc.runtime.optimise.passes import Pass
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimise"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]
@@ -33,3 +35,25 @@ def test_every_pass_has_a_file_and_a_title_only_once() -> None:
     assert {path.stem for path in FOLDER.glob("*.txt")} == {each.name for each in PASSES}
     titles = [(each.name, case.title) for each, case in CASES]
     assert len(titles) == len(set(titles))
+
+
+def test_a_pass_looks_once_at_a_graph_that_it_leaves_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the second round only those run that see something new."""
+    seen = []
+
+    def noting(each: Pass) -> Pass:
+        def run(graph: Graph, options: Options) -> Graph:
+            seen.append(each.name)
+            return each.run(graph, options)
+
+        return each._replace(run=run)
+
+    monkeypatch.setattr(pipeline, "PASSES", [noting(each) for each in PASSES if each.needs is None])
+    graph = parse(
+        "graph f(x: float32[2]) -> float32[2]\n"
+        "  a = add x, x                                  : float32[2]\n"
+        "  b = multiply x, x                             : float32[2]\n"
+        "  return b\n"
+    )
+    pipeline.optimise(graph, Options())
+    assert seen == ["prune", "fold", "shapes", "common", "prune"]
