@@ -1,7 +1,7 @@
 """`tf.config.threading`: how many threads operations may use.
 
 Fused operations keep to the number for threads within an operation; NumPy's libraries decide for themselves.
-The number for operations beside each other is kept, without effect.
+The number for operations beside each other is kept by those that sort big tensors, and do not need each other.
 
 >>> set_inter_op_parallelism_threads(2)
 >>> get_inter_op_parallelism_threads(), get_intra_op_parallelism_threads()
@@ -40,6 +40,11 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 def threads_within() -> int:
     """How many threads an operation may take: as many as the process has processors unless another number is set."""
     return _threads["intra"] or _processors()
+
+
+def threads_between() -> int:
+    """How many operations may run at once: as many as there are processors unless another number is set."""
+    return _threads["inter"] or _processors()
 
 
 def _processors() -> int:

@@ -19,6 +19,7 @@ from .. import dtypes
 from ..ir.graph import Graph, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
+from .beside import beside, companions
 from .lines import Scope, tuple_of
 from .liveness import last_uses
 from .module import Module
@@ -42,6 +43,8 @@ def compiled(graph: Graph, writer: type[Writer] | None = None) -> Module:
 
 class Writer(Regions):
     """Writes one function of a module."""
+
+    has_threads = True  # whether operations may run beside each other
 
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
@@ -78,10 +81,17 @@ class Writer(Regions):
         dying = last_uses(graph, live)
         outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
+        together = companions(live) if self.has_threads else {}
+        moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
-            for value in operation.outputs:
-                scope[value] = wanted.get(value) or self.fresh(value)
-            self.operation(operation, scope, depth, dead)
+            group = [operation, *together.get(operation, ())]
+            if operation not in moved:
+                for value in (value for each in group for value in each.outputs):
+                    scope[value] = wanted.get(value) or self.fresh(value)
+                if len(group) > 1:
+                    self._beside(group, scope, depth)
+                else:
+                    self.operation(operation, scope, depth, dead)
             self.delete([scope[value] for value in dead], depth)
         self.owning = outer
 
@@ -106,6 +116,17 @@ class Writer(Regions):
                 operation, inputs, targets
             )
             self.line(depth, self._asked(operation, scope) + text, self.place(operation, scope))
+
+    def _beside(self, operations: list[Operation], scope: Scope, depth: int) -> None:
+        """Write operations that run beside each other: each has a line, which failures show."""
+        targets = [scope[value] for operation in operations for value in operation.outputs]
+        run = self.module.name_of("beside", "op_beside", beside)
+        self.line(depth, f"{', '.join(targets)} = {run}(")
+        for operation in operations:
+            inputs = [self.text(operand, scope) for operand in operation.inputs]
+            call = self.module.call(operation, inputs)
+            self.line(depth + 1, f"lambda: {call},", self.place(operation, scope))
+        self.line(depth, ")")
 
     def _asked(self, operation: Operation, scope: Scope) -> str:
         """An assertion about a number is made only where it fails."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 class _TimedWriter(Writer):
+    has_threads = False  # each operation has a time of its own
     _is_new = True  # whether the result of the operation that was written last is an array of its own
 
     def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
