@@ -5,9 +5,9 @@
                                                       lambda: op_sort(y, …),
                                                   )
 
-These are operations whose kernels leave Python to others meanwhile, and run in one thread themselves: sorting. Products
-of matrices, and what is made of them, take all processors already; two Fourier transforms take as long beside each other
-as one after the other. Each result is computed by one thread, so it does not depend on how many there are.
+These are operations whose kernels leave Python to others meanwhile, and run in one thread themselves: sorting.
+Products of matrices, and what is made of them, take all processors already; two Fourier transforms take as long
+beside each other as one after the other. Each result is computed by one thread, however many there are.
 """
 
 from __future__ import annotations

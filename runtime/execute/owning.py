@@ -3,6 +3,7 @@
     a = matmul x, y : float32[128, 128]              a = np.matmul(x, y, out=a_buffer)
     b = multiply a, a : float32[128, 128]     ==>    b = np.multiply(a, a, out=a)
     s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
+    assign_sub_variable v, c                         v._array = np.subtract(v._array, c, out=c)
 
 An array is owned when the plan has made it, and nothing that reads it returns it, a view of it, or keeps it. When
 its value is needed for the last time, a result of the same type may take its place. The state of a loop is owned
@@ -19,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..ir.graph import Graph, Operand, Operation, Value
-from ..ir.specs import Spec
+from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from ..ops.fusable import reduces, works_on_elements
 from .blocks.formulas import formula
@@ -33,6 +34,9 @@ _VIEWS = frozenset({"round", "real", "imag"})
 
 _MAKERS = frozenset({"matmul", "zeros", "ones", "fill", "shape", "size", "rank"})
 """Other operations that give new arrays, and keep nothing."""
+
+_UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
+"""Operations that make a new array for a variable: the other operand's, where that is free."""
 
 
 class Context(Protocol):
@@ -62,10 +66,20 @@ def makes_new(operation: Operation) -> bool:
     return works_on_elements(operation) and operation.type not in _VIEWS
 
 
+def updates(operation: Operation) -> bool:
+    """Whether an operation adds a big array to a variable of the same kind, and does not keep it."""
+    if operation.type not in _UPDATES:
+        return False
+    variable, value = operation.inputs
+    return is_big(value) and isinstance(variable.spec, RefSpec) and variable.spec.content == value.spec
+
+
 def written(operation: Operation) -> str | None:
     """The operation as a call with `out={o}`, if there is one such."""
     if len(operation.outputs) != 1 or operation.regions:
         return None
+    if updates(operation):
+        return f"{{0}}._array = np.{_UPDATES[operation.type]}({{0}}._array, {{1}}, out={{o}})"
     if operation.type == "matmul":
         operands = None if narrow.is_used_by(operation) else product(operation)
         return None if operands is None else f"np.matmul({operands.replace(' @', ',')}, out={{o}})"
@@ -114,6 +128,8 @@ class Owning:
                 self._enter(operation)
             elif makes_new(operation):
                 self.new.update(operation.outputs)
+            elif updates(operation):
+                pass  # its result is the variable's
             else:
                 self.leaks.update(operation.inputs)
 
@@ -157,6 +173,11 @@ class Owning:
         if operation.type == "matmul":
             return
         (value,) = operation.outputs
+        if updates(operation):
+            new = operation.inputs[1]
+            if self.dies(new, operation) and self.root(new) not in self.given:
+                self.into[value] = new
+            return
         reuses = formula(operation).reuses
         for number, operand in enumerate(operation.inputs):
             fits = reuses is None or (number in reuses and operation.inputs.count(operand) == 1)

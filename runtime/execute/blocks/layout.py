@@ -20,6 +20,9 @@ from .writing import Recipe
 SMALLEST = 1 << 15
 """Tensors of fewer elements are not cut."""
 
+WORTH = 150_000.0
+"""Nor is work of fewer nanoseconds: one thread does it, and NumPy's calls for the whole take less than the blocks."""
+
 CACHE = 1024 * 1024
 """How many bytes the blocks and buffers that are in use at once may take: most of a core's own cache."""
 
@@ -60,8 +63,10 @@ def lay_out(recipe: Recipe, given: Sequence[Shape]) -> Layout | None:
         return None
     whole = max(shapes.values(), key=math.prod)
     size = math.prod(whole)
-    if size < SMALLEST or any(
-        shapes[operation.outputs[0]] != whole for operation in recipe.region.operations
+    if (
+        size < SMALLEST
+        or size * recipe.cost < WORTH
+        or any(shapes[operation.outputs[0]] != whole for operation in recipe.region.operations)
     ):
         return None
     operands = [_aligned(shape, len(whole)) for shape in given]

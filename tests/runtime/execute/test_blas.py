@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
 import pytest
@@ -59,3 +62,35 @@ def test_numpys_openblas_is_found() -> None:
     """Where it is the one in NumPy's wheels."""
     switch = blas._switch()
     assert switch is None or switch[0]() >= 1
+
+
+def test_threads_that_overlap_in_any_order_share_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first to come sets it, the last to go takes it back, though another one came first."""
+    numbers = [4]
+    monkeypatch.setattr(blas, "_switch", lambda: (lambda: numbers[-1], numbers.append))
+    inside, leave = threading.Barrier(3), [threading.Event(), threading.Event()]
+
+    def wait(number: int) -> None:
+        inside.wait(10)
+        assert leave[number].wait(10)
+
+    threads = [threading.Thread(target=blas.with_one_thread(wait), args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    inside.wait(10)
+    for thread, event in zip(threads, leave, strict=True):
+        assert numbers == [4, 1]
+        event.set()
+        thread.join(10)
+    assert numbers == [4, 1, 4]
+
+
+def test_plans_of_many_threads_leave_the_number_as_it_was() -> None:
+    switch = blas._switch()
+    before = None if switch is None else switch[0]()
+    plan = Plan(parse(product("32", "128", "128")))
+    given = [np.ones((32, 128), np.float32), np.ones((128, 128), np.float32)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: plan.run(given)[0][0, 0], range(64)))
+    assert found == [128.0] * 64
+    assert switch is None or switch[0]() == before

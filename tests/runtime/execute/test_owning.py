@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import agc.runtime  # noqa: F401  (declares the operations)
+import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import dtypes
-from agc.runtime.execute import Plan, interpret, owning
+from agc.runtime.execute import EXECUTORS, Plan, interpret, owning
 from agc.runtime.execute.blocks import layout
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
 from agc.runtime.ir.parse import parse
@@ -271,8 +271,8 @@ def programs(draw: st.DrawFn) -> Graph:
 def test_random_programs(graph: Graph, is_fused: bool) -> None:
     """Twice, on the same operands, which nobody may change; what the first run gave stays as it is."""
     verify(graph)
-    before = layout.SMALLEST, layout.LEAST, layout.MOST, fuse.SMALLEST
-    layout.SMALLEST, layout.LEAST, layout.MOST, fuse.SMALLEST = 1, 8, 8, 1
+    before = layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST, fuse.SMALLEST
+    layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST, fuse.SMALLEST = 1, 0.0, 8, 8, 1
     try:
         plan = Plan(fuse.run(graph) if is_fused else graph)
         values = [np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4), np.full((4, 4), 0.3, np.float32)]
@@ -285,4 +285,42 @@ def test_random_programs(graph: Graph, is_fused: bool) -> None:
         for one, other in zip(values, given, strict=True):
             np.testing.assert_array_equal(one, other)
     finally:
-        layout.SMALLEST, layout.LEAST, layout.MOST, fuse.SMALLEST = before
+        layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST, fuse.SMALLEST = before
+
+
+UPDATE = """\
+graph f(v: ref float32[4, 4], x: float32[4, 4]) -> float32[4, 4]
+  a = multiply x, 2.0                           : float32[4, 4]
+  new = assign_sub_variable v, a                : float32[4, 4]
+  b = multiply x, 3.0                           : float32[4, 4]
+  newer = assign_add_variable v, b              : float32[4, 4]
+  return new
+"""
+
+
+def test_a_variable_takes_the_array_of_what_is_added_to_it() -> None:
+    """What was in it before is left alone, for others may have it."""
+    lines = source(UPDATE)
+    assert "new = v._array = np.subtract(v._array, a, out=a)" in lines
+    assert "newer = v._array = np.add(v._array, b, out=b)" in lines
+    outcomes = []
+    for executor in ("plan", "interpret"):
+        variable = tf.Variable(tf.fill([4, 4], 10.0))
+        old = variable.read_value()
+        (new,) = EXECUTORS[executor](parse(UPDATE))([variable, np.ones((4, 4), np.float32)])
+        outcomes.append([np.asarray(each).tolist() for each in (old, new, variable)])
+        assert (new[0, 0], old.numpy()[0, 0]) == (8.0, 10.0)
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("  c = add a, x                                : float32[4, 4]", "return new, c"),
+        ("  c = read_variable v                         : float32[4, 4]", "return new, a"),
+    ],
+)
+def test_a_variable_takes_no_array_that_somebody_needs(line: str, other: str) -> None:
+    text = UPDATE.replace("  b = multiply", f"{line}\n  b = multiply").replace("return new", other)
+    text = text.replace("-> float32[4, 4]", "-> float32[4, 4], float32[4, 4]")
+    assert "new = v._array = np.subtract(v._array, a, out=a)" not in source(text)

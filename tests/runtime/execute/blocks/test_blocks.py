@@ -32,6 +32,7 @@ from hypothesis import strategies as st
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 64 elements for tensors from 100 on, so that small ones show all that can happen."""
     monkeypatch.setattr(layout, "SMALLEST", 100)
+    monkeypatch.setattr(layout, "WORTH", 0.0)
     monkeypatch.setattr(layout, "LEAST", 64)
     monkeypatch.setattr(layout, "MOST", 64)
 
@@ -374,8 +375,8 @@ def programs(draw: st.DrawFn) -> Graph:
 @settings(max_examples=150, deadline=None)
 @given(programs(), st.integers(0, 5))
 def test_random_programs(graph: Graph, seed: int) -> None:
-    before = layout.SMALLEST, layout.LEAST, layout.MOST
-    layout.SMALLEST, layout.LEAST, layout.MOST = 100, 64, 64
+    before = layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST
+    layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST = 100, 0.0, 64, 64
     try:
         random = np.random.default_rng(seed)
         values = [random.normal(size=shape).astype(np.float32) for _, shape in SOURCES]
@@ -384,4 +385,4 @@ def test_random_programs(graph: Graph, seed: int) -> None:
         ):
             same(found, wanted)
     finally:
-        layout.SMALLEST, layout.LEAST, layout.MOST = before
+        layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST = before
