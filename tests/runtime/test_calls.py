@@ -488,7 +488,8 @@ def test_libraries_are_left_alone():
 
 def test_code_without_source_and_code_that_cannot_be_converted():
     namespace = {}
-    exec("class Made:\n    def __abs__(self):\n        return 1 if self.x > 0 else 0", namespace)
+    text = "class Made:\n    def __abs__(self):\n        return 1 if self.x > 0 else 0"
+    exec(compile(text, "<made>", "exec"), namespace)
 
     def without_source(x):
         made = namespace["Made"]()
