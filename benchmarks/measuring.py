@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from .contestants import BY_NAME, CONTESTANTS, LIMIT, REFERENCE, Contestant
 from .figures import Figures
-from .processes import ROOT, Process
+from .processes import ROOT, SILENCE, Process
 from .workloads import GROWTH, LOOPS, WORKLOADS
 
 PATIENCE = 2.0
@@ -20,6 +21,9 @@ PATIENCE = 2.0
 
 LONGEST = 300.0
 """Seconds. Who takes longer to answer has no figure."""
+
+MOST_SILENCES = 2
+"""Who does not answer so many questions is asked no more."""
 
 Processes = Mapping[str, Process]
 
@@ -57,6 +61,7 @@ class Measurement:
         self._processes = asked
         self._size = size
         self._slow: set[tuple[str, str]] = set()
+        self._silences: Counter[str] = Counter()
 
     def compare(self, workload: str) -> None:
         """Everybody's first call. Whose result is another than what NumPy gives by hand, is not measured."""
@@ -108,7 +113,11 @@ class Measurement:
         _noted(self._figures.overheads, workload, name, (answer["seconds"] - answer["again"]) * 1e3)
 
     def _asked(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
-        answer = _answer(self._processes[name], question, workload, self._size)
+        if self._silences[name] >= MOST_SILENCES:
+            answer = {"error": "not asked, as it was silent before"}
+        else:
+            answer = _answer(self._processes[name], question, workload, self._size)
+        self._silences[name] += answer.get("error", "").startswith(SILENCE)
         if "error" in answer:
             self._figures.missing.setdefault(workload, {})[name] = answer["error"]
             return None

@@ -21,6 +21,9 @@ from typing import Any
 
 ROOT = pathlib.Path(__file__).parents[1]
 
+SILENCE = "no answer within"
+"""So begins the error of who takes too long."""
+
 _IMPORT = """
 import time
 import numpy
@@ -87,7 +90,7 @@ class Process:
             self._worker.stdin.flush()
         if within is not None and not select.select([self._worker.stdout], [], [], within)[0]:
             self._end()
-            return {"error": f"no answer within {within:g} s"}
+            return {"error": f"{SILENCE} {within:g} s"}
         line = self._worker.stdout.readline()
         if not line:
             self._end()

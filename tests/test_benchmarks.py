@@ -98,6 +98,24 @@ def test_who_gives_another_result_or_none_is_not_measured_and_the_others_are():
     assert found.calls["Collatz"].keys() == {"agc plan", REFERENCE}
 
 
+class Silent(Here):
+    def ask(self, *request, within=None):
+        return {"error": "no answer within 300 s"}
+
+
+def test_who_is_silent_twice_is_asked_no_more():
+    by_hand = Here(next(c for c in CONTESTANTS if c.name == REFERENCE))
+    found = figures.Figures({})
+    measurement = measuring.Measurement(found, {"JAX": Silent(None), REFERENCE: by_hand}, "tiny")
+    for workload in ("Collatz", "jumps", "scalar call"):
+        measurement.compare(workload)
+    assert [row["JAX"].partition(",")[0] for row in found.missing.values()] == [
+        "no answer within 300 s",
+        "no answer within 300 s",
+        "not asked",
+    ]
+
+
 def test_an_unequal_result_is_told_in_the_end(tmp_path):
     """A library that counts one too few is left out, and the command's exit code is 1."""
     command = [sys.executable, "-m", "benchmarks", "--rounds", "1", "--first-calls", "1", "--size", "tiny"]
