@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import NOT_WRITTEN, OF_VALUES, Program, integers, normal, plain
+from .program import OF_VALUES, Program, integers, normal, plain
 
 
 def fft(x: Any) -> Any:
@@ -292,15 +292,11 @@ PROGRAMS = {
     ),
     "third order": plain(third_order, (normal(4, dtype=np.float64),), tolerance=1e-10),
     "persistent tape": plain(persistent, (normal(3, 4), _W)),
-    "forward mode": plain(forward_mode, (normal(4), normal(4, seed=1)), refusal=NOT_WRITTEN),
-    "gradient of a loop": plain(
-        gradient_of_while, (normal(3) * np.float32(0.3), 5), (normal(3), 1), refusal="is not compiled"
-    ),
+    "forward mode": plain(forward_mode, (normal(4), normal(4, seed=1))),
+    "gradient of a loop": plain(gradient_of_while, (normal(3) * np.float32(0.3), 5), (normal(3), 1)),
     "checkpoints": plain(checkpointed, (normal(2, 4), _W)),
     "recomputed": plain(recomputed, (normal(3, 4), _W)),
-    "functions of functions": Program(
-        functions_of_functions, [(normal(3, 2), 3), (normal(3, 2), 1)], refusal="is not compiled"
-    ),
+    "functions of functions": Program(functions_of_functions, [(normal(3, 2), 3), (normal(3, 2), 1)]),
     "collected": plain(collected, (integers(-9, 9, 5),), (normal(6),), refusal=OF_VALUES),
     "items": plain(items, (integers(-9, 9, 6),), (normal(5),), refusal=OF_VALUES, is_python=False),
     "mapped": plain(mapped, (normal(5, 3),)),

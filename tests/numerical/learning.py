@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import NOT_WRITTEN, OF_VALUES, Program, integers, normal, plain
+from .program import OF_VALUES, Program, integers, normal, plain
 
 
 def k_means(points: Any, centres: Any) -> Any:
@@ -257,7 +257,6 @@ PROGRAMS = {
         kalman,
         (normal(15, 1, 1, dtype=np.float64), np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 0.0]])),
         tolerance=1e-12,
-        refusal=NOT_WRITTEN,
     ),
     "PageRank": plain(page_rank, (np.float32(normal(7, 7) > 0), 1e-6)),
     "LSTM": plain(
@@ -280,7 +279,6 @@ PROGRAMS = {
         logistic_newton,
         (normal(30, 3, dtype=np.float64), np.float64(normal(30, seed=2) > 0)),
         tolerance=1e-9,
-        refusal=NOT_WRITTEN,
     ),
     "power iteration": plain(power_iteration, (np.abs(normal(6, 6)),)),
     "Gaussian mixture": plain(

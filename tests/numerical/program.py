@@ -29,7 +29,6 @@ def plain(function: Callable[..., Any], *calls: tuple[Any, ...], **more: Any) ->
 
 
 OF_VALUES = "depends on values"
-NOT_WRITTEN = "there is no native code for it"
 
 
 def normal(*shape: int, seed: int = 0, dtype: Any = np.float32) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import NOT_WRITTEN, OF_VALUES, integers, normal, plain
+from .program import OF_VALUES, integers, normal, plain
 
 
 def bodies(places: Any, speeds: Any, masses: Any, steps: Any) -> Any:
@@ -197,8 +197,8 @@ PROGRAMS = {
         life, (normal(9, 10) > 0.3, 20), (np.zeros((4, 4), bool), 5), (normal(6, 6, seed=4) > 0, 0)
     ),
     "rule 110": plain(rule_110, (np.arange(31) == 30, 16), refusal=OF_VALUES),
-    "Monte Carlo": plain(monte_carlo, (7, 10), (8, 3), refusal=NOT_WRITTEN),
-    "Metropolis": plain(metropolis, (3, np.zeros(4, np.float32)), tolerance=1e-4, refusal=NOT_WRITTEN),
+    "Monte Carlo": plain(monte_carlo, (7, 10), (8, 3)),
+    "Metropolis": plain(metropolis, (3, np.zeros(4, np.float32)), tolerance=1e-4),
     "heat": plain(heat, (normal(20), normal(20, seed=1), 15)),
     "waves": plain(waves, (normal(7, 9), 12), (normal(7, 9), 0)),
     "blurred": plain(blurred, (_PICTURE,)),
