@@ -40,7 +40,6 @@ class _Branches:
 
     def walked(self, graph: Graph, known: Substitution) -> Graph:
         walk = Walk(graph, known)
-        walk.is_changed = bool(known)
         self.write(graph.operations, walk)
         return walk.finish()
 
@@ -110,7 +109,7 @@ def _join(operation: Operation, current: Operation, walk: Walk) -> None:
         elif all(operand is not None and operand is outside[0] for operand in outside):
             agreed = outside[0]
         if agreed is not None and fits(agreed, result):
-            walk.replace([result], [agreed])
+            walk.known[result] = agreed  # a change only where it is read
 
 
 def _are_true_and_false(operands: Sequence[Operand]) -> bool:

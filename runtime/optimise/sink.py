@@ -47,8 +47,9 @@ def _sunk(graph: Graph, visit: Callable[[Graph], Graph]) -> Graph:
         if operation in homes.moved:
             continue
         current = operation
-        if operation.op.name in BRANCHES and homes.guests.get(operation):
-            current = _with_guests(operation, homes.guests[operation])
+        guests = homes.guests.get(operation, [])
+        if any(guests):
+            current = _with_guests(operation, guests)
         operations.append(visiting(visit, current) if current.regions else current)
     if are_same(operations, graph.operations):
         return graph

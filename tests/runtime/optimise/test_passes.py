@@ -9,8 +9,7 @@ import pytest
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.verify import verify
-from agc.runtime.optimise import PASSES, Options, pipeline
-from agc.runtime.optimise.passes import Pass
+from agc.runtime.optimise import PASSES, Options, Pass, pipeline
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimise"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]
@@ -29,6 +28,15 @@ def test_a_pass(each: object, case: golden.Case, update_golden: bool) -> None:
         golden.write(path, cases)
     else:
         assert text == case.result
+
+
+@pytest.mark.parametrize("each", PASSES, ids=[each.name for each in PASSES])
+def test_a_pass_that_finds_nothing_gives_the_graph_itself(each: Pass) -> None:
+    for case in golden.read(FOLDER / f"{each.name}.txt"):
+        graph = parse(case.result)
+        for _ in range(3):
+            graph = each.run(graph, Options())
+        assert each.run(graph, Options()) is graph, case.title
 
 
 def test_every_pass_has_a_file_and_a_title_only_once() -> None:
