@@ -56,7 +56,7 @@ RUNNING = {
     "optimise": {"execute"},
     "native": {"execute"},
     "tracing": {"control", "execute"},
-    "profiler": {"execute", "tracing"},
+    "profiler": {"execute", "native", "tracing"},
 }
 
 

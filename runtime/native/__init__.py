@@ -8,6 +8,7 @@ support.py      what cannot be compiled, with reasons
 unit.py         one graph, one module; emitter.py writes a function, entry.py the one that Python calls
 regions.py      the walk over operations: when lazy values (nodes.py) are computed, and in which loops
 reuse.py        buffers share memory where liveness.py says that they can
+metering.py     code that measures itself, for profiles
 registry.py     the table of operations; its rows stand in elements.py, casts.py, reductions.py, loops.py, …
 by_values.py    integers that shapes depend on: known by their values; linear.py: slices whose length is known
 crossing.py     TensorArrays and lists that go in and come out; cells.py: their memory

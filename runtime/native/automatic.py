@@ -69,6 +69,10 @@ class Automatic:
             return trial.chosen(arguments)
         return trial.run(arguments)
 
+    def chosen_for(self, arguments: Sequence[Any]) -> Runner | None:
+        """What runs such arguments from now on, once that is decided."""
+        return self._trial(arguments).chosen
+
     def _trial(self, arguments: Sequence[Any]) -> Trial:
         key = self._key(arguments)
         trial = self._trials.get(key)

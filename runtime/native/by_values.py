@@ -24,7 +24,11 @@ MOST_ELEMENTS = 8
 
 
 def lowered_for(
-    graph: Graph, arguments: Sequence[Any], assigned: Sequence[int], by_value: tuple[int, ...]
+    graph: Graph,
+    arguments: Sequence[Any],
+    assigned: Sequence[int],
+    by_value: tuple[int, ...],
+    is_measured: bool = False,
 ) -> tuple[Any, tuple[int, ...]]:
     """The unit of a graph for such inputs, and the numbers of those whose values it is for: `by_value` at least.
 
@@ -37,7 +41,7 @@ def lowered_for(
             _known(value.spec, argument, i in chosen)
             for i, (value, argument) in enumerate(zip(graph.inputs, arguments, strict=True))
         ]
-        return lowered(graph, known, assigned)
+        return lowered(graph, known, assigned, is_measured)
 
     try:
         return attempt(by_value), by_value

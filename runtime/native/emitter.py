@@ -69,6 +69,8 @@ class Emitter(Storage):
         size = math.prod(counts) * inner
         if outermost:
             self.work += size
+        is_measured = outermost and any(count > 1 for count in counts)
+        measured = self.computing(each_once) if is_measured else None
         before, first = self.b.block, len(self.function.blocks)
         shared = list(self._on_stack)  # memory that was there before a loop is that of all its threads
         opened: list[Any] = []
@@ -85,6 +87,8 @@ class Emitter(Storage):
             if pairs_of_nest:
                 self._nests.append(Nest(before, self.b.block, pairs_of_nest, run))
             self._look_at_notes()
+        if measured is not None and self.meter is not None:
+            self.meter.end(measured)
 
     def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any]) -> Any:
         number, rounds, _ = outermost

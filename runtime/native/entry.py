@@ -23,6 +23,7 @@ from ..ir.specs import Spec
 from .emitter import INTERRUPTED
 from .engine import Code
 from .memory import LARGEST, NAME, SPARE, Memory, Spares
+from .metering import TABLE, symbols
 from .types import Register, integer, ir, pointer
 from .unit import Unit, content
 
@@ -62,6 +63,8 @@ def declare_symbols() -> None:
 
     for name in _OF_PYTHON:
         binding.add_symbol(name, _address(getattr(ctypes.pythonapi, name)))
+    for name, address in symbols():
+        binding.add_symbol(name, address)
     unpack = ctypes.pythonapi.PyCapsule_GetPointer
     unpack.restype, unpack.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     _multiarray_umath: Any = importlib.import_module("numpy._core._multiarray_umath")
@@ -268,6 +271,11 @@ def entry(
             spares = Spares(len(unit.results))
             kept.append(spares)
             table[number] = spares.table.ctypes.data
+        elif name == TABLE:
+            assert unit.meter is not None
+            unit.meter.table = notes = np.zeros(2 * len(unit.meter.rows), np.int64)
+            kept.append(notes)
+            table[number] = notes.ctypes.data
         elif name in unit.host.arrays:
             array = unit.host.arrays[name]
             kept.append(array)

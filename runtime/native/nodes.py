@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..ir.graph import Operation
 from .emitter import Emitter
 from .types import Element, Register, constant
 
@@ -98,12 +99,13 @@ def cuts_of_broadcast(shape: Shape, wide: Shape) -> Cuts:
 
 
 class Node:
-    """A value of the graph. `storage` is where it stands, once it has been computed."""
+    """A value of the graph. `storage` is where it stands, once it has been computed; `maker` is what gave it."""
 
     cost = 0
     fails = False
     depth = 0
     operands: Sequence[Node] = ()
+    maker: Operation | None = None
 
     def __init__(self, dtype: dtypes.DType, shape: Shape) -> None:
         self.dtype = dtype

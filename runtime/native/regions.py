@@ -39,7 +39,8 @@ class Region(Values):
             nodes = [self.node(operand) for operand in operation.inputs]
             self.readers.begin(operation)
             try:
-                results = self._lowered(operation, nodes)
+                with self.e.lowering(operation):
+                    results = self._lowered(operation, nodes)
             except RefusedError as refusal:
                 self.e.reasons.append(Reason(operation, str(refusal)))
                 results = [_nothing(operation, value) for value in operation.outputs]
@@ -49,6 +50,7 @@ class Region(Values):
                 raise BrokenRuleError(operation) from fault
             for value, node in zip(operation.outputs, results, strict=True):
                 self._bind(value, node)
+                node.maker = node.maker or operation
             lazy = [node for node in results if node.is_lazy]
             self.readers.end(operation, lazy)
             for node in lazy:

@@ -36,6 +36,8 @@ class Native:
     whose values shapes depend on: the graph is compiled for each of these, too.
     """
 
+    _is_measured = False  # whether the code takes notes for a profile
+
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.by_value: tuple[int, ...] = ()
@@ -131,7 +133,9 @@ class Native:
         """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
         with Fence(self.graph):
             graph, self._assigned = prepared(self.graph)
-            unit, by_value = by_values.lowered_for(graph, arguments, self._assigned, self.by_value)
+            unit, by_value = by_values.lowered_for(
+                graph, arguments, self._assigned, self.by_value, self._is_measured
+            )
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
@@ -243,10 +247,13 @@ def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
     return CompilationError(graph.name, refusal.reasons, fix)
 
 
-def lowered(graph: Graph, arguments: Sequence[Any], assigned: Sequence[int] = ()) -> Any:
+def lowered(
+    graph: Graph, arguments: Sequence[Any], assigned: Sequence[int] = (), is_measured: bool = False
+) -> Any:
     """The unit of a graph without variables for inputs of these specs, or with these constants in their places.
 
-    `assigned` are the inputs whose new values are the last outputs. Raises `CannotCompileError` with the reasons.
+    `assigned` are the inputs whose new values are the last outputs; with `is_measured` it takes notes for a profile.
+    Raises `CannotCompileError` with the reasons.
     """
     why = engine.missing()
     if why is not None:
@@ -257,7 +264,7 @@ def lowered(graph: Graph, arguments: Sequence[Any], assigned: Sequence[int] = ()
     from .specialise import specialised
     from .unit import Unit
 
-    unit = Unit(optimise(specialised(graph, arguments)))
+    unit = Unit(optimise(specialised(graph, arguments)), is_measured)
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
     EntryWriter(unit, [given.index(i) for i in assigned])
     return unit

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
-from .arithmetic import WORD, Arithmetic
+from .arithmetic import WORD
 from .liveness import BORN, born, promised
+from .metering import Measuring
 from .reuse import Nest, Place, places
 from .threads import redirect
 from .types import Element, Pair, Register, integer, ir, memory_type, null, pointer
@@ -27,7 +28,7 @@ FIRST = 16
 """Elements that fit into it at first."""
 
 
-class Storage(Arithmetic):
+class Storage(Measuring):
     """What is written of memory; `top` is the builder of the function's entry."""
 
     def __init__(self, module: Any, b: Any, top: Any) -> None:
@@ -47,6 +48,8 @@ class Storage(Arithmetic):
 
     def buffer(self, size: int, apart: bool = False) -> Register:
         """Memory for so many bytes, which holds nothing yet. What is `apart` never shares it."""
+        if self.meter is not None:
+            self.meter.allocates(size)
         if size <= (_ON_STACK if apart else _TINY):
             made = self._on_the_stack(size)
             self._on_stack.append(made)

@@ -20,6 +20,7 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from .crossing import description, handed_over, taken_in
 from .emitter import Emitter
 from .memory import Kept
+from .metering import Meter
 from .nodes import Buffer, Node, Scalar
 from .regions import Region
 from .support import CannotCompileError
@@ -76,9 +77,9 @@ class Host:
 
 
 class Unit:
-    """A specialised graph, written down as a module."""
+    """A specialised graph, written down as a module; with `is_measured`, one that takes notes for profiles."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, is_measured: bool = False) -> None:
         self.graph = graph
         self.module = ir().Module("agc")
         self.host = self.module.host = Host(self.module)
@@ -93,7 +94,10 @@ class Unit:
             argument.add_attribute("nonnull")
         self._define_interrupted()
         e = Emitter(self.module, self.kernel)
+        self.meter = e.meter = Meter(e) if is_measured else None
         self._write(e)
+        if e.meter is not None:
+            e.meter.finish()
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()

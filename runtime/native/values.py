@@ -133,7 +133,8 @@ class Values:
                         pending.append((operand, False))
                     else:
                         self._make_readable(operand, node)
-        return list(order)
+        self.e.group = found = list(order)
+        return found
 
     def _make_readable(self, operand: Node, reader: Node) -> None:
         """See that a node reads an operand at another index without computing much twice."""

@@ -56,11 +56,25 @@ class Node:
 
 
 class Event(NamedTuple):
-    """One call: when it began, and how long it took with all notes that were taken, in nanoseconds."""
+    """One call: when it began, and how long it took with all notes that were taken, in nanoseconds.
+
+    In native code several calls may be one event, as if they had followed each other.
+    """
 
     spot: Spot
     start: int
     duration: int
+    calls: int = 1
+
+
+class Measured(NamedTuple):
+    """What code that measures itself says of a spot: `around` is the number of the one around it, or -1."""
+
+    spot: Spot
+    around: int
+    calls: int
+    own: int
+    bytes: int
 
 
 class Recorder:
@@ -105,6 +119,35 @@ class Recorder:
         parent.inner += took
         self._node = parent
         self._lost += clock() - now
+
+    def measured(self, notes: Sequence[Measured], start: int) -> None:
+        """What began last consists of these, one behind the other; each stands behind the one around it."""
+        totals = [note.own for note in notes]
+        for i in range(len(notes) - 1, -1, -1):
+            if notes[i].around >= 0:
+                totals[notes[i].around] += totals[i]
+        nodes: list[Node] = []
+        begins, free = (
+            [],
+            [start] * (len(notes) + 1),
+        )  # when the next one within each begins; the last: at the top
+        for note, total in zip(notes, totals, strict=True):
+            parent = nodes[note.around] if note.around >= 0 else self._node
+            node = parent.children.get(note.spot) or Node(note.spot, parent)
+            nodes.append(node)
+            begins.append(free[note.around])
+            free[len(nodes) - 1] = free[note.around]
+            free[note.around] += total
+            if note.calls:
+                parent.children[note.spot] = node
+                node.calls += note.calls
+                node.total += total
+                node.bytes += note.bytes
+                parent.inner += total
+                if len(self.events) < MOST_EVENTS:
+                    self.events.append(Event(note.spot, begins[-1], total, note.calls))
+                else:
+                    self.dropped += 1
 
     def depth(self) -> int:
         """How much has begun and not ended."""

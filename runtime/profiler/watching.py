@@ -4,8 +4,8 @@
     y = x * float32_2
     leave(y)
 
-While a session lasts, each plan runs this instead of its own program. What runs a graph in other ways (native code,
-the interpreter) is noted as a whole.
+While a session lasts, each plan runs this instead of its own program. Native code runs as a version of it that reads
+the clock (native.py), and the interpreter is noted as a whole.
 """
 
 from __future__ import annotations
@@ -101,16 +101,33 @@ class Watching:
         plan.swap((watched, *own[1:]))
 
     def _concrete(self, concrete: ConcreteFunction) -> None:
-        if concrete.executor in ("plan", "automatic") or concrete.runner == concrete._first_run:
+        if concrete.executor == "plan" or concrete.runner == concrete._first_run:
             return
         session, own = self.session, concrete.runner
-        spot = Spot(concrete.executor, concrete.name, _origin_of(concrete.graph))
+        kind = "native" if concrete.executor == "automatic" else concrete.executor
+        spot = Spot(kind, concrete.name, _origin_of(concrete.graph))
+        measured: list[Any] = []  # native code, compiled when it is run
 
         def watched(arguments: Sequence[Any]) -> Any:
-            return _noted(session, spot, own, (arguments,))
+            if concrete.executor == "automatic" and not _is_native(own, arguments):
+                return own(arguments)
+            if concrete.executor == "interpret":
+                return _noted(session, spot, own, (arguments,))
+            if not measured:
+                from .native import MeasuredNative
+
+                measured.append(MeasuredNative(concrete.graph, session, spot))
+            return measured[0].run(arguments)
 
         self._runners.append((concrete, own, watched))
         concrete.runner = watched
+
+
+def _is_native(runner: Any, arguments: Sequence[Any]) -> bool:
+    """Whether the automatic mode has native code for such arguments, and has chosen it."""
+    automatic = getattr(runner, "__self__", None)
+    chosen = getattr(automatic, "chosen_for", lambda arguments: None)(arguments)
+    return chosen is not None and not isinstance(getattr(chosen, "__self__", None), Plan)
 
 
 def _noted(session: Session, spot: Spot, run: Callable[..., Any], arguments: Sequence[Any]) -> Any:
