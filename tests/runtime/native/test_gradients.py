@@ -92,12 +92,12 @@ def test_tapes_around_compiled_functions_with_loops():
 def test_tapes_do_not_hide_what_cannot_be_compiled():
     @tf.function(jit_compile=True)
     def ranked(x):
-        return tf.linalg.eigh(x)[0]
+        return tf.random.shuffle(x) * x
 
     x = tf.eye(2)
     with (
         tf.GradientTape() as tape,
-        pytest.raises(tf.errors.InvalidArgumentError, match="eigh: there is no native code"),
+        pytest.raises(tf.errors.InvalidArgumentError, match="random_shuffle: "),
     ):
         tape.watch(x)
         ranked(x)
