@@ -18,14 +18,14 @@ import numpy as np
 from .. import dtypes
 from ..ir.specs import ArraySpec, Spec
 from ..ops.elements import Elements, Growing
-from .cells import COUNT, List, Lists, View, made, parts_of
-from .emitter import Emitter
+from .emit.emitter import Emitter
+from .emit.nodes import Buffer, Node
+from .emit.registry import RefusedError
+from .emit.storage import HEAD
+from .emit.types import Register, integer, pointer
 from .lengths import GrowingSpec, SizedSpec
-from .nodes import Buffer, Node
-from .registry import RefusedError
-from .storage import HEAD
+from .rules.cells import COUNT, List, Lists, View, made, parts_of
 from .support import CannotCompileError
-from .types import Register, integer, pointer
 
 
 def description(spec: ArraySpec) -> Spec:

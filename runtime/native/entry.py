@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from ..ir.specs import Spec
-from .emitter import INTERRUPTED
+from .emit.emitter import INTERRUPTED
+from .emit.metering import TABLE, symbols
+from .emit.types import Register, integer, ir, pointer
 from .engine import Code
 from .memory import LARGEST, NAME, SPARE, Memory, Spares
-from .metering import TABLE, symbols
-from .types import Register, integer, ir, pointer
 from .unit import Unit, content
 
 _TYPE = 8  # where things stand in CPython's and NumPy's objects, in bytes

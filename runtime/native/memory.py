@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .types import Register, integer, ir, pointer
+from .emit.types import Register, integer, ir, pointer
 
 SPARE = "spare"
 """What the table of arrays is called that wait to become results."""

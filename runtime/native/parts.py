@@ -20,7 +20,7 @@ from ..ir.copying import Substitution, read_as, twin, with_parts
 from ..ir.graph import Graph, Operation, Value
 from ..ir.specs import Spec
 from ..ops.structure import StructuredOp
-from .registry import ELEMENTWISE, LOWERINGS
+from .emit.registry import ELEMENTWISE, LOWERINGS
 from .running import Native
 from .support import CompilationError, CompilerFaultError, tell
 
@@ -55,7 +55,7 @@ class Part:
 def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
     """The plan of a graph whose loops are native code; None where it has none that could be."""
     from ..optimise import optimise
-    from . import rows  # noqa: F401  (the table of operations is filled)
+    from . import rules  # noqa: F401  (the table of operations is filled)
 
     found = optimise(graph)
     operations = [_replaced(operation) for operation in found.operations]

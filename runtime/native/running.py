@@ -19,8 +19,8 @@ from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, crossing, engine
 from .crossing import described, received
+from .emit.types import COMPILED
 from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
-from .types import COMPILED
 
 _MOST_SHAPES = 64
 
@@ -259,7 +259,7 @@ def lowered(
     if why is not None:
         raise CannotCompileError([why])
     from ..optimise import optimise
-    from . import rows  # noqa: F401  (the table of operations is filled)
+    from . import rules  # noqa: F401  (the table of operations is filled)
     from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit

@@ -18,13 +18,13 @@ import numpy as np
 from ..ir.graph import Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
 from .crossing import description, handed_over, taken_in
-from .emitter import Emitter
+from .emit.emitter import Emitter
+from .emit.metering import Meter
+from .emit.nodes import Buffer, Node, Scalar
+from .emit.regions import Region
+from .emit.types import Register, integer, ir, pointer
 from .memory import Kept
-from .metering import Meter
-from .nodes import Buffer, Node, Scalar
-from .regions import Region
 from .support import CannotCompileError
-from .types import Register, integer, ir, pointer
 
 _EMBEDDED = 1024
 """Bytes of a constant that becomes part of the module."""

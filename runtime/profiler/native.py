@@ -21,7 +21,7 @@ from .recording import Measured, Session, Spot
 
 if TYPE_CHECKING:
     from ..ir.graph import Graph, Operation
-    from ..native.metering import Meter
+    from ..native.emit.metering import Meter
 
 
 class MeasuredNative(Native):

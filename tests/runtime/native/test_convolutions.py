@@ -8,7 +8,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native, convolutions
+from agc.runtime.native import Native
+from agc.runtime.native.rules import convolutions
 
 
 def agree(program: Any, arrays: list[Any], bound: float = 1e-5) -> None:

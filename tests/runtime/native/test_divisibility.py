@@ -7,7 +7,8 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import divisibility, running
+from agc.runtime.native import running
+from agc.runtime.native.rules import divisibility
 
 DIVISORS = (3, 6, 7, 12, 96, 100, 127)
 

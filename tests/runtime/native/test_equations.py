@@ -8,7 +8,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native, lapack
+from agc.runtime.native import Native
+from agc.runtime.native.rules import lapack
 
 RNG = np.random.default_rng(4)
 SQUARE = RNG.normal(size=(3, 5, 5))

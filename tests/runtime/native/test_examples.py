@@ -14,8 +14,8 @@ from agc.runtime import dtypes
 from agc.runtime.execute import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.specs import Spec
-from agc.runtime.native import CannotCompileError, Native, rows, running
-from agc.runtime.native.registry import ELEMENTWISE, LOWERINGS
+from agc.runtime.native import CannotCompileError, Native, rules, running
+from agc.runtime.native.emit.registry import ELEMENTWISE, LOWERINGS
 from agc.runtime.ops.declare import REGISTRY
 from operation_examples import NAMES, Call, calls
 
@@ -97,5 +97,5 @@ def test_examples_agree_with_the_interpreter(room: str) -> None:
 
 
 def test_most_operations_on_elements_are_compiled() -> None:
-    assert {"elements", "functions"} <= set(rows.__all__)
+    assert {"elements", "functions"} <= set(rules.__all__)
     assert len(ELEMENTWISE) + len(LOWERINGS) > 150

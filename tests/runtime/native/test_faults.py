@@ -11,7 +11,7 @@ import pytest
 from agc.runtime import native
 from agc.runtime.execute import EXECUTORS
 from agc.runtime.native import automatic, engine
-from agc.runtime.native.registry import ELEMENTWISE
+from agc.runtime.native.emit.registry import ELEMENTWISE
 from agc.runtime.native.support import CompilerFaultError
 
 

@@ -10,7 +10,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native, gemm, gemm_library, gemm_tiles
+from agc.runtime.native import Native
+from agc.runtime.native.rules import gemm, gemm_library, gemm_tiles
 
 DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128", "int8", "int32", "int64", "uint8", "uint16",

@@ -9,9 +9,10 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native, running, storage
-from agc.runtime.native.liveness import BORN
-from agc.runtime.native.types import integer, ir
+from agc.runtime.native import Native, running
+from agc.runtime.native.emit import storage
+from agc.runtime.native.emit.liveness import BORN
+from agc.runtime.native.emit.types import integer, ir
 
 SIZE = 9
 X, Y = np.random.default_rng(0).standard_normal((2, SIZE, SIZE))

@@ -9,7 +9,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import EXECUTORS
-from agc.runtime.native import automatic, metering, running
+from agc.runtime.native import automatic, running
+from agc.runtime.native.emit import metering
 
 pytest.importorskip("llvmlite")
 

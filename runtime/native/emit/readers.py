@@ -1,0 +1,76 @@
+"""Who is still to read which values of a region: what decides whether a value is kept, or its memory replaced."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from ...ir.graph import Graph, Operand, Operation
+from .nodes import Node
+
+OUT = "out"
+"""What reads the outputs of a graph."""
+
+_ELSEWHERE = (None,)
+
+
+class Readers:
+    """The operations of a graph that read each node, and those of them that have been lowered."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._users: dict[Operand, list[Any]] = defaultdict(list)
+        self._done: set[Any] = set()
+        self._results: dict[Any, list[Node]] = {}  # of operations whose results are lazy
+        self._readers: dict[Node, set[Any]] = defaultdict(set)
+        for operation in graph.live_operations():
+            for operand in operation.inputs:
+                self._users[operand].append(operation)
+        for operand in graph.outputs:
+            self._users[operand].append(OUT)
+
+    def bind(self, value: Operand, node: Node) -> None:
+        """What reads a value, reads this node."""
+        self._readers[node].update(self._users[value])
+
+    def begin(self, operation: Operation) -> None:
+        """An operation is being lowered: what it reads is read now, unless its result is lazy."""
+        self._done.add(operation)
+
+    def end(self, operation: Operation, lazy: list[Node]) -> None:
+        """It has been; these of its results are lazy."""
+        if lazy:
+            self._results[operation] = lazy
+            self._done.discard(operation)
+
+    def leave(self, operation: Operation, nodes: Iterable[Node]) -> None:
+        """Say that an operation has read what it reads."""
+        for node in nodes:
+            self._readers[node].discard(operation)
+
+    def has_others(self, node: Node, inside: set[Node]) -> bool:
+        """Whether somebody will read a node but for some nodes that are being computed."""
+        return any(
+            not inside.issuperset(self._results.get(reader, _ELSEWHERE)) and self._is_open(reader)
+            for reader in self._readers[node]
+        )
+
+    def is_last(self, operation: Operation, node: Node) -> bool:
+        """Whether nobody else will read a node once this operation has."""
+        return not any(reader is not operation and self._is_open(reader) for reader in self._readers[node])
+
+    def _is_open(self, reader: Any) -> bool:
+        """Whether an operation, or one that reads its lazy result, is still to be lowered."""
+        pending, seen = [reader], {reader}
+        while pending:
+            found = pending.pop()
+            if found in self._done:
+                continue
+            lazy = self._results.get(found)
+            if lazy is None:  # not lowered yet, or the graph's output
+                return True
+            for node in lazy:
+                if node.storage is None:
+                    pending.extend(self._readers[node] - seen)
+                    seen |= self._readers[node]
+        return False

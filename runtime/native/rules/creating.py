@@ -1,0 +1,119 @@
+"""Tensors that are made of nothing: zeros, ones, one value throughout, numbers in a row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.graph import Operation
+from ..emit.emitter import Emitter
+from ..emit.nodes import Index, Known, Mapped, Node, Scalar, Shape
+from ..emit.regions import Region
+from ..emit.registry import RefusedError, lowers
+from ..emit.types import Element, constant, register_type
+from .casts import converted
+
+
+def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> Node:
+    """One known number throughout; no memory is needed."""
+    made = Known(np.array(value, dtype.numpy))
+    return Mapped(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
+
+
+@lowers("zeros", "zeros_like")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    (value,) = operation.outputs
+    return uniform(value.dtype, shape_of(operation), 0)
+
+
+@lowers("ones", "ones_like")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    (value,) = operation.outputs
+    return uniform(value.dtype, shape_of(operation), 1)
+
+
+@lowers("fill")
+def _(region: Region, operation: Operation, dims: Node, value: Node) -> Node:
+    number = region.scalar(value)
+    return Mapped(
+        number.dtype, shape_of(operation), [], lambda e, index: number.value, cost=0, cuts=frozenset
+    )
+
+
+@lowers("identity_matrix")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    (value,) = operation.outputs
+    shape = shape_of(operation)
+
+    def find(e: Emitter, index: Index) -> Element:
+        rank = len(shape)
+        is_diagonal = e.b.icmp_signed("==", index.along(e, rank - 2), index.along(e, rank - 1))
+        return converted(e, is_diagonal, dtypes.bool_, value.dtype)
+
+    return Mapped(value.dtype, shape, [], find)
+
+
+@lowers("range")
+def _(region: Region, operation: Operation, start: Node, limit: Node, delta: Node) -> Node:
+    (value,) = operation.outputs
+    if not value.dtype.is_integer or not all(node.dtype.is_integer for node in (start, delta)):
+        raise RefusedError("only ranges of integers are compiled")
+    first, step = (
+        Scalar(value.dtype, converted(region.e, region.register(node), node.dtype, value.dtype))
+        for node in (start, delta)
+    )
+
+    def find(e: Emitter, index: Index) -> Element:
+        number = converted(e, index.flat(e), dtypes.int64, value.dtype)
+        return e.b.add(first.value, e.b.mul(number, step.value))
+
+    return Mapped(value.dtype, shape_of(operation), [], find, cuts=frozenset)
+
+
+@lowers("one_hot")
+def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node, off: Node) -> Node:
+    shape = shape_of(operation)
+    axis = operation.attrs["axis"] % len(shape)
+    chosen, other = region.scalar(on), region.scalar(off)
+    rows = region.readable(indices)
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        place = places.pop(axis)
+        wanted = rows.at(e, Index.of(rows.shape, places))
+        wide = converted(e, wanted, rows.dtype, dtypes.int64)
+        return e.choose(e.b.icmp_signed("==", wide, place), chosen.value, other.value)
+
+    return Mapped(chosen.dtype, shape, [rows], find, once=False)
+
+
+def shape_of(operation: Operation) -> Shape:
+    """The shape of an operation's one result."""
+    (value,) = operation.outputs
+    assert value.shape is not None
+    return tuple(size for size in value.shape if size is not None)
+
+
+@lowers("linspace")
+def _(region: Region, operation: Operation, start: Node, stop: Node, count: Node) -> Node:
+    """The last number is the one that was given, and not what the steps lead to."""
+    dtype, shape = start.dtype, shape_of(operation)
+    if dtype.kind != "f":
+        raise RefusedError(f"numbers of {dtype.name} between others are not compiled")
+    axis = operation.attrs["axis"] % len(shape)
+    ends = shape[:axis] + shape[axis + 1 :]
+    first, last = region.readable(start), region.readable(stop)
+    steps = shape[axis] - 1
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = list(index.places(e))
+        number = places.pop(axis)
+        place = Index.of(ends, places)
+        low, high = (end.at(e, place.within(e, end.shape)) for end in (first, last))
+        if not steps:
+            return low
+        step = e.b.fdiv(e.b.fsub(high, low), constant(dtype, steps))
+        inner = e.b.fadd(low, e.b.fmul(step, e.b.uitofp(number, register_type(dtype))))
+        return e.b.select(e.b.icmp_unsigned("==", number, e.word(steps)), high, inner)
+
+    return Mapped(dtype, shape, [first, last], find, once=False)

@@ -1,0 +1,225 @@
+"""Products of matrices: BLAS where they are large, registers where they are small or of integers.
+
+matmul a, b [transpose_b=True]      cblas_sgemm(…, as it is, transposed, m, n, k, 1, a, k, b, k, 0, c, n)
+batches                             a loop around it; none where only `a` has batches, which are more rows then
+tensordot, einsum                   axes put in order, one product, axes put in order
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ... import dtypes, shapes
+from ...ir.graph import Operation
+from ..emit.emitter import Emitter
+from ..emit.nodes import Buffer, Index, Node
+from ..emit.regions import Region
+from ..emit.registry import RefusedError, lowers
+from ..emit.types import Register, constant, integer, ir, memory_type
+from . import gemm_library
+from .creating import uniform
+from .gemm_tiles import Kind, product
+from .shaping import moved
+
+LARGE = 1 << 20
+"""Multiplications from which on BLAS, with its threads, is worth its call."""
+LARGE_IF_TURNED = 1 << 12
+"""… where the second matrix would have to be copied to stand as it is used."""
+
+
+class Factor:
+    """A matrix, or a batch of them, that is multiplied: in memory, perhaps as its transpose."""
+
+    def __init__(self, node: Node, turned: bool = False, conjugated: bool = False) -> None:
+        self.node = node
+        self.turned = turned
+        self.conjugated = conjugated and node.dtype.kind == "c"
+        self.batch = node.shape[:-2]
+
+    @property
+    def flag(self) -> int:
+        """What BLAS calls it."""
+        if self.turned:
+            return gemm_library.ADJOINT if self.conjugated else gemm_library.TRANSPOSED
+        return gemm_library.AS_IT_IS
+
+    @property
+    def rows(self) -> int:
+        return self.node.shape[-1 if self.turned else -2]
+
+    @property
+    def columns(self) -> int:
+        return self.node.shape[-2 if self.turned else -1]
+
+
+@lowers("matmul")
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    attrs = operation.attrs
+    return multiplied(
+        region,
+        Factor(a, attrs["transpose_a"] or attrs["adjoint_a"], attrs["adjoint_a"]),
+        Factor(b, attrs["transpose_b"] or attrs["adjoint_b"], attrs["adjoint_b"]),
+    )
+
+
+@lowers("matvec")
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    attrs = operation.attrs
+    column = reshaped(region, b, (*b.shape, 1))
+    found = multiplied(
+        region, Factor(a, attrs["transpose_a"] or attrs["adjoint_a"], attrs["adjoint_a"]), Factor(column)
+    )
+    return Buffer(found.dtype, found.shape[:-1], found.address, found.is_own)
+
+
+@lowers("tensordot")
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    gone_a, gone_b = (
+        [shapes.normal_axis(axis, len(node.shape)) for axis in operation.attrs[name]]
+        for node, name in ((a, "axes_a"), (b, "axes_b"))
+    )
+    return contracted(region, a, gone_a, b, gone_b)
+
+
+def contracted(region: Region, a: Node, gone_a: Sequence[int], b: Node, gone_b: Sequence[int]) -> Buffer:
+    """The sum of products over pairs of axes: what is left of `a`, then what is left of `b`."""
+    left = [axis for axis in range(len(a.shape)) if axis not in gone_a]
+    right = [axis for axis in range(len(b.shape)) if axis not in gone_b]
+    shape = (*(a.shape[axis] for axis in left), *(b.shape[axis] for axis in right))
+    inner = math.prod(a.shape[axis] for axis in gone_a)
+    first = _as_matrix(region, a, left, list(gone_a), inner, is_left=True)
+    second = _as_matrix(region, b, list(gone_b), right, inner, is_left=False)
+    found = multiplied(region, first, second)
+    return Buffer(found.dtype, shape, found.address, found.is_own)
+
+
+def _as_matrix(
+    region: Region, node: Node, rows: list[int], columns: list[int], inner: int, is_left: bool
+) -> Factor:
+    """A tensor as a matrix of these axes; turned, rather than copied, where its axes stand the other way round."""
+    outer = (
+        node.size // inner
+        if inner
+        else math.prod(node.shape[axis] for axis in (rows if is_left else columns))
+    )
+    size = (outer, inner) if is_left else (inner, outer)
+    if [*columns, *rows] == sorted([*columns, *rows]) and rows and columns:
+        return Factor(reshaped(region, node, size[::-1]), turned=True)
+    return Factor(reshaped(region, permuted(node, [*rows, *columns]), size))
+
+
+def permuted(node: Node, order: Sequence[int]) -> Node:
+    """A tensor whose axes stand in another order."""
+    if list(order) == list(range(len(order))):
+        return node
+    shape = tuple(node.shape[axis] for axis in order)
+    return moved(node, shape, lambda e, places: [places[list(order).index(i)] for i in range(len(order))])
+
+
+def reshaped(region: Region, node: Node, shape: tuple[int, ...]) -> Buffer:
+    """A tensor in memory, as one of another shape."""
+    stored = region.stored(node)
+    return Buffer(stored.dtype, shape, stored.address)
+
+
+def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
+    """The product of matrices, or of batches of them, which are broadcast."""
+    e, dtype = region.e, a.node.dtype
+    batch = shapes.broadcast(a.batch, b.batch)
+    assert batch is not None
+    shape = (*(int(size or 0) for size in batch), a.rows, b.columns)
+    if not a.columns:
+        return region.stored(uniform(dtype, shape, 0))
+    result = Buffer.new(e, dtype, shape)
+    if not result.size:
+        return result
+    left, right = region.stored(a.node), region.stored(b.node)
+    count = math.prod(shape[:-2])
+    e.work += count * a.rows * b.columns * a.columns // 8
+    if math.prod(b.batch) == 1 and not a.turned:
+        Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
+        return result
+    one = Product(e, a, b, dtype, a.rows)
+    with e.nest(list(shape[:-2]), parallel=False) as numbers:
+        index = Index.of(shape[:-2], numbers)
+        first, second = (
+            beyond(e, buffer, e.times(index.within(e, factor.batch).flat(e), factor.rows * factor.columns))
+            for factor, buffer in ((a, left), (b, right))
+        )
+        one.write(first, second, beyond(e, result, e.times(index.flat(e), a.rows * b.columns)))
+    return result
+
+
+def beyond(e: Emitter, buffer: Buffer, by: Register) -> Register:
+    parts = 2 if buffer.dtype.kind == "c" else 1
+    return e.b.gep(
+        buffer.address, [e.times(by, parts)], inbounds=True, source_etype=memory_type(buffer.dtype)
+    )
+
+
+class Product:
+    """One product of matrices of known sizes."""
+
+    def __init__(self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int) -> None:
+        self.e, self.a, self.b, self.dtype = e, a, b, dtype
+        self.m, self.n, self.k = m, b.columns, a.columns
+        self.gemm = gemm_library.find(dtype)
+        if dtype.kind == "c" and self.gemm is None:
+            raise RefusedError(
+                f"products of {dtype.name} need a BLAS, and NumPy here has none that can be found"
+            )
+
+    def write(self, a: Register, b: Register, c: Register) -> None:
+        """Write the computation from these addresses to that one."""
+        large = LARGE_IF_TURNED if self.b.turned else LARGE
+        small = self.m * self.n * self.k < large and self.n > 1
+        if self.gemm is None or (small and self.dtype.kind != "c"):
+            self._in_registers(a, b, c)
+        else:
+            self._by_blas(self.gemm, a, b, c)
+
+    def _in_registers(self, a: Register, b: Register, c: Register) -> None:
+        if self.b.turned:
+            b = self._transposed(b)
+        kind = Kind(self.dtype, self.m, self.n, self.k, self.a.turned)
+        self.e.b.call(product(self.e.module, kind), [a, b, c])
+
+    def _transposed(self, b: Register) -> Register:
+        """A copy of `b` that stands in memory as it is used."""
+        e = self.e
+        given = Buffer(self.dtype, (self.n, self.k), b)
+        copy = Buffer.new(e, self.dtype, (self.k, self.n))
+        with e.nest([self.k, self.n]) as (row, column):
+            element = e.load(self.dtype, given.address, e.plus(e.times(column, self.k), row))
+            e.store(self.dtype, copy.address, e.plus(e.times(row, self.n), column), element)
+        return copy.address
+
+    def _by_blas(self, gemm: gemm_library.Gemm, a: Register, b: Register, c: Register) -> None:
+        whole, flag = integer(gemm.bits), integer(32)
+        arguments = [
+            *(flag(value) for value in (gemm_library.ROWS_FIRST, self.a.flag, self.b.flag)),
+            *(whole(size) for size in (self.m, self.n, self.k)),
+            self._factor(1), a, whole(self.m if self.a.turned else self.k),
+            b, whole(self.k if self.b.turned else self.n),
+            self._factor(0), c, whole(self.n),
+        ]  # fmt: skip
+        import llvmlite.binding
+
+        llvmlite.binding.add_symbol(gemm.symbol, gemm.address)
+        self.e.call(gemm.symbol, ir().VoidType(), *arguments)
+
+    def _factor(self, number: int) -> Register:
+        """0 or 1, as BLAS takes it: complex ones by their address."""
+        if self.dtype.kind != "c":
+            return constant(self.dtype, number)
+        name = f"factor_{self.dtype.name}_{number}"
+        found = self.e.module.globals.get(name)
+        if found is None:
+            part = memory_type(self.dtype)
+            pair = ir().ArrayType(part, 2)
+            found = ir().GlobalVariable(self.e.module, pair, name)
+            found.initializer = ir().Constant(pair, [part(number), part(0)])
+            found.global_constant = True
+            found.linkage = "internal"
+        return found

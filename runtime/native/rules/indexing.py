@@ -1,0 +1,288 @@
+"""Parts of tensors: by keys as Python has them, by slices, by indices that are computed.
+
+    y = getitem x, i [key='_, ::2']         y[j] is x[i, 2 * j], found where y is read
+
+An index that is computed is checked before it is used, or, inside of a nest of loops, while it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ... import dtypes
+from ...ir.graph import Constant, Operand, Operation, Value
+from ...ops.indexing import _matched
+from ..emit.arithmetic import is_known
+from ..emit.emitter import Emitter
+from ..emit.nodes import Index, Mapped, Node, Shape
+from ..emit.regions import Region
+from ..emit.registry import RefusedError, lowers
+from ..emit.types import Element, Register
+from ..linear import index_of, is_moving, selected_sizes
+from .casts import converted
+from .creating import shape_of
+from .cutting import surrounded
+from .shaping import known, moved
+from .tiles import mirrored
+
+Part = tuple[int, Any]
+"""An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
+
+
+def key_parts(
+    region: Region,
+    operation: Operation,
+    shape: Shape,
+    operands: Sequence[Operand],
+    holes: Sequence[Node],
+    sizes: Sequence[int],
+) -> list[Part | None]:
+    """What a key selects, in this shape: one entry for each of its items; None makes an axis."""
+    e = region.e
+    nodes = dict(zip(operands, holes, strict=True))
+    rest = iter(sizes)
+    parts: list[Part | None] = []
+    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
+        size = shape[axis] if axis < len(shape) else 1
+        if item is None:
+            next(rest)
+            parts.append(None)
+        elif isinstance(item, slice):
+            count = next(rest)
+            if is_moving(item):
+                parts.append((axis, (_start(region, nodes[item.start], item, count, size), item.step or 1)))
+            else:
+                start, _, step = item.indices(size)
+                parts.append((axis, (e.word(start), step)))
+        elif isinstance(item, Value):
+            parts.append((axis, _checked(e, region.integer(nodes[item]), size)))
+        else:
+            parts.append((axis, e.word(item % size if size else 0)))
+    return parts
+
+
+def _start(region: Region, node: Node, item: slice, count: int, size: int) -> Register:
+    """Where a slice of a known length begins. One that counts from the end, or is cut off there, is the plan's."""
+    e = region.e
+    place = region.integer(node)
+    reach = (count - 1) * (item.step or 1) + 1 if count else 0
+    e.demand(e.b.icmp_signed(">=", place, e.word(0)))
+    e.demand(e.b.icmp_signed("<=", place, e.word(size - reach)))
+    return place
+
+
+def _checked(e: Emitter, place: Register, size: int) -> Register:
+    """A place that may count from the end, once it is known to be there."""
+    zero = e.word(0)
+    counted = e.b.select(e.b.icmp_signed("<", place, zero), e.b.add(place, e.word(size)), place)
+    e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
+    return counted
+
+
+def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register]) -> list[Register]:
+    """The places in the operand for those in what the key selects."""
+    found = []
+    rest = iter(places)
+    for part in parts:
+        if part is None:
+            next(rest)
+        elif isinstance(part[1], tuple):
+            start, step = part[1]
+            found.append(e.plus(e.times(next(rest), step), start))
+        else:
+            found.append(part[1])
+    return found
+
+
+@lowers("getitem")
+def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
+    parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape_of(operation))
+    return moved(node, shape_of(operation), lambda e, places: selected(e, parts, places))
+
+
+@lowers("setitem")
+def _(region: Region, operation: Operation, node: Node, value: Node, *holes: Node) -> Node:
+    e = region.e
+    sizes = _selected_shape(region, operation, node.shape)
+    parts = key_parts(region, operation, node.shape, operation.inputs[2:], holes, sizes)
+    source = region.settled(value)
+    where = region.own(operation, node)
+    if 0 not in sizes:
+        with e.nest(sizes) as numbers:
+            index = Index.of(sizes, numbers)
+            element = source.at(e, index.within(e, source.shape[-len(sizes) :] if sizes else ()))
+            target = Index.of(node.shape, selected(e, parts, numbers)).flat(e)
+            e.store(where.dtype, where.address, target, element)
+    return where
+
+
+def _selected_shape(region: Region, operation: Operation, shape: Shape) -> Shape:
+    makers = {value: maker for maker in region.graph.operations for value in maker.outputs}
+    index = index_of(operation.attrs["key"], list(operation.inputs[2:]))
+    sizes = tuple(selected_sizes(index, shape, makers))
+    if None in sizes:
+        raise RefusedError("the size of a slice depends on values")
+    return sizes  # type: ignore[return-value]
+
+
+@lowers("put_back_item")
+def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: Node) -> Node:
+    e = region.e
+    whole = shape_of(operation)
+    parts = key_parts(region, operation, whole, operation.inputs[2:], holes, value.shape)
+    source = region.readable(value)
+    where = region.zeros(value.dtype, whole)
+    if source.size:
+        with e.nest(source.shape) as numbers:
+            target = Index.of(whole, selected(e, parts, numbers)).flat(e)
+            e.store(where.dtype, where.address, target, source.at(e, Index.of(source.shape, numbers)))
+    return where
+
+
+@lowers("slice")
+def _(region: Region, operation: Operation, node: Node, begin: Node, size: Node) -> Node:
+    shape = shape_of(operation)
+    starts = part_starts(region, operation.inputs[1], begin, shape, node.shape)
+    return moved(
+        node,
+        shape,
+        lambda e, places: [e.plus(place, start) for place, start in zip(places, starts, strict=True)],
+    )
+
+
+def part_starts(region: Region, operand: Operand, begin: Node, shape: Shape, whole: Shape) -> list[Register]:
+    """Where a part of a tensor begins along each axis, or the run fails."""
+    e = region.e
+    if isinstance(operand, Constant):
+        starts = [e.word(int(start)) for start in operand.value.ravel()]
+    else:
+        found = region.settled(begin)
+        indexes = [Index(begin.shape, [(0, len(begin.shape), e.word(i))]) for i in range(begin.size)]
+        starts = [converted(e, found.at(e, index), found.dtype, dtypes.int64) for index in indexes]
+    for start, count, size in zip(starts, shape, whole, strict=True):
+        if is_known(start) and not 0 <= start.constant <= size - count:
+            raise RefusedError("it is out of bounds")
+        if not is_known(start):
+            e.demand(e.b.icmp_signed(">=", start, e.word(0)))
+            e.demand(e.b.icmp_signed("<=", start, e.word(size - count)))
+    return starts
+
+
+@lowers("put_back_part")
+def _(region: Region, operation: Operation, value: Node, begin: Node, shape: Node) -> Node:
+    e = region.e
+    whole = shape_of(operation)
+    starts = part_starts(region, operation.inputs[1], begin, value.shape, whole)
+    source = region.settled(value)
+    where = region.zeros(value.dtype, whole)
+    if source.size:
+        with e.nest(source.shape) as places:
+            target = Index.of(whole, [e.plus(p, start) for p, start in zip(places, starts, strict=True)])
+            e.store(where.dtype, where.address, target.flat(e), source.at(e, Index.of(source.shape, places)))
+    return where
+
+
+@lowers("unstack")
+def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+    axis = operation.attrs["axis"] % len(node.shape)
+    shape = (*node.shape[:axis], *node.shape[axis + 1 :])
+    found = region.readable(node)
+    return [
+        moved(found, shape, lambda e, places, number=number: [*places[:axis], e.word(number), *places[axis:]])  # type: ignore[misc]
+        for number in range(len(operation.outputs))
+    ]
+
+
+@lowers("split", "split_sizes")
+def _(region: Region, operation: Operation, node: Node, *sizes: Node) -> list[Node]:
+    axis = operation.attrs["axis"] % len(node.shape)
+    found = region.readable(node)
+    made, begin = [], 0
+    for value in operation.outputs:
+        shape = tuple(size for size in value.shape or () if size is not None)
+        made.append(
+            moved(
+                found,
+                shape,
+                lambda e, places, begin=begin: [  # type: ignore[misc]
+                    e.plus(p, e.word(begin)) if i == axis else p for i, p in enumerate(places)
+                ],
+            )
+        )
+        begin += shape[axis]
+    return made
+
+
+@lowers("gather")
+def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+    e = region.e
+    shape = shape_of(operation)
+    axis = operation.attrs["axis"] % len(node.shape)
+    if not indices.shape:
+        place = region.integer(indices)
+        e.demand(e.b.icmp_unsigned("<", place, e.word(node.shape[axis])))
+        return moved(node, shape, lambda e, places: [*places[:axis], place, *places[axis:]])
+    rows, wanted = region.readable(node), region.readable(indices)
+    batch = batch_rank(operation, indices)
+    end = axis + len(indices.shape) - batch
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis:end]]))
+        place = in_range(e, chosen, wanted.dtype, rows.shape[axis])
+        return rows.at(e, Index.of(rows.shape, [*places[:axis], place, *places[end:]]))
+
+    if not node.size and shape and 0 not in shape:
+        raise RefusedError("there is nothing to take from")
+    return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def batch_rank(operation: Operation, indices: Node) -> int:
+    """How many axes of the indices go together with those of what they choose from."""
+    count: int = operation.attrs["batch_dims"]
+    return count if count >= 0 else count + len(indices.shape)
+
+
+def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Register:
+    """A computed index, as one that is there; the check fails where it is not."""
+    place = converted(e, index, dtype, dtypes.int64)
+    fits = e.b.icmp_unsigned("<", place, e.word(size))
+    e.demand(fits)
+    return e.b.select(fits, place, e.word(0))
+
+
+@lowers("gather_nd")
+def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+    if not node.size:
+        raise RefusedError("there is nothing to take from")
+    rows, wanted = region.readable(node), region.readable(indices)
+    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    batch = operation.attrs["batch_dims"]
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        found = coordinates(e, wanted, places[:rank], depth, rows.shape[batch:])
+        return rows.at(e, Index.of(rows.shape, [*places[:batch], *found, *places[rank:]]))
+
+    return Mapped(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def coordinates(
+    e: Emitter, indices: Node, places: Sequence[Register], depth: int, shape: Shape
+) -> list[Register]:
+    """The places that a row of indices names, each checked."""
+    return [
+        in_range(
+            e, indices.at(e, Index.of(indices.shape, [*places, e.word(axis)])), indices.dtype, shape[axis]
+        )
+        for axis in range(depth)
+    ]
+
+
+@lowers("pad")
+def _(region: Region, operation: Operation, node: Node, paddings: Node, value: Node) -> Node:
+    if operation.attrs["mode"] != "CONSTANT":
+        return mirrored(region, operation, node)
+    margins = [(int(before), int(after)) for before, after in known(operation, 1)]
+    return surrounded(region, node, margins, region.scalar(value).value)

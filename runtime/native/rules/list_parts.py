@@ -1,0 +1,279 @@
+"""Lists as wholes: sums of gradients, elements chosen by many indices, rows that become elements.
+
+s.1 = array_sum s, t           s[i] ← s[i] + t[i], as far as both go
+s.1 = array_add s, y, i        the only element of s, at i:  s[0][i] ← s[0][i] + y
+ss.1 = list_keep ss, s         the elements of all lists stand behind each other, and how many each has beside them
+ss.2, s = list_take ss.1       the last ones, where they stand
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.graph import Operation
+from ...ops.running import ROWS
+from ..emit.emitter import Emitter
+from ..emit.nodes import Buffer, Index, Node, Scalar
+from ..emit.regions import Region
+from ..emit.registry import RefusedError, Site, lowers
+from ..emit.types import Register, integer
+from ..lengths import SizedSpec
+from .arrays import cells_of, changed, own_value
+from .casts import converted
+from .cells import Cells, List, Lists, One, Unmade, copied, made
+from .creating import shape_of
+from .elements import add
+from .indexing import in_range, key_parts, selected
+from .scattering import combined_at
+from .shaping import known
+
+
+@contextmanager
+def times(e: Emitter, count: Register) -> Iterator[Register]:
+    """A loop over a count that is known only when it runs; gives the number of the round."""
+    slot = e.slot(integer(64))
+    e.b.store(e.word(0), slot)
+    head, body, behind = e.block("head"), e.block("round"), e.block("behind")
+    e.b.branch(head)
+    with e.into(head):
+        number = e.b.load(slot, typ=integer(64))
+        e.b.cbranch(e.b.icmp_signed("<", number, count), body, behind)
+        with e.into(body):
+            yield number
+            e.b.store(e.plus(number, e.word(1)), slot)
+            e.b.branch(head)
+    e.b.position_at_end(behind)
+
+
+@lowers("array_one")
+def _(region: Region, operation: Operation, index: Node, value: Node) -> Node:
+    place = region.integer(index)
+    region.e.demand(region.e.b.icmp_signed(">=", place, region.e.word(0)))
+    return One(place, region.stored(value) if value.shape else region.scalar(value))
+
+
+@lowers("array_sum")
+def _(region: Region, operation: Operation, one: Node, other: Node) -> Node:
+    e = region.e
+    if isinstance(one, One):
+        one, other = other, one
+    if isinstance(one, Lists) or isinstance(other, Lists):
+        raise RefusedError("sums of lists of lists are not compiled")
+    spec: Any = operation.outputs[0].spec
+    is_free = not isinstance(one, List) or (not one.is_shared and region.is_last_read(operation, one))
+    cells = made(e, one, spec.element).cells
+    if not is_free or cells.size is not None:
+        cells = copied(e, cells, None)
+    site = Site("", cells.dtype, cells.dtype, {}, False)
+    if isinstance(other, One):
+        cells.extend_to(e, e.plus(other.index, e.word(1)))
+        place = cells.at(e, other.index)
+        with region.loops(cells.shape, []) as index:
+            number = index.flat(e)
+            total = add(e, site, e.load(cells.dtype, place, number), other.value.at(e, index))
+            e.store(cells.dtype, place, number, total)
+        return List(cells)
+    more = made(e, other, spec.element).cells
+    cells.extend_to(e, more.length(e))
+    into, source = cells.address(e), more.address(e)
+    with times(e, e.times(more.length(e), int(np.prod(cells.shape)))) as number:
+        total = add(e, site, e.load(cells.dtype, into, number), e.load(cells.dtype, source, number))
+        e.store(cells.dtype, into, number, total)
+    return List(cells)
+
+
+@lowers("array_add")
+def _(region: Region, operation: Operation, array: Node, value: Node, *rest: Node) -> Node:
+    e = region.e
+    parts = rest[:-1]
+    cells = changed(region, operation, array, grows=True).cells
+    cells.extend_to(e, e.word(1))
+    where = Buffer(cells.dtype, cells.shape, cells.address(e))
+    source = region.settled(value)
+    if operation.attrs["key"] == ROWS:
+        wanted = region.settled(parts[0])
+        rank = len(wanted.shape)
+
+        def target(places: list[Register]) -> list[Register]:
+            row = wanted.at(e, Index.of(wanted.shape, places[:rank]))
+            return [in_range(e, row, wanted.dtype, where.shape[0]), *places[rank:]]
+    else:
+        chosen = key_parts(region, operation, where.shape, operation.inputs[2:-1], parts, value.shape)
+
+        def target(places: list[Register]) -> list[Register]:
+            return selected(e, chosen, places)
+
+    combined_at(region, where, source, target, "add")
+    return List(cells)
+
+
+# Many elements at once
+
+
+def _indices(region: Region, node: Node) -> list[Register]:
+    """A vector of indexes, in registers."""
+    found = region.settled(node)
+    indexes = [Index(node.shape, [(0, len(node.shape), region.e.word(i))]) for i in range(node.size)]
+    return [converted(region.e, found.at(region.e, index), found.dtype, dtypes.int64) for index in indexes]
+
+
+MOST = 64
+"""Elements that are taken or moved one by one, each with code of its own."""
+
+
+def _few(region: Region, node: Node) -> list[Register]:
+    if node.size > MOST:
+        raise RefusedError(f"more than {MOST} elements at once are not compiled")
+    return _indices(region, node)
+
+
+@lowers("array_gather")
+def _(region: Region, operation: Operation, array: Node, indices: Node) -> Node:
+    e = region.e
+    cells = cells_of(array)
+    where = Buffer.new(e, cells.dtype, shape_of(operation))
+    for number, index in enumerate(_few(region, indices)):
+        e.demand(e.b.icmp_unsigned("<", index, cells.length(e)))
+        _copy(e, cells, cells.at(e, index), _row(e, cells, where, number))
+    return where
+
+
+def _row(e: Emitter, cells: Cells, where: Buffer, number: int) -> Register:
+    return e.b.gep(where.address, [e.word(number * cells.bytes)], inbounds=True, source_etype=integer(8))
+
+
+def _copy(e: Emitter, cells: Cells, source: Register, target: Register) -> None:
+    e.copy(target, source, cells.bytes)
+
+
+@lowers("array_picked")
+def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
+    """What is not there counts as zero."""
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    source = made(e, array, spec.element).cells
+    cells = Cells(e, spec.element, None, False)
+    cells.reset(e, e.word(places.size))
+    for number, index in enumerate(_few(region, places)):
+        there, onward = e.block("there"), e.block("onward")
+        e.b.cbranch(e.b.icmp_unsigned("<", index, source.length(e)), there, onward)
+        with e.into(there):
+            _copy(e, cells, source.at(e, index), cells.at(e, e.word(number)))
+            e.b.branch(onward)
+        e.b.position_at_end(onward)
+    return List(cells)
+
+
+@lowers("array_spread")
+def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    source = made(e, array, spec.element).cells
+    cells = Cells(e, spec.element, None, False)
+    cells.reset(e, e.word(0))
+    site = Site("", cells.dtype, cells.dtype, {}, False)
+    for number, index in enumerate(_few(region, places)):
+        e.demand(e.b.icmp_signed(">=", index, e.word(0)))
+        cells.extend_to(e, e.plus(index, e.word(1)))
+        there, onward = e.block("there"), e.block("onward")
+        e.b.cbranch(e.b.icmp_signed("<", e.word(number), source.length(e)), there, onward)
+        with e.into(there):
+            into, more = cells.at(e, index), source.at(e, e.word(number))
+            with region.loops(cells.shape, []) as index_in:
+                flat = index_in.flat(e)
+                total = add(e, site, e.load(cells.dtype, into, flat), e.load(cells.dtype, more, flat))
+                e.store(cells.dtype, into, flat, total)
+            e.b.branch(onward)
+        e.b.position_at_end(onward)
+    return List(cells)
+
+
+@lowers("array_concat")
+def _(region: Region, operation: Operation, array: Node) -> Node:
+    """All elements one behind the other, as they stand in memory."""
+    cells = cells_of(array)
+    shape = shape_of(operation)
+    where = Buffer(cells.dtype, shape, cells.address(region.e))
+    return region.stored(where, Buffer.new(region.e, cells.dtype, shape))
+
+
+@lowers("array_split")
+def _(region: Region, operation: Operation, array: Node, value: Node, lengths: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    sizes = set(known(operation, 2).tolist())
+    if len(sizes) != 1 or not isinstance(spec, SizedSpec):
+        raise RefusedError("parts of different sizes are not compiled")
+    size = array.known if isinstance(array, Unmade) else getattr(cells_of(array), "size", None)
+    if size != spec.size or sizes.pop() * spec.size != value.shape[0]:
+        raise RefusedError("the parts are not as many as the elements, or not the whole")
+    cells = Cells(e, spec.element, spec.size, False)
+    region.stored(own_value(region, operation, value), Buffer(cells.dtype, value.shape, cells.address(e)))
+    return List(cells)
+
+
+@lowers("list_extend")
+def _(region: Region, operation: Operation, array: Node, other: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    cells = changed(region, operation, array, grows=True).cells
+    append_all(e, cells, made(e, other, spec.element).cells)
+    return List(cells)
+
+
+def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
+    """The elements of a list behind those of another one, whose memory is not the same."""
+    if (cells.dtype, cells.shape) != (more.dtype, more.shape):
+        raise RefusedError("lists of other elements meet here")
+    length, count = cells.length(e), more.length(e)
+    cells.reserve(e, e.plus(length, count))
+    e.copy_some(cells.at(e, length), more.address(e), e.times(count, cells.bytes))
+    cells.resize(e, e.plus(length, count))
+
+
+@lowers("list_extend_rows")
+def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
+    e = region.e
+    cells = changed(region, operation, array, grows=True).cells
+    if cells.shape != rows.shape[1:]:
+        raise RefusedError("the rows have another shape than the elements")
+    length = cells.length(e)
+    end = e.plus(length, e.word(rows.shape[0]))
+    cells.reserve(e, end)
+    region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.at(e, length)))
+    cells.resize(e, end)
+    return List(cells)
+
+
+@lowers("list_reverse")
+def _(region: Region, operation: Operation, array: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    source = made(e, array, spec.element).cells
+    cells = Cells(e, spec.element, None, False)
+    length = source.length(e)
+    cells.reset(e, length)
+    with times(e, length) as number:
+        last = e.b.sub(e.b.sub(length, e.word(1)), number)
+        _copy(e, cells, source.at(e, last), cells.at(e, number))
+    return List(cells)
+
+
+@lowers("list_count")
+def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
+    e = region.e
+    cells, wanted = cells_of(array), region.scalar(value)
+    if cells.shape or cells.dtype.kind not in "iub":
+        raise RefusedError("only integers are counted in lists")
+    total = e.slot(integer(32))
+    e.b.store(integer(32)(0), total)
+    address = cells.address(e)
+    with times(e, cells.length(e)) as number:
+        equal = e.b.icmp_unsigned("==", e.load(cells.dtype, address, number), wanted.value)
+        e.b.store(e.b.add(e.b.load(total, typ=integer(32)), e.b.zext(equal, integer(32))), total)
+    return Scalar(dtypes.int32, e.b.load(total, typ=integer(32)))

@@ -1,0 +1,108 @@
+"""Reductions, and what goes with them: sums along axes, means, their opposites, sums of several tensors.
+
+The loop nests that they become are written by reducing.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ... import dtypes
+from ...ir.graph import Operation
+from ..emit.emitter import Emitter
+from ..emit.nodes import Mapped, Node
+from ..emit.regions import Region
+from ..emit.registry import Site, lowers
+from ..emit.types import Element, constant
+from .casts import converted
+from .creating import shape_of
+from .elements import add, divide
+from .gathering import Kind, maxima, minima, products, site_of, sums
+from .reducing import axes_of, reduced
+
+_KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
+    "reduce_sum": sums,
+    "reduce_prod": products,
+    "reduce_max": maxima,
+    "reduce_min": minima,
+    "reduce_all": lambda dtype: Kind(dtype, True, lambda e, x, y: e.b.and_(x, y)),
+    "reduce_any": lambda dtype: Kind(dtype, False, lambda e, x, y: e.b.or_(x, y)),
+}
+
+
+@lowers(*_KINDS)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    kind = _KINDS[operation.type](node.dtype)
+    return reduced(region, node, kind, axes_of(operation, node), shape_of(operation), node.dtype)
+
+
+@lowers("reduce_mean")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    axes = axes_of(operation, node)
+    shape = shape_of(operation)
+    kind = sums(_WIDE.get(node.dtype.kind, node.dtype))
+    total = reduced(region, node, kind, axes, shape, kind.wide)
+    size = math.prod(node.shape[axis] for axis in axes)
+    count = constant(kind.wide, size if kind.wide.kind in "fc" else max(size, 1))
+    site = site_of(kind.wide)
+
+    def mean(e: Emitter, site: Site, x: Element) -> Element:
+        return converted(e, _over(e, site, x, count), site.dtype, node.dtype)
+
+    return region.computed(mean, site, node.dtype, shape, [total], 4)
+
+
+_WIDE = {"i": dtypes.int64, "u": dtypes.uint64}
+"""In what integers are added up for a mean, by their kind."""
+
+
+def _over(e: Emitter, site: Site, total: Element, count: Element) -> Element:
+    """A mean; that of integers is rounded towards zero."""
+    if site.dtype.kind in "fc":
+        return divide(e, site, total, count)
+    return e.b.sdiv(total, count) if site.dtype.kind == "i" else e.b.udiv(total, count)
+
+
+@lowers("sum_to")
+def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
+    wanted = shape_of(operation)
+    extra = len(node.shape) - len(wanted)
+    axes = [
+        axis
+        for axis, size in enumerate(node.shape)
+        if axis < extra or (wanted[axis - extra] == 1 and size != 1)
+    ]
+    return reduced(region, node, sums(node.dtype), axes, wanted, node.dtype) if axes else node
+
+
+@lowers("spread")
+def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
+    """The opposite of a reduction."""
+    from .shaping import regrouped
+
+    wide, axis = shape_of(operation), operation.attrs["axis"]
+    gone = range(len(wide)) if axis is None else [one % len(wide) for one in axis]
+    kept = tuple(1 if place in gone else size for place, size in enumerate(wide))
+    found = regrouped(region.readable(node), kept)
+    return Mapped(found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, kept)), once=False)
+
+
+@lowers("add_n")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    site = site_of(nodes[0].dtype)
+    total = nodes[0]
+    for node in nodes[1:]:
+        total = region.computed(add, site, total.dtype, total.shape, [total, node])
+    return total
+
+
+@lowers("bias_add")
+def _(region: Region, operation: Operation, node: Node, bias: Node) -> Node:
+    from .shaping import regrouped
+
+    if (operation.attrs["data_format"] or "NHWC").endswith("C"):
+        along = bias
+    else:  # the channels are the second axis
+        along = regrouped(region.readable(bias), (bias.shape[0], *(1,) * (len(node.shape) - 2)))
+    return region.computed(add, site_of(node.dtype), node.dtype, node.shape, [node, along])

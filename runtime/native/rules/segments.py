@@ -1,0 +1,95 @@
+"""Rows that are gathered in groups: each is combined with what its group has so far.
+
+unsorted_segment_sum x, ids, n     result ← n zeros;  for each row:  result[ids[row]] ← result[ids[row]] + x[row]
+
+Rows with a negative number belong to no group. A group without rows has a number of its own, such as the lowest one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.graph import Operation
+from ..emit.emitter import Emitter
+from ..emit.nodes import Buffer, Computed, Index, Mapped, Node
+from ..emit.regions import Region
+from ..emit.registry import RefusedError, Site, lowers
+from ..emit.types import Element, constant
+from .casts import converted
+from .creating import shape_of
+from .gathering import Kind, maxima, minima, products, sums
+from .shaping import known
+
+_KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
+    "sum": sums,
+    "prod": products,
+    "max": maxima,
+    "min": minima,
+}
+_UNSORTED = {f"unsorted_segment_{name}": kind for name, kind in _KINDS.items()}
+_SORTED = {f"segment_{name}": kind for name, kind in _KINDS.items()}
+
+
+@lowers(*_UNSORTED)
+def _(region: Region, operation: Operation, node: Node, ids: Node, count: Node) -> Node:
+    kind = _UNSORTED[operation.type](node.dtype)
+    empty = {"max": node.dtype.min, "min": node.dtype.max}.get(operation.type[-3:], kind.start)
+    return _grouped(region, operation, node, ids, kind, empty)
+
+
+@lowers(*_SORTED)
+def _(region: Region, operation: Operation, node: Node, ids: Node) -> Node:
+    numbers = known(operation, 1)
+    if numbers.size and (numbers[0] < 0 or bool(np.any(numbers[1:] < numbers[:-1]))):
+        raise RefusedError("its groups are not in order")
+    kind = _SORTED[operation.type](node.dtype)
+    empty = 0 if operation.type[-3:] in ("max", "min") else kind.start
+    return _grouped(region, operation, node, ids, kind, empty)
+
+
+def _grouped(region: Region, operation: Operation, node: Node, ids: Node, kind: Kind, empty: Any) -> Node:
+    e, shape = region.e, shape_of(operation)
+    if node.dtype is dtypes.float16:
+        raise RefusedError("float16 is not gathered in groups")
+    rows, numbers = region.settled(node), region.settled(ids)
+    result = region.stored(_throughout(node.dtype, shape, kind.start))
+    is_used = region.zeros(dtypes.bool_, shape[:1])
+    if not rows.size or not shape[0]:
+        if ids.size and not shape[0]:
+            raise RefusedError("there are no groups")
+        return region.stored(_throughout(node.dtype, shape, empty))
+    with e.nest(ids.shape, parallel=False) as outer:
+        own = numbers.at(e, Index.of(ids.shape, outer))
+        group = converted(e, own, ids.dtype, dtypes.int64)
+        inside = e.b.icmp_signed("<", group, e.word(shape[0]))
+        e.demand(inside)
+        belongs = e.b.and_(inside, e.b.icmp_signed(">=", group, e.word(0)))
+        place = e.choose(belongs, group, e.word(0))
+        used = e.b.or_(e.load(dtypes.bool_, is_used.address, place), belongs)
+        e.store(dtypes.bool_, is_used.address, place, used)
+        with e.nest(shape[1:]) as inner:
+            element = rows.at(e, Index.of(rows.shape, [*outer, *inner]))
+            target = Index.of(shape, [place, *inner]).flat(e)
+            before = e.load(node.dtype, result.address, target)
+            after = e.choose(belongs, kind.combine(e, before, element), before)
+            e.store(node.dtype, result.address, target, after)
+    return result if empty == kind.start else _filled(result, is_used, empty)
+
+
+def _throughout(dtype: dtypes.DType, shape: tuple[int, ...], value: Any) -> Node:
+    number = constant(dtype, value)
+    return Computed(dtype, shape, lambda e, site: number, Site("", dtype, dtype, {}, False), [], 0)
+
+
+def _filled(result: Buffer, is_used: Buffer, empty: Any) -> Node:
+    """Groups without rows get their number."""
+
+    def find(e: Emitter, index: Index) -> Element:
+        used = is_used.at(e, Index.of(is_used.shape, [index.along(e, 0)]))
+        return e.choose(used, result.at(e, index), constant(result.dtype, empty))
+
+    return Mapped(result.dtype, result.shape, [result, is_used], find, once=False)
