@@ -78,7 +78,8 @@ def optimised(text: str) -> Any:
     module.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=3)
     tuning.loop_vectorization = tuning.slp_vectorization = True
-    tuning.loop_interleaving = tuning.loop_unrolling = True
+    tuning.loop_interleaving = True
+    tuning.loop_unrolling = False  # but where it is asked for (emit/emitter.py)
     passes = binding.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
     # What vectorised loops call (maths/rare.py) is inlined when they are.

@@ -25,6 +25,12 @@ INTERRUPTED = 2
 UNROLLED = 16
 """Tensors of so few elements are written out, element by element, so that LLVM can keep them in registers."""
 
+FEW = 64
+"""Nests of so few rounds are written out by LLVM, for the same reason. Others are not, which takes long to compile."""
+
+WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
+"""What LLVM is told about loops that are to be written out, vector by vector."""
+
 
 class Emitter(Storage):
     """One function that is being written. `b` is llvmlite's builder."""
@@ -39,6 +45,7 @@ class Emitter(Storage):
         self._noted: Register = None
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
+        self._rounds = [1]  # of the nests that are being written, with those around them
         self._nests: list[Nest] = []
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
@@ -55,11 +62,13 @@ class Emitter(Storage):
         threads: bool = True,
         inner: int = 1,
         each_once: bool = False,
+        in_registers: bool = False,
     ) -> Iterator[list[Register]]:
         """Loops within each other, over known counts that are not 0; gives the numbers of the round.
 
         `parallel` says that no round reads what another one writes; with `threads` several may run it. A
-        round goes through about `inner` elements. With `each_once`, none is written by two rounds.
+        round goes through about `inner` elements. With `each_once`, none is written by two rounds. What the rounds
+        write stays `in_registers` where the loop around them is long: they are written out.
         """
         outer_memo, self.memo = self.memo, {}
         outermost = not self._groups
@@ -75,9 +84,12 @@ class Emitter(Storage):
         shared = list(self._on_stack)  # memory that was there before a loop is that of all its threads
         opened: list[Any] = []
         numbers = [self._open(count, opened) for count in counts]
+        self._rounds.append(self._rounds[-1] * math.prod(counts))
         yield numbers
+        is_small = self._rounds.pop() <= FEW
+        written_out = WRITTEN_OUT if in_registers or is_small else ()
         for entry in reversed(opened):
-            self._close(entry, group)
+            self._close(entry, group, written_out)
         self._groups.pop()
         self.memo = outer_memo
         if outermost:
@@ -108,18 +120,24 @@ class Emitter(Storage):
         opened.append((number, count, body))
         return number
 
-    def _close(self, entry: Any, group: Any) -> None:
+    def _close(self, entry: Any, group: Any, properties: Any) -> None:
         number, count, body = entry
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
         again = self.b.icmp_unsigned("<", following, self.word(count))
         jump = self.b.cbranch(again, body, after)
-        if group is not None:
+        known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
+        if properties or known:
             self._loops += 1
-            accesses = self.module.add_metadata(["llvm.loop.parallel_accesses", group])
-            jump.set_metadata("llvm.loop", self.module.add_metadata([f"loop{self._loops}", accesses]))
+            jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties, *known]))
         self.b.position_at_end(after)
+
+    def _metadata(self, content: Any) -> Any:
+        """A list of names and lists, as LLVM has it."""
+        if not isinstance(content, list):
+            return content
+        return self.module.add_metadata([self._metadata(item) for item in content])
 
     @contextmanager
     def into(self, block: Any) -> Iterator[None]:

@@ -153,7 +153,7 @@ def _step(
     """One round: numbers in registers, elements of the block where they stand."""
     e = inner.e
     outputs = inner.run()
-    with e.nest([block]) as numbers:
+    with e.nest([block], in_registers=True) as numbers:
         index = _index(e, shape, base, numbers[0])
         tensors = [(node, mine) for node, mine in zip(outputs, own, strict=True) if mine is not None]
         found = [node.at(e, index) for node, _ in tensors]
