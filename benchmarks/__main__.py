@@ -28,11 +28,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.draw.with_suffix(".svg").write_text(picture.drawn(figures))
         return
     figures = Figures(_machine(options))
-    _measured(figures, options)
-    print(report.text(figures))
-    if options.json:
-        figures.write(options.json)
-        options.json.with_suffix(".svg").write_text(picture.drawn(figures))
+    try:
+        _measured(figures, options)
+    finally:  # Ctrl-C ends a long run, and keeps what it has found
+        print(report.text(figures))
+        if options.json:
+            figures.write(options.json)
+            options.json.with_suffix(".svg").write_text(picture.drawn(figures))
     if figures.unequal:
         names = ", ".join(
             f"{name} for {workload}" for workload, row in figures.unequal.items() for name in row

@@ -16,8 +16,11 @@ from .crew import with_help
 from .layout import Layout, Part, lay_out
 from .writing import Recipe
 
-PAYS = 150_000.0
-"""The nanoseconds of work from which on another thread pays: to wake it takes some ten thousand of them."""
+PAYS = 1_000_000.0
+"""Nanoseconds of work that other threads are called for …"""
+
+LONG = 25_000.0
+"""… where NumPy's calls take so many each: between two of them a thread waits for Python's lock, about as long."""
 
 _MOST_LAYOUTS = 64
 
@@ -80,7 +83,9 @@ class _Run:
 
     def results(self) -> list[Any]:
         layout = self.layout
-        threads = min(layout.blocks, threads_within()) if layout.nanoseconds >= PAYS else 1
+        calls = layout.blocks * len(self.fused.recipe.region.operations)
+        pays = layout.nanoseconds >= max(PAYS, LONG * calls)
+        threads = min(layout.blocks, threads_within()) if pays else 1
         if threads > 1:
             with_help(self.work, threads)
         else:

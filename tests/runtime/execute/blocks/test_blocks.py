@@ -41,6 +41,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Four threads for whatever has more than one block."""
     monkeypatch.setattr(running, "PAYS", 0.0)
+    monkeypatch.setattr(running, "LONG", 0.0)
     config.threading.set_intra_op_parallelism_threads(4)
     yield
     config.threading.set_intra_op_parallelism_threads(0)
