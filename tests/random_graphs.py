@@ -6,6 +6,7 @@ variable, which operations with effects read and change, so that their order sho
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,12 @@ from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Origin, Va
 from agc.runtime.ir.specs import AnySpec, RefSpec, Spec
 from agc.runtime.ops.declare import REGISTRY
 from hypothesis import strategies as st
+
+
+def many(few: int) -> int:
+    """How many graphs a property is tried on: few in the suite, as many as are asked for in `make fuzz`."""
+    return int(os.environ.get("AGC_FUZZ") or few)
+
 
 N, F, B, V = (
     Spec(dtypes.int32, ()),

@@ -1,4 +1,4 @@
-"""One thread for small products of matrices, in plans that have no big ones.
+"""One thread for small products of matrices, in graphs that have no big ones.
 
 OpenBLAS shares every product of more than a quarter of a million multiplications among all processors. Its threads
 wait for each other without sleeping: that gains nothing below some millions, and where another program needs a

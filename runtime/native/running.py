@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..execute.blas import wants_one_thread, with_one_thread
 from ..execute.plan import Plan
 from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
@@ -170,6 +171,8 @@ class Native:
             return code(plain)
 
         code = entry(unit, engine.Code(engine.assembled(unit.text())), mismatched, failed)
+        if wants_one_thread(unit.graph):
+            code = with_one_thread(code)
         return code
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:

@@ -17,10 +17,8 @@ from agc.autograph.syntax.unparse import unparse
 
 STDLIB = Path(sysconfig.get_path("stdlib"))
 SAMPLE = """
-    abc argparse ast asyncio/base_events asyncio/tasks bisect calendar cmd codecs collections/__init__
-    contextlib copy csv dataclasses decimal difflib dis email/message enum fractions functools heapq
-    http/client inspect json/decoder logging/__init__ operator pathlib pickle pprint random re/_parser
-    statistics string tarfile tokenize traceback types typing unittest/mock unittest/case zipfile
+    abc argparse ast asyncio/base_events bisect collections/__init__ contextlib dataclasses dis enum fractions functools
+    json/decoder logging/__init__ pathlib re/_parser statistics traceback types typing unittest/mock
 """
 
 

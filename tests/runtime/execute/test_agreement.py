@@ -10,7 +10,7 @@ from agc.runtime.execute import EXECUTORS, Plan, Runner
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.verify import verify
 from hypothesis import given, settings
-from random_graphs import Cell, arguments, graphs
+from random_graphs import Cell, arguments, graphs, many
 
 
 def outcome(run: Runner, values: list[Any]) -> Any:
@@ -23,7 +23,7 @@ def outcome(run: Runner, values: list[Any]) -> Any:
     return repr((results, cell._array.tolist()))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(graphs(), arguments())
 def test_plan_and_interpreter_agree(graph: Graph, values: list[Any]) -> None:
     verify(graph)

@@ -19,6 +19,7 @@ from agc.runtime.ops.declare import find
 from agc.runtime.optimise import fuse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from random_graphs import many
 
 
 @pytest.fixture(autouse=True)
@@ -263,7 +264,7 @@ def programs(draw: st.DrawFn) -> Graph:
 
 
 @settings(
-    max_examples=250,
+    max_examples=many(80),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -7,10 +7,10 @@ from agc.runtime.ir.parse import parse
 from agc.runtime.ir.text import show
 from agc.runtime.ir.verify import verify
 from hypothesis import given, settings
-from random_graphs import graphs
+from random_graphs import graphs, many
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 @given(graphs())
 def test_what_is_shown_reads_back(graph: Graph) -> None:
     again = parse(show(graph))

@@ -18,10 +18,10 @@ from agc.runtime.ir.text import show
 from agc.runtime.ir.verify import verify
 from agc.runtime.ops.declare import REGISTRY
 from hypothesis import given, settings
-from random_graphs import graphs
+from random_graphs import graphs, many
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(30), deadline=None)
 @given(graphs())
 def test_what_is_written_reads_back(graph: Graph) -> None:
     data = json.loads(as_text(serialise(graph, portable=True)))

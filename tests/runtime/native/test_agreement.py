@@ -17,7 +17,7 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.native import CompilationError
 from hypothesis import given, settings
 from lazy_interpreter import interpret_lazily
-from random_graphs import Cell, arguments, graphs
+from random_graphs import Cell, arguments, graphs, many
 
 
 def lazily(graph: Graph) -> Any:
@@ -37,7 +37,7 @@ def outcome(executor: Any, graph: Graph, values: list[Any]) -> Any:
     return [*map(np.asarray, results), cell._array]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25), deadline=None)
 @given(graphs(), arguments())
 def test_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     wanted, found = (outcome(EXECUTORS[name], graph, values) for name in ("interpret", "native"))

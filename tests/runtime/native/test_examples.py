@@ -22,6 +22,9 @@ from operation_examples import NAMES, Call, calls
 MOST = 5  # examples of one operation
 STRUCTURE = {"array_", "list_"}  # of several calls each: test_arrays.py has these
 
+WITHOUT_EXAMPLE = {"identity_matrix", "ones", "raise", "range", "zeros"}
+"""Operations that take nothing but what shapes depend on, for which see test_by_values.py; and the one that fails."""
+
 ROOMS: dict[str, list[str]] = defaultdict(list)
 for _name in NAMES:
     if (_name in ELEMENTWISE or _name in LOWERINGS) and not _name.startswith(tuple(STRUCTURE)):
@@ -85,6 +88,10 @@ def close(found: Any, wanted: Any) -> bool:
 @pytest.mark.parametrize("room", sorted(ROOMS))
 def test_examples_agree_with_the_interpreter(room: str) -> None:
     graph, values = of_room(room)
+    compiled = {made.type for made in graph.operations}
+    assert set(ROOMS[room]) - compiled - WITHOUT_EXAMPLE == set(), (
+        "these have rules, and no example that compiles"
+    )
     expected = [np.asarray(result) for result in interpret(graph, list(values))]
     found = [np.asarray(result) for result in Native(graph).run(list(values))]
     makers = [made.type for made in graph.operations for _ in made.outputs]
@@ -96,6 +103,6 @@ def test_examples_agree_with_the_interpreter(room: str) -> None:
     assert wrong == []
 
 
-def test_most_operations_on_elements_are_compiled() -> None:
+def test_most_operations_are_compiled() -> None:
     assert {"elements", "functions"} <= set(rules.__all__)
-    assert len(ELEMENTWISE) + len(LOWERINGS) > 150
+    assert len(ELEMENTWISE) + len(LOWERINGS) >= 280

@@ -17,7 +17,7 @@ from doubled_graphs import doubled_graphs
 from hypothesis import given, settings
 from lazy_interpreter import interpret_lazily
 from outcomes import bits
-from random_graphs import Cell, arguments, graphs
+from random_graphs import Cell, arguments, graphs, many
 
 
 def outcome(run: Any, graph: Graph, values: list[Any]) -> tuple[Any, ...]:
@@ -45,7 +45,7 @@ def check(before: Graph, after: Graph, values: list[Any]) -> None:
         assert (results, failure is None, cell) == (wanted[0], wanted[1] is None, wanted[2])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(20), deadline=None)
 @given(graphs(), arguments())
 def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     for each in PASSES:
@@ -53,7 +53,7 @@ def test_every_pass_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     check(graph, verify(optimise(graph)), values)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(20), deadline=None)
 @given(doubled_graphs(), arguments())
 def test_what_is_said_twice(graph: Graph, values: list[Any]) -> None:
     check(graph, verify(optimise(graph)), values)

@@ -26,6 +26,7 @@ from agc.runtime.ops.fusable import works_on_elements
 from agc.runtime.optimise.fuse import run as fuse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_graphs import many
 
 
 @pytest.fixture(autouse=True)
@@ -373,7 +374,7 @@ def programs(draw: st.DrawFn) -> Graph:
     return Graph("f", inputs, tuple(operations), tuple(results))  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(programs(), st.integers(0, 5))
 def test_random_programs(graph: Graph, seed: int) -> None:
     before = layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST

@@ -18,6 +18,7 @@ from agc.runtime.ir.verify import verify
 from agc.runtime.ops.declare import REGISTRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_graphs import many
 
 
 def source(text: str) -> str:
@@ -325,7 +326,7 @@ def loops(draw: st.DrawFn) -> tuple[Graph, list[Any]]:
     return Graph("main", tuple(inputs), (loop,), outputs), values
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 @given(loops())
 def test_random_loops_agree_with_the_interpreter(drawn: tuple[Graph, list[Any]]) -> None:
     graph, values = drawn

@@ -1,0 +1,24 @@
+"""Ctrl-C ends a long loop of compiled code."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from typing import Any
+
+import agc.runtime as tf
+import pytest
+
+
+def test_a_long_loop_can_be_interrupted() -> None:
+    @tf.function(jit_compile=True)
+    def endless(n: Any) -> Any:
+        while n >= 0:
+            n = (n + 1) % 1000
+        return n
+
+    endless(tf.constant(-1))
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless(tf.constant(0))
