@@ -75,9 +75,10 @@ class Native:
         return self.fail(arguments) if results is _FAILED else results
 
     def demand(self, arguments: Sequence[Any]) -> None:
-        """Compile for inputs like these; raises what `run` would where that cannot be."""
+        """Raise what `run` would for inputs like these where they cannot be compiled; LLVM is not asked to."""
         try:
-            self.compiled(arguments)
+            with Fence(self.graph):
+                self._lowered(arguments)
         except NeverRunsError:
             return
         except CannotCompileError as refusal:
@@ -133,10 +134,7 @@ class Native:
     def compiled(self, arguments: Sequence[Any]) -> Compiled:
         """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
         with Fence(self.graph):
-            graph, self._assigned = prepared(self.graph)
-            unit, by_value = by_values.lowered_for(
-                graph, arguments, self._assigned, self.by_value, self._is_measured
-            )
+            unit, by_value = self._lowered(arguments)
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
@@ -147,6 +145,10 @@ class Native:
         self._code[key] = code
         self._specs[key] = dict(zip(self._made, unit.lists, strict=True))
         return code
+
+    def _lowered(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
+        graph, self._assigned = prepared(self.graph)
+        return by_values.lowered_for(graph, arguments, self._assigned, self.by_value, self._is_measured)
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
         """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
