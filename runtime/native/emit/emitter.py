@@ -28,6 +28,9 @@ UNROLLED = 16
 FEW = 64
 """Nests of so few rounds are written out by LLVM, for the same reason. Others are not, which takes long to compile."""
 
+OFTEN = 1 << 20
+"""How much more often than the other LLVM is told that the usual one of two ways is taken."""
+
 WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
 """What LLVM is told about loops that are to be written out, vector by vector."""
 
@@ -177,7 +180,7 @@ class Emitter(Storage):
     def fail_unless(self, holds: Register) -> None:
         """Leave the function unless this holds."""
         onward = self.block("onward")
-        self.b.cbranch(holds, onward, self.failure())
+        self.b.cbranch(holds, onward, self.failure()).set_weights([OFTEN, 1])
         self.b.position_at_end(onward)
 
     def failure(self) -> Any:

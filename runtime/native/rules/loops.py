@@ -17,7 +17,7 @@ from typing import Any
 
 from ...ir.graph import Graph, Operation
 from ...ir.specs import ArraySpec
-from ..emit.emitter import INTERRUPTED, UNROLLED, Emitter
+from ..emit.emitter import INTERRUPTED, OFTEN, UNROLLED, Emitter
 from ..emit.nodes import Buffer, Known, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import lowers
@@ -197,7 +197,7 @@ def listen(e: Emitter, number: Register, work: int) -> None:
     mask = e.word((1 << (often.bit_length() - 1)) - 1)
     due, asked = e.block("listen"), e.block("onward")
     is_due = e.b.icmp_unsigned("==", e.b.and_(number, mask), mask)
-    e.b.cbranch(is_due, due, asked)
+    e.b.cbranch(is_due, due, asked).set_weights([1, OFTEN])
     e.b.position_at_end(due)
     answer = e.call("agc_interrupted", integer(32), e.function.args[-1])
     stop = e.end_with(INTERRUPTED)
