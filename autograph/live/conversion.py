@@ -14,7 +14,14 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import TYPE_CHECKING, Any
 
 from .. import policy
@@ -251,11 +258,10 @@ def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> fu
 
 def is_native(f: Any) -> bool:
     """Whether calling `f` runs C code, which has no source and nothing to stage but itself."""
-    return (
-        callable(f)
-        and not isinstance(f, type)
-        and not isinstance(_call_of(type(f)), (FunctionType, property))
-    )
+    if not callable(f) or isinstance(f, type):
+        return False
+    call = _call_of(type(f))
+    return not isinstance(call, (FunctionType, property)) and not _is_runtimes(call)
 
 
 def function_behind(f: Any) -> FunctionType:
@@ -265,8 +271,10 @@ def function_behind(f: Any) -> FunctionType:
             f = f.__func__
         elif isinstance(f, functools.partial):
             f = f.func
+        elif (inner := unwrapped(f)) is not None:
+            f = inner
         elif not isinstance(f, type) and isinstance(_call_of(type(f)), FunctionType):
-            f = unwrapped(f) or _call_of(type(f))
+            f = _call_of(type(f))
         else:
             raise _not_a_function(f)
     return f
@@ -275,8 +283,14 @@ def function_behind(f: Any) -> FunctionType:
 def unwrapped(f: Any) -> Any:
     """The user's function inside of an object that traces it: a runtime's `function`, with TensorFlow's attribute."""
     call = None if isinstance(f, (type, MethodType)) else _call_of(type(f))
-    is_runtimes = isinstance(call, FunctionType) and policy.is_own(call)
-    return getattr(f, "python_function", None) if is_runtimes else None
+    return getattr(f, "python_function", None) if _is_runtimes(call) else None
+
+
+def _is_runtimes(call: Any) -> bool:
+    """Whether a `__call__` is agc's own: a function, or a slot that holds what is called."""
+    if isinstance(call, MemberDescriptorType):
+        return policy.is_own_class(call.__objclass__)
+    return isinstance(call, FunctionType) and policy.is_own(call)
 
 
 def _call_of(kind: type) -> Any:

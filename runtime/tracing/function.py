@@ -1,34 +1,19 @@
-"""`function`: a Python function that becomes graphs, one for each kind of arguments it meets.
-
-f(tensor)   →  key of the arguments  →  known: run its graph
-                                        new: convert (AutoGraph), trace, keep, run
-"""
+"""`function`: a Python function that becomes graphs, one for each kind of arguments it meets."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import sys
-import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
-from agc.autograph import api, staging
+from agc.autograph import api
 
-from ..config import _state as switches
-from ..ir.builder import current, stack
-from ..kinds import kind_of
-from ..tensor import EagerTensor
-from .cache import TraceCache, is_alive
+from .calling import Calls
 from .concrete import ConcreteFunction
-from .creation import VariableMaker
-from .entry import KEYS, MISSED, entry_for, quick_key
-from .explaining import Watch, explained
-from .input_signature import InputSignature
 from .options import Options
-from .relaxing import relaxed, same_specs
-from .signature import Identity, Parameters, key_of, tensor_leaves
-from .trace import trace
+from .signature import Identity
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -36,154 +21,44 @@ R = TypeVar("R")
 S = TypeVar("S")
 T = TypeVar("T")
 
-_BOUND = "bound"  # begins the key of a call with keywords, which has the values of all parameters
-
-_tracing = threading.RLock()
-"""One thread traces at a time: the code of functions in sight changes while one of them is traced."""
-
 
 class Function(Generic[P, R]):
-    """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call."""
+    """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call.
+
+    What a call runs stands in a slot, as there may be shorter ways than a method of Python's (see calling.py).
+    """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """Run the graph for these arguments; trace it first when there is none yet."""
+
+    else:
+        __slots__ = {
+            "__call__": "Run the graph for the arguments; trace it first when there is none yet.",
+            "__dict__": "What else there is to know of it.",
+            "__weakref__": "Those who refer to it without keeping it.",
+        }
 
     def __init__(self, python_function: Callable[P, R], name: str, options: Options) -> None:
         functools.update_wrapper(self, python_function)
-        self.python_function = python_function
-        self.name = name
-        self._options = options
-        self._parameters = Parameters(python_function)
-        given = options.input_signature
-        self._signature = None if given is None else InputSignature(given, name, self._parameters)
-        self._cache = TraceCache()
-        self._fast = self._cache.fast
-        self._watch = Watch(name)
-        self._traces: dict[Hashable, int] = {}  # by the instance whose method it is; None for a function
-        self._initialised: set[Hashable] = set()
-        self.is_method = False  # until it is called as one
+        self._calls = Calls(python_function, name, options)
+        self.__call__ = self._calls.call  # type: ignore[method-assign]
+
+    @property
+    def python_function(self) -> Callable[P, R]:
+        """The undecorated function."""
+        return self._calls.python_function
+
+    @property
+    def name(self) -> str:
+        return self._calls.name
 
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
         """The specs that all calls fit, if they were given."""
-        return None if self._signature is None else self._signature.specs
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run the graph for these arguments; trace it first when there is none yet."""
-        if switches["eager"]:
-            return self.python_function(*args, **kwargs)
-        try:
-            if not stack.plain:
-                return self._called(args, kwargs, None, ())  # type: ignore[no-any-return]
-            values: Any = args
-            key: Any
-            if kwargs:
-                values = self._parameters.values(args, kwargs)
-                key = None if values is None else (_BOUND, *map(quick_key, values))
-            elif len(args) == 1 and type(args[0]) is EagerTensor:
-                key = args[0]._kind or kind_of(args[0])
-            else:
-                key = KEYS[len(args)](args)
-            entry = self._fast.get(key)
-            if entry is not None:
-                result = entry(values)
-                if result is not MISSED:
-                    return result  # type: ignore[no-any-return]
-            return self._called(args, kwargs, key, values or ())  # type: ignore[no-any-return]
-        except BaseException as error:
-            api.strip_frames(error)
-            api.leave_no_trace(error)
-            raise
-
-    def _called(
-        self,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        key: Hashable | None,
-        values: tuple[Any, ...],
-    ) -> Any:
-        """The long way of a call; `key` and `values` are what the short one may find it by the next time."""
-        arguments = self._arguments(args, kwargs)
-        leaves = tensor_leaves(arguments)
-        traces = self._watch.traces
-        concrete = self._for(arguments)
-        result = concrete.call_flat(leaves)
-        is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
-        if is_known and key is not None:
-            entry = entry_for(concrete, values, leaves)
-            if entry is not None:
-                self._cache.remember(key, entry)
-        return result
-
-    def _arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        arguments = self._parameters.bind(args, kwargs)
-        return arguments if self._signature is None else self._signature.fitted(arguments)
-
-    def _for(self, arguments: dict[str, Any]) -> ConcreteFunction:
-        """The concrete function that fits the arguments, traced now if there is none."""
-        key: Hashable = self._key(arguments)
-        found = self._cache.get(key) or self._cache.get((key, Identity(current())))
-        if found is not None:
-            self._watch.found()
-            return found
-        with _tracing:
-            found = self._cache.get(key)
-            if found is None:
-                found = self._traced(arguments)
-                if not found.ends:  # what always fails is traced again: Python may have changed its mind
-                    self._cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
-        return found
-
-    def _key(self, arguments: Mapping[str, Any]) -> Hashable:
-        if self._signature is None:
-            return tuple([key_of(value) for value in arguments.values()])
-        described = self._signature.described(arguments)
-        return tuple([key_of(value) for name, value in arguments.items() if name not in described])
-
-    def _traced(self, arguments: dict[str, Any]) -> ConcreteFunction:
-        wanted = arguments
-        if self._signature is not None:
-            wanted = {**arguments, **self._signature.described(arguments)}
-        elif self._options.reduce_retracing:
-            earlier = list(self._cache)
-            wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
-            for concrete in earlier:
-                if same_specs(concrete.arguments, wanted):
-                    return concrete
-        self._check_limit(arguments)
-        self._watch.traced(self._cache, arguments)
-        owner = self._owner_key(arguments)
-        maker = None if owner in self._initialised else VariableMaker(arguments)
-        concrete = self._trace_once(wanted, maker, owner)
-        self._initialised.add(owner)
-        if maker is not None and maker.made:  # the graph to keep must not make variables
-            concrete = self._trace_once(wanted, None, owner)
-        return concrete
-
-    def _check_limit(self, arguments: Mapping[str, Any]) -> None:
-        limit = self._options.max_traces
-        if limit is not None and self._watch.traces >= limit:
-            reason = explained(self._cache, arguments)
-            raise RuntimeError(
-                f"{self.name} may be traced {limit} times, as max_traces says, and was:\n{reason}"
-            )
-
-    def _trace_once(
-        self, arguments: dict[str, Any], make: Callable[..., Any] | None, owner: Hashable
-    ) -> ConcreteFunction:
-        if owner not in self._traces and len(self._traces).bit_count() == 1:  # as it doubles, so not often
-            self._traces = {key: count for key, count in self._traces.items() if key is None or is_alive(key)}
-            self._initialised &= {None, *self._traces}
-        self._traces[owner] = self._traces.get(owner, 0) + 1
-        if not self._options.autograph:
-            traced = trace(self.python_function, self._parameters.unbind, arguments, self.name, make)
-        else:
-            with staging.live(), api.in_sight(self.python_function, arguments):
-                code = api.convert(self.python_function, optional_features=self._options.features)
-                traced = trace(code, self._parameters.unbind, arguments, self.name, make)
-        return ConcreteFunction(self.name, self._parameters, arguments, traced, self._options.executor)
-
-    def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:
-        """Variables may be made once for a function, and once for each instance that has it as a method."""
-        first = next(iter(arguments), None)
-        return Identity(arguments[first]) if self.is_method or first in ("self", "cls") else None  # type: ignore[index]
+        signature = self._calls.signature
+        return None if signature is None else signature.specs
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The traced function for arguments like these; TensorSpecs may stand for tensors.
@@ -193,7 +68,8 @@ class Function(Generic[P, R]):
         try:
             if self.input_signature is not None and not args and not kwargs:
                 args = self.input_signature
-            return self._for(self._arguments(args, kwargs))
+            calls = self._calls
+            return calls.concrete_for(calls.arguments(args, kwargs))
         except BaseException as error:
             api.strip_frames(error)
             api.leave_no_trace(error)
@@ -202,15 +78,15 @@ class Function(Generic[P, R]):
     @property
     def concrete_functions(self) -> list[ConcreteFunction]:
         """The graphs that there are now."""
-        return list(self._cache)
+        return list(self._calls.cache)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all graphs traced so far, for people."""
-        return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._cache)
+        return "\n\n".join(concrete.pretty_printed_signature(verbose) for concrete in self._calls.cache)
 
     def experimental_get_tracing_count(self) -> int:
         """How often the Python function was traced."""
-        return sum(self._traces.values())
+        return sum(self._calls.traces.values())
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> Function[P, R]: ...
@@ -231,7 +107,7 @@ class Function(Generic[P, R]):
             found = getattr(found, part, None)
         if found is self:
             return name
-        return Function, (self.python_function, self.name, self._options)
+        return Function, (self.python_function, self.name, self._calls.options)
 
     def _repr_html_(self) -> str:
         from ..html import text_html
@@ -246,7 +122,7 @@ class BoundFunction(Generic[P, R]):
     """A `Function` as the method of an instance; it keeps no graphs of its own."""
 
     def __init__(self, function: Function[Any, R], instance: Any) -> None:
-        function.is_method = True
+        function._calls.is_method = True
         self._function = function
         self._instance = instance
         self.__wrapped__ = function.python_function
@@ -284,7 +160,7 @@ class BoundFunction(Generic[P, R]):
 
     def experimental_get_tracing_count(self) -> int:
         """How often the method was traced for this instance."""
-        return self._function._traces.get(Identity(self._instance), 0)
+        return self._function._calls.traces.get(Identity(self._instance), 0)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BoundFunction):

@@ -6,7 +6,7 @@ import gc
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tracing import concrete, entry, signature
+from agc.runtime.tracing import calling, concrete, entry, signature
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def long_way(monkeypatch):
 
         monkeypatch.setattr(holder, name, step)
 
-    counted(type(tf.function(len)), "_called")
+    counted(calling.Calls, "_called")
     counted(signature.Parameters, "bind")
     counted(concrete.ConcreteFunction, "_checked")
     return counts

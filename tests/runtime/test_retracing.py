@@ -114,7 +114,7 @@ class TestMemory:
             f(Thing(n))
             most = max(most, len(f.concrete_functions))
         assert most <= 2 * 64
-        assert len(f._traces) == 1
+        assert len(f._calls.traces) == 1
 
     def test_instances_of_a_class_with_a_method(self):
         class Counter:
@@ -135,8 +135,8 @@ class TestMemory:
         del counter
         gc.collect()
         assert not alive
-        assert len(Counter.__dict__["count"]._traces) <= 128
-        assert len(Counter.__dict__["count"]._initialised) <= 130
+        assert len(Counter.__dict__["count"]._calls.traces) <= 128
+        assert len(Counter.__dict__["count"]._calls.initialised) <= 130
 
     def test_a_thousand_signatures_and_more_are_bounded(self, monkeypatch):
         monkeypatch.setattr(cache, "LIMIT", 100)
