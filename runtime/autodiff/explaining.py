@@ -59,7 +59,9 @@ def explained(
                 *_ends(arrivals),
             ]
         )
-    return _along(head, _open_way(records, seed, source, since) or way, records, seed, source, since)
+    places = [source, *(y for record in records for y in record.outputs)]
+    grads = dict(zip(map(key_of, places), gradients(records, [seed], places, since), strict=True))
+    return _along(head, _open_way(records, grads, target, source, since) or way, source, grads)
 
 
 def heading(target: Any, source: Any) -> str:
@@ -134,19 +136,17 @@ def _arrivals(
 
 
 def _open_way(
-    records: Sequence[Record], seed: tuple[Any, Any], source: Any, since: Mapping[Key, int]
+    records: Sequence[Record], grads: Mapping[Key, Any], target: Any, source: Any, since: Mapping[Key, int]
 ) -> list[Step] | None:
     """A way on which every operation hands a gradient on, if there is one among those that are cut."""
-    results = [y for record in records for y in record.outputs]
-    grads = dict(zip(map(key_of, results), gradients(records, [seed], results, since), strict=True))
 
     def passes(record: Record, x: Any, y: Any) -> bool:
-        dy = dense(grads[key_of(y)])
+        dy = dense(grads.get(key_of(y)))  # a branch may have been given more results for its way back
         if _is_nothing(dy) or _cut(record, y):
             return False
         return not _is_nothing(dense(gradients([record], [(y, dy)], [x])[0]))
 
-    return _way(_arrivals(records, source, since.get(key_of(source), 0), passes), key_of(seed[0]))
+    return _way(_arrivals(records, source, since.get(key_of(source), 0), passes), key_of(target))
 
 
 def _way(arrivals: Mapping[Key, tuple[Step, Key]], target: Key) -> list[Step] | None:
@@ -174,17 +174,9 @@ def _ends(arrivals: Mapping[Key, tuple[Step, Key]]) -> list[str]:
     return lines[:-1] if cuts else [*lines, UNSEEN]
 
 
-def _along(
-    head: str,
-    way: list[Step],
-    records: Sequence[Record],
-    seed: tuple[Any, Any],
-    source: Any,
-    since: Mapping[Key, int],
-) -> str:
+def _along(head: str, way: list[Step], source: Any, grads: Mapping[Key, Any]) -> str:
     """The way that was found, with what the gradient is at each place of it."""
-    places = [source, *(y for _, y in way)]
-    found = [dense(grad) for grad in gradients(records, [seed], places, since)]
+    found = [dense(grads[key_of(place)]) for place in (source, *(y for _, y in way))]
     lines = []
     for place, (record, y) in enumerate(way):
         is_cut = _is_nothing(found[place]) and not _is_nothing(found[place + 1])

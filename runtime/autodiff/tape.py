@@ -134,16 +134,16 @@ class GradientTape:
             return [False] * len(inputs)
         if self._watch_accessed_variables:
             for x in inputs:
-                if isinstance(x, Variable) and x.trainable:
-                    self.watch(x)
+                if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
+                    self._watch(x)
         return [key_of(x) in self._tracked and carries_gradient(x) for x in inputs]
 
     def keep(self, record: Record) -> None:
         """Record what depends on something watched."""
         if self._watch_accessed_variables:
             for x in record.inputs:
-                if isinstance(x, Variable) and x.trainable:
-                    self.watch(x)
+                if isinstance(x, Variable) and x.trainable and is_continuous(x.dtype):
+                    self._watch(x)
         if any(key_of(x) in self._tracked and carries_gradient(x) for x in record.inputs):
             assert self._records is not None
             self._records.append(record)
@@ -164,7 +164,10 @@ class GradientTape:
                     f"Passed in object {x} of type {type(x).__name__!r}, not tf.Tensor or tf.Variable"
                 )
             if not is_continuous(x.dtype):
-                _warn("watched tensor", x)
+                LOG.warning(
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got tf.%s",
+                    x.dtype.name,
+                )
                 continue
             self._watch(x)
 
@@ -438,13 +441,7 @@ def _differentiable(x: Any, what: str) -> Any:
         raise TypeError(
             f"The {what} of a gradient must be tensors or variables, in a list or other nested structure, not {x!r}"
         )
-    if not is_continuous(x.dtype):
-        _warn(f"{what} tensor", x)
     return x
-
-
-def _warn(what: str, x: Any) -> None:
-    LOG.warning("The dtype of the %s must be floating (e.g. tf.float32), got %s", what, x.dtype.name)
 
 
 def filled(grad: Any, x: Any, unconnected: UnconnectedGradients) -> Any:

@@ -123,7 +123,28 @@ def test_integers_are_warned_about(caplog: pytest.LogCaptureFixture) -> None:
         tape.watch(x)
         y = x * x
     assert tape.gradient(y, x) is None
-    assert "The dtype of the watched tensor must be floating (e.g. tf.float32), got int32" in caplog.text
+    assert caplog.messages == [
+        "The dtype of the watched tensor must be floating (e.g. tf.float32), got tf.int32"
+    ]
+
+
+def test_integer_variables_that_are_only_read_are_no_matter(caplog: pytest.LogCaptureFixture) -> None:
+    """A counter beside the weights, in functions too: the tape passes it over, as in TensorFlow, without a word."""
+    weight, count = tf.Variable(2.0), tf.Variable(3)
+
+    @tf.function
+    def inner(x: Any) -> Any:
+        return x * tf.cast(count.assign_add(1), tf.float32)
+
+    @tf.function
+    def outer(x: Any) -> Any:
+        return inner(x) * 3.0
+
+    with caplog.at_level(logging.WARNING, logger="agc"), tf.GradientTape() as tape:
+        y = outer(weight) + tf.cast(count, tf.float32)
+    assert tape.watched_variables() == (weight,)
+    assert [None if dy is None else dy.numpy() for dy in tape.gradient(y, [weight, count])] == [12.0, None]
+    assert caplog.messages == []
 
 
 @pytest.mark.parametrize("wrong", [3.0, "a", None])
