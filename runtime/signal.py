@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from .ops.cosines import dct, idct
-from .ops.fourier import (
+from .ops.framing import frame, overlap_and_add
+from .ops.mels import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
+from .ops.spectrograms import inverse_mdct, inverse_stft, inverse_stft_window_fn, mdct, stft
+from .ops.tapers import (
+    hamming_window,
+    hann_window,
+    kaiser_bessel_derived_window,
+    kaiser_window,
+    vorbis_window,
+)  # fmt: skip
+from .ops.transforms import (
     fft,
     fft2d,
     fft3d,
@@ -22,16 +32,6 @@ from .ops.fourier import (
     rfft2d,
     rfft3d,
     rfftnd,
-)  # fmt: skip
-from .ops.framing import frame, overlap_and_add
-from .ops.mels import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
-from .ops.spectrograms import inverse_mdct, inverse_stft, inverse_stft_window_fn, mdct, stft
-from .ops.tapers import (
-    hamming_window,
-    hann_window,
-    kaiser_bessel_derived_window,
-    kaiser_window,
-    vorbis_window,
 )  # fmt: skip
 
 __all__ = [

@@ -15,8 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..dtypes import DType
-from ..ops import extents, tiling
-from ..ops import fourier as transforms
+from ..ops import extents, fourier, tiling
 from ..ops.casting import cast
 from ..ops.elementwise import conj
 from ..tensor import Tensor
@@ -105,10 +104,10 @@ def _along(function: str, x: Any, sizes: Any, axes: Any, norm: str) -> Tensor:
     places = _places(tensor, sizes, axes, function)
     lengths = _lengths(tensor, sizes, places, function)
     transform = {
-        "fft": transforms.complex_transform,
-        "ifft": transforms.complex_inverse,
-        "rfft": transforms.real_transform,
-        "irfft": transforms.real_inverse,
+        "fft": fourier.complex_transform,
+        "ifft": fourier.complex_inverse,
+        "rfft": fourier.real_transform,
+        "irfft": fourier.real_inverse,
     }[function.rstrip("n")]
     found = transform(tensor, lengths, places)
     return _scaled(found, lengths, norm, inverse)

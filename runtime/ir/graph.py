@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..ops.declare import Op
     from ..tensor import SymbolicTensor
     from .graph_def import GraphDef, NodeDef
+    from .naming import Naming
 
 
 class Value:
@@ -199,6 +200,8 @@ class Graph:
     def naming(self) -> Naming:
         """The names that tell the inputs and operations of this graph apart."""
         if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
+            from .naming import Naming  # when first asked for: what only runs needs no such names
+
             self._naming = Naming(self)
         return self._naming
 
@@ -206,7 +209,7 @@ class Graph:
         """The operation with this name, as `Operation.name` and the graph's text have it; KeyError if there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
-        wanted = _in_tensorflows_way(name)
+        wanted = self.naming().in_tensorflows_way(name)
         for operation in self.get_operations():
             if self.naming().operations[operation] == wanted:
                 return operation
@@ -226,7 +229,7 @@ class Graph:
                 f"The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
                 '"<op_name>:<output_index>".'
             )
-        wanted = f"{_in_tensorflows_way(head)}:{name[len(head) + 1 :]}"
+        wanted = f"{self.naming().in_tensorflows_way(head)}:{name[len(head) + 1 :]}"
         for value, known in self.naming().values.items():
             if known == wanted:
                 return self._tensor(value)
@@ -346,48 +349,3 @@ class Graph:
         return str(self) == str(other) if isinstance(other, Graph) else NotImplemented
 
     __hash__ = object.__hash__
-
-
-class Naming:
-    """Names of a graph's inputs and operations as TensorFlow makes them unique: `add`, `add_1`.
-
-    A value has that of the operation and its number among the results, `unstack:1`.
-    """
-
-    def __init__(self, graph: Graph) -> None:
-        self.size = len(graph.inputs) + len(graph.operations)
-        self._taken: dict[str, int] = {}
-        self.values: dict[Value, str] = {}
-        self.operations: dict[Operation, str] = {}
-        for value in graph.inputs:
-            self.values[value] = f"{self._unique(value.name)}:0"
-        for operation in graph.operations:
-            wish = operation.outputs[0].name if operation.outputs else operation.op.name
-            name = self.operations[operation] = self._unique(wish)
-            for number, value in enumerate(operation.outputs):
-                self.values[value] = f"{name}:{number}"
-
-    def next(self, wish: str) -> str:
-        """The name that one more operation would get."""
-        base = _in_tensorflows_way(wish)
-        name, number = base, 0
-        while name in self._taken:
-            number += 1
-            name = f"{base}_{number}"
-        return name
-
-    def _unique(self, wish: str) -> str:
-        base = _in_tensorflows_way(wish)
-        name, number = base, self._taken.get(base, 0)
-        while name in self._taken:
-            number += 1
-            name = f"{base}_{number}"
-        self._taken[base] = number
-        self._taken.setdefault(name, 0)
-        return name
-
-
-def _in_tensorflows_way(name: str) -> str:
-    """A name of the text form with TensorFlow's numbers: `add.1` is `add_1`."""
-    head, _, number = name.rpartition(".")
-    return f"{head}_{number}" if head and number.isdigit() else name

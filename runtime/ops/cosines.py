@@ -19,11 +19,12 @@ from .creation import ones, zeros_like
 from .declare import Name
 from .elementwise import cos, real, sin
 from .extents import shape as shape_of
-from .fourier import irfft, resized, rfft
+from .fourier import resized
 from .joining import concat
 from .ranges import range as count_up
 from .shaping import reshape
 from .tiling import reverse
+from .transforms import irfft, rfft
 
 _INVERSE = {1: 1, 2: 3, 3: 2, 4: 4}
 

@@ -13,14 +13,14 @@ from typing import Any
 from .. import dtypes
 from ..convert import TensorLike
 from ..tensor import Tensor
-from . import fourier
+from . import transforms
 from .casting import cast
 from .declare import Name
 
 
 def fftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
     """The Fourier transform along `axes`, cut or filled up with zeros to `fft_length` there."""
-    return fourier.fftnd(input, fft_length, axes, name=name)
+    return transforms.fftnd(input, fft_length, axes, name=name)
 
 
 def ifftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
@@ -29,7 +29,7 @@ def ifftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> 
     >>> ifftnd([[4.0, 6.0], [-2.0, -2.0]], [2], [0]).numpy().tolist()
     [[(1+0j), (2+0j)], [(3+0j), (4+0j)]]
     """
-    return fourier.ifftnd(input, fft_length, axes, name=name)
+    return transforms.ifftnd(input, fft_length, axes, name=name)
 
 
 def rfftnd(
@@ -44,7 +44,7 @@ def rfftnd(
     >>> rfftnd([[1.0, 2.0], [3.0, 4.0]], [2], [0]).numpy().tolist()
     [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
     """
-    return cast(fourier.rfftnd(input, fft_length, axes, name=name), Tcomplex)
+    return cast(transforms.rfftnd(input, fft_length, axes, name=name), Tcomplex)
 
 
 def irfftnd(
@@ -59,4 +59,4 @@ def irfftnd(
     >>> irfftnd([[4.0, 6.0], [-2.0, -2.0]], [2], [0]).numpy().tolist()
     [[1.0, 2.0], [3.0, 4.0]]
     """
-    return cast(fourier.irfftnd(input, fft_length, axes, name=name), Treal)
+    return cast(transforms.irfftnd(input, fft_length, axes, name=name), Treal)

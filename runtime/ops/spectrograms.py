@@ -18,13 +18,14 @@ from .cosines import dct, idct
 from .declare import Name
 from .elementwise import ceil, log, square
 from .extents import shape as shape_of
-from .fourier import irfft, resized, rfft
+from .fourier import resized
 from .framing import frame, overlap_and_add
 from .joining import concat, split
 from .reductions import reduce_sum
 from .shaping import reshape
 from .tapers import hann_window, vorbis_window
 from .tiling import reverse, tile
+from .transforms import irfft, rfft
 
 WindowFn = Callable[..., Tensor]
 

@@ -6,18 +6,9 @@ from ..registry import Room
 from .attention import AdditiveAttention, Attention, MultiHeadAttention
 from .base import Layer
 from .cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
-from .convolution import (
-    Conv1D,
-    Conv1DTranspose,
-    Conv2D,
-    Conv2DTranspose,
-    Conv3D,
-    DepthwiseConv1D,
-    DepthwiseConv2D,
-    SeparableConv1D,
-    SeparableConv2D,
-)
+from .convolution import Conv1D, Conv2D, Conv3D
 from .core import Dense, Embedding, Identity, Input, InputLayer, Lambda, Masking
+from .depthwise_convolution import DepthwiseConv1D, DepthwiseConv2D, SeparableConv1D, SeparableConv2D
 from .merging import (
     Add,
     Average,
@@ -88,6 +79,7 @@ from .shaping import (
     ZeroPadding3D,
 )
 from .specs import InputSpec
+from .transposed_convolution import Conv1DTranspose, Conv2DTranspose
 from .wrappers import Bidirectional, TimeDistributed, Wrapper
 
 _CLASSES = (

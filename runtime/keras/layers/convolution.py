@@ -1,4 +1,4 @@
-"""Convolutions of sequences and images, and their transposes, by channel and separable.
+"""Convolutions of sequences, images and volumes, and what all layers that convolve have in common.
 
 >>> Conv2D(4, 3, padding="same")(tf.zeros([1, 5, 5, 2])).shape
 TensorShape([1, 5, 5, 4])
@@ -31,7 +31,7 @@ def sizes_from_0(value: Any, rank: int) -> tuple[int, ...]:
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 
-class _Convolving(Layer):
+class Convolving(Layer):
     """Base class: what convolutions have in common."""
 
     rank: ClassVar[int]
@@ -114,7 +114,7 @@ class _Convolving(Layer):
         return [1, 1, *spatial] if self._channel == 1 else [1, *spatial, 1]
 
 
-class _Convolution(_Convolving):
+class _Convolution(Convolving):
     groups: int
 
     def build(self, input_shape: Any) -> None:
@@ -151,102 +151,6 @@ class _Convolution(_Convolving):
             data_format=self._layout,
             dilations=list(self.dilation_rate),
         )
-
-
-class _Transposed(_Convolving):
-    output_padding: Any
-
-    def build(self, input_shape: Any) -> None:
-        channels = self._channels(input_shape)
-        assert self.filters is not None
-        self.kernel: Any = self._add_part("kernel", (*self.kernel_size, self.filters, channels))
-        self._make_bias(self.filters)
-
-    def call(self, inputs: Any) -> Any:
-        places = range(2, 2 + self.rank) if self._channel == 1 else range(1, 1 + self.rank)
-        known = inputs.shape
-        spatial = []
-        for i, place in enumerate(places):
-            size = tf.shape(inputs)[place] if known[place] is None else known[place]
-            spatial.append(self._length(size, i))
-        batch = tf.shape(inputs)[0] if known[0] is None else known[0]
-        shape = [batch, self.filters, *spatial] if self._channel == 1 else [batch, *spatial, self.filters]
-        result = tf.nn.conv_transpose(
-            inputs, self.kernel, tf.stack(shape) if any(tf.is_tensor(size) for size in shape) else shape,
-            strides=list(self.strides), padding=self.padding.upper(), data_format=self._layout,
-            dilations=list(self.dilation_rate),
-        )  # fmt: skip
-        return self._finished(result)
-
-    def _length(self, size: Any, i: int) -> Any:
-        """How long the output is, of which a convolution would give the input."""
-        kernel = (self.kernel_size[i] - 1) * self.dilation_rate[i] + 1
-        stride = self.strides[i]
-        if self.output_padding is None:
-            return size * stride if self.padding == "same" else size * stride + max(kernel - stride, 0)
-        around = kernel // 2 if self.padding == "same" else 0
-        return (size - 1) * stride + kernel - 2 * around + self.output_padding[i]
-
-
-class _ByChannel(_Convolving):
-    """Base class of convolutions of each channel with kernels of its own."""
-
-    depth_multiplier: int
-
-    def _depthwise(self, inputs: Any, kernel: Any) -> Any:
-        inputs = self._causal(inputs)
-        strides, dilations = self.strides, self.dilation_rate
-        if self._channel == 1:
-            inputs = tf.transpose(inputs, [0, *range(2, self.rank + 2), 1])
-        if self.rank == 1:  # an image with one row
-            inputs, kernel = tf.expand_dims(inputs, 1), tf.expand_dims(tf.convert_to_tensor(kernel), 0)
-            strides, dilations = (strides[0], strides[0]), (1, dilations[0])
-        result = tf.nn.depthwise_conv2d(
-            inputs, kernel, [1, *strides, 1], self._padding, dilations=list(dilations)
-        )
-        return tf.squeeze(result, [1]) if self.rank == 1 else result
-
-    def _back(self, result: Any) -> Any:
-        """With channels where the input had them."""
-        if self._channel == 1:
-            return tf.transpose(result, [0, self.rank + 1, *range(1, self.rank + 1)])
-        return result
-
-
-class _Depthwise(_ByChannel):
-    kernels = ("depthwise",)
-
-    def build(self, input_shape: Any) -> None:
-        channels = self._channels(input_shape)
-        self.kernel: Any = self._add_part(
-            "kernel", (*self.kernel_size, channels, self.depth_multiplier), "depthwise"
-        )
-        self._make_bias(channels * self.depth_multiplier)
-
-    def call(self, inputs: Any) -> Any:
-        return self._finished(self._back(self._depthwise(inputs, self.kernel)))
-
-
-class _Separable(_ByChannel):
-    kernels = ("depthwise", "pointwise")
-
-    def build(self, input_shape: Any) -> None:
-        channels = self._channels(input_shape)
-        assert self.filters is not None
-        self.depthwise_kernel: Any = self._add_part(
-            "depthwise_kernel", (*self.kernel_size, channels, self.depth_multiplier), "depthwise"
-        )
-        self.pointwise_kernel: Any = self._add_part(
-            "pointwise_kernel",
-            (*[1] * self.rank, channels * self.depth_multiplier, self.filters),
-            "pointwise",
-        )
-        self._make_bias(self.filters)
-
-    def call(self, inputs: Any) -> Any:
-        by_channel = self._depthwise(inputs, self.depthwise_kernel)
-        pointwise = tf.reshape(self.pointwise_kernel, self.pointwise_kernel.shape[-2:])
-        return self._finished(self._back(tf.tensordot(by_channel, pointwise, 1)))
 
 
 class Conv1D(_Convolution):
@@ -337,187 +241,3 @@ class Conv3D(_Convolution):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         self._set(locals())
         self.groups = groups
-
-
-class Conv1DTranspose(_Transposed):
-    """What a convolution of sequences does backwards: the output is longer."""
-
-    rank = 1
-
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        output_padding: Any = None,
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._set(locals())
-        self.output_padding = None if output_padding is None else sizes_from_0(output_padding, 1)
-
-
-class Conv2DTranspose(_Transposed):
-    """What a convolution of images does backwards: the output is larger."""
-
-    rank = 2
-
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
-        padding: str = "valid",
-        output_padding: Any = None,
-        data_format: str | None = None,
-        dilation_rate: Any = (1, 1),
-        activation: Any = None,
-        use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._set(locals())
-        self.output_padding = None if output_padding is None else sizes_from_0(output_padding, 2)
-
-
-class DepthwiseConv1D(_Depthwise):
-    """A convolution of each feature of a sequence by itself."""
-
-    rank = 1
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        depth_multiplier: int = 1,
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._set(locals())
-        self.depth_multiplier = depth_multiplier
-
-
-class DepthwiseConv2D(_Depthwise):
-    """A convolution of each channel of an image by itself."""
-
-    rank = 2
-
-    def __init__(
-        self,
-        kernel_size: Any,
-        strides: Any = (1, 1),
-        padding: str = "valid",
-        depth_multiplier: int = 1,
-        data_format: str | None = None,
-        dilation_rate: Any = (1, 1),
-        activation: Any = None,
-        use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._set(locals())
-        self.depth_multiplier = depth_multiplier
-
-
-class SeparableConv1D(_Separable):
-    """A convolution of each feature by itself, then a mix of the features of each step."""
-
-    rank = 1
-
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
-        padding: str = "valid",
-        data_format: str | None = None,
-        dilation_rate: Any = 1,
-        depth_multiplier: int = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        pointwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._set(locals())
-        self.depth_multiplier = depth_multiplier
-
-
-class SeparableConv2D(_Separable):
-    """A convolution of each channel by itself, then a mix of the channels of each pixel."""
-
-    rank = 2
-
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
-        padding: str = "valid",
-        data_format: str | None = None,
-        dilation_rate: Any = (1, 1),
-        depth_multiplier: int = 1,
-        activation: Any = None,
-        use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        pointwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._set(locals())
-        self.depth_multiplier = depth_multiplier

@@ -1,0 +1,57 @@
+"""Names of operations and tensors of a graph, as TensorFlow gives them.
+
+a = add x, y                    add:0
+a.1 = add a, y          ==>     add_1:0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .graph import Graph, Operation, Value
+
+
+class Naming:
+    """Names of a graph's inputs and operations as TensorFlow makes them unique: `add`, `add_1`.
+
+    A value has that of the operation and its number among the results, `unstack:1`.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.size = len(graph.inputs) + len(graph.operations)
+        self._taken: dict[str, int] = {}
+        self.values: dict[Value, str] = {}
+        self.operations: dict[Operation, str] = {}
+        for value in graph.inputs:
+            self.values[value] = f"{self._unique(value.name)}:0"
+        for operation in graph.operations:
+            wish = operation.outputs[0].name if operation.outputs else operation.op.name
+            name = self.operations[operation] = self._unique(wish)
+            for number, value in enumerate(operation.outputs):
+                self.values[value] = f"{name}:{number}"
+
+    def next(self, wish: str) -> str:
+        """The name that one more operation would get."""
+        base = self.in_tensorflows_way(wish)
+        name, number = base, 0
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def _unique(self, wish: str) -> str:
+        base = self.in_tensorflows_way(wish)
+        name, number = base, self._taken.get(base, 0)
+        while name in self._taken:
+            number += 1
+            name = f"{base}_{number}"
+        self._taken[base] = number
+        self._taken.setdefault(name, 0)
+        return name
+
+    @staticmethod
+    def in_tensorflows_way(name: str) -> str:
+        """A name of the text form with TensorFlow's numbers: `add.1` is `add_1`."""
+        head, _, number = name.rpartition(".")
+        return f"{head}_{number}" if head and number.isdigit() else name
