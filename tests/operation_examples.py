@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import agc.runtime
 import numpy as np
 import pytest
-from agc.runtime import errors
+from agc.runtime import dtypes, errors
+from agc.runtime.ir.graph import Constant, Operation, Value
 from agc.runtime.ir.specs import Spec
 from agc.runtime.ops.declare import REGISTRY, Op
 from agc.runtime.tensor import EagerTensor
@@ -88,3 +89,23 @@ def examples() -> Examples:
 
 def calls(name: str) -> list[Call]:
     return examples().calls[name]
+
+
+def as_operation(call: Call, number: int) -> tuple[Operation, list[Value], list[Any]] | None:
+    """The call as an operation of a graph, and its inputs; shapes and integers behind the first are constants."""
+    arrays = [np.asarray(array) for array in call.arrays]
+    if any(array.dtype.kind not in "biufc" for array in arrays):
+        return None
+    operands: list[Any] = []
+    kinds = [kind for _, kind in call.op._inputs]
+    starts_with_shape = kinds[:1] == ["Ints"] and set(kinds) != {"Ints"}
+    for place, array in enumerate(arrays):
+        if (place or starts_with_shape) and array.dtype.kind in "iu":
+            operands.append(Constant(array))
+        else:
+            operands.append(Value(f"x{number}_{place}", Spec(dtypes.as_dtype(array.dtype), array.shape)))
+    specs = call.specs(operands)
+    outputs = tuple(Value(f"r{number}_{place}", spec) for place, spec in enumerate(specs))
+    inputs = [operand for operand in operands if isinstance(operand, Value)]
+    given = [array for operand, array in zip(operands, arrays, strict=True) if isinstance(operand, Value)]
+    return Operation(call.op, tuple(operands), call.attrs, outputs), inputs, given

@@ -24,6 +24,7 @@ from .emit.emitter import INTERRUPTED
 from .emit.metering import TABLE, symbols
 from .emit.types import Register, integer, ir, pointer
 from .engine import Code
+from .kernels import as_function
 from .memory import LARGEST, NAME, SPARE, Memory, Spares
 from .unit import Unit, content
 
@@ -276,6 +277,10 @@ def entry(
             unit.meter.table = notes = np.zeros(2 * len(unit.meter.rows), np.int64)
             kept.append(notes)
             table[number] = notes.ctypes.data
+        elif name in unit.host.kernels:
+            kernel = as_function(unit.host.kernels[name])
+            kept.append(kernel)
+            table[number] = _address(kernel)
         elif name in unit.host.arrays:
             array = unit.host.arrays[name]
             kept.append(array)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -21,6 +22,7 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, crossing, engine
 from .crossing import described, received
 from .emit.types import COMPILED
+from .streams import with_streams
 from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
 
 _MOST_SHAPES = 64
@@ -41,11 +43,13 @@ class Native:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self._whole, self._streams = with_streams(graph)
+        self._in_turn = threading.RLock()  # who draws from streams, lest others draw the same
         self.by_value: tuple[int, ...] = ()
         self._plan: Plan | None = None
         self._code: dict[Any, Compiled] = {}
         self._assigned: list[int] = []
-        self._variables = [i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)]
+        self._variables = [i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, RefSpec)]
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ArraySpec)
         }
@@ -67,7 +71,11 @@ class Native:
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs for the values of the inputs; variables are assigned when all else is done."""
         try:
-            results = self._run(arguments)
+            if self._streams:
+                with self._in_turn:
+                    results = self._run([*arguments, *self._streams])
+            else:
+                results = self._run(arguments)
         except NeverRunsError:
             return self.fail(arguments)
         except CannotCompileError as refusal:
@@ -78,7 +86,7 @@ class Native:
         """Raise what `run` would for inputs like these where they cannot be compiled; LLVM is not asked to."""
         try:
             with Fence(self.graph):
-                self._lowered(arguments)
+                self._lowered([*arguments, *self._streams])
         except NeverRunsError:
             return
         except CannotCompileError as refusal:
@@ -92,7 +100,7 @@ class Native:
         key, arrays, needed = self._given(arguments)
         code = self._code.get(key)
         if code is None:
-            code = self.compiled(arguments)
+            code = self._compiled(arguments)
             key, arrays, needed = self._given(arguments)
         results = code(arrays)
         del needed
@@ -133,6 +141,9 @@ class Native:
 
     def compiled(self, arguments: Sequence[Any]) -> Compiled:
         """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
+        return self._compiled([*arguments, *self._streams])
+
+    def _compiled(self, arguments: Sequence[Any]) -> Compiled:
         with Fence(self.graph):
             unit, by_value = self._lowered(arguments)
             if by_value != self.by_value:
@@ -147,7 +158,7 @@ class Native:
         return code
 
     def _lowered(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
-        graph, self._assigned = prepared(self.graph)
+        graph, self._assigned = prepared(self._whole)
         return by_values.lowered_for(graph, arguments, self._assigned, self.by_value, self._is_measured)
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
@@ -285,7 +296,7 @@ def text(graph: Graph) -> str:
         raise ValueError(f"there is no native code: {why}")
     try:
         with Fence(graph):
-            plain, _ = prepared(graph)
+            plain, _ = prepared(with_streams(graph)[0])
             unit = lowered(plain, [value.spec for value in plain.inputs])
             return str(engine.optimised(unit.text()))
     except CannotCompileError as refusal:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.graph import Graph
+from ..ir.graph import Graph, Operation
 from ..ir.specs import ArraySpec, RefSpec, Spec
 from .crossing import description, handed_over, taken_in
 from .emit.emitter import Emitter
@@ -39,6 +39,7 @@ class Host:
         self.variable.type = pointer()
         self.numbers: dict[str, int] = {}
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        self.kernels: dict[str, Operation] = {}
         self._constants: dict[Any, Any] = {}
 
     @property
@@ -48,6 +49,12 @@ class Host:
     def number(self, name: str) -> int:
         """The place of a name in the table."""
         return self.numbers.setdefault(name, len(self.numbers))
+
+    def kernel(self, operation: Operation) -> str:
+        """The name of a kernel that is called."""
+        name = f"kernel{len(self.kernels)}"
+        self.kernels[name] = operation
+        return name
 
     def constant(self, e: Emitter, array: np.ndarray[Any, Any]) -> Register:
         """Where the elements of a constant stand."""

@@ -126,6 +126,29 @@ class _Writer:
         )
         self._known[operation.outputs[0]] = self._cells[key] = changed
 
+    def _generate(self, operation: Operation) -> None:
+        """The state of a generator, which goes on by some blocks."""
+        variable, blocks = operation.inputs
+        key = self._key(variable)
+        old = self._cells[key]
+        if getattr(old.spec, "shape", None) != (3,):
+            raise CannotCompileError(
+                [Reason(operation, "only generators of the algorithm Philox are compiled")]
+            )
+        moved = Value("state", old.spec)
+        self.operations.append(
+            Operation(
+                REGISTRY["stream_after"],
+                (old, self._operand(blocks)),
+                {"each": 1},
+                (moved,),
+                (),
+                operation.origin,
+                operation.device,
+            )
+        )
+        self._known[operation.outputs[0]], self._cells[key] = old, moved
+
     def _branches(self, operation: Operation) -> None:
         first = 0 if operation.type == "call" else 1
         plain, keys = self._parted(operation.inputs[first:])
@@ -229,4 +252,5 @@ _ON_VARIABLES: dict[str, Callable[[_Writer, Operation], None]] = {
     "assign_add_variable": _Writer._change,
     "assign_sub_variable": _Writer._change,
     "scatter_variable": _Writer._scatter,
+    "generator_state": _Writer._generate,
 }

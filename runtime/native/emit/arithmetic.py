@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .types import Element, Pair, Register, integer, ir
+from .types import Element, Pair, Register, integer, ir, pointer
 
 WORD = 64
 
@@ -79,3 +79,18 @@ class Arithmetic:
 def is_known(x: Register) -> bool:
     """Whether a register is a constant."""
     return isinstance(x, ir().Constant)
+
+
+class Callee:
+    """An address that llvmlite calls as a function of some type."""
+
+    calling_convention = ""
+
+    def __init__(self, address: Register, kind: Any) -> None:
+        self._address = address
+        self.function_type = kind
+        self.type = pointer()
+
+    def get_reference(self) -> str:
+        """How LLVM's language names it."""
+        return str(self._address.get_reference())

@@ -153,6 +153,11 @@ class Emitter(Storage):
     def block(self, name: str) -> Any:
         return self.function.append_basic_block(name)
 
+    @property
+    def is_in_nest(self) -> bool:
+        """Whether a nest of loops is being written."""
+        return bool(self._groups)
+
     # Checks
 
     def demand(self, holds: Register) -> None:

@@ -15,6 +15,7 @@ from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ...ir.specs import Spec
 from ..support import BrokenRuleError, CannotCompileError, Reason
 from .emitter import Emitter
+from .kernels import called, has_kernel
 from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar
 from .registry import ELEMENTWISE, LOWERINGS, RefusedError, Site
 from .types import COMPILED, constant
@@ -64,11 +65,23 @@ class Region(Values):
         for value in operation.outputs:
             if isinstance(value.spec, Spec) and value.dtype not in COMPILED:
                 raise RefusedError(f"{value.dtype.name} is not compiled")
+        try:
+            return self._by_rule(operation, nodes)
+        except RefusedError:
+            if self.e.is_in_nest or not has_kernel(operation):
+                raise
+        return [self._settled(node) for node in called(self, operation, nodes)]
+
+    def _by_rule(self, operation: Operation, nodes: list[Node]) -> list[Node]:
         if operation.type in ELEMENTWISE:
             return [self._elementwise(operation, nodes)]
         lower = LOWERINGS.get(operation.type)
         if lower is None:
-            raise RefusedError("there is no native code for it")
+            raise RefusedError(
+                "it has effects outside of the graph"
+                if operation.stateful
+                else "there is no native code for it"
+            )
         results = lower(self, operation, *nodes)
         results = results if isinstance(results, list) else [results]
         return [self._settled(node) for node in results]

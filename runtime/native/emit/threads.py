@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...config.threading import threads_within
+from .arithmetic import Callee
 from .liveness import BORN, operands_of
 from .types import Register, integer, ir, pointer
 
@@ -204,22 +205,8 @@ def _starter(module: Any) -> Any:
     return start
 
 
-class _Callee:
-    """An address that llvmlite calls as a function of some type."""
-
-    calling_convention = ""
-
-    def __init__(self, address: Register, kind: Any) -> None:
-        self._address = address
-        self.function_type = kind
-        self.type = pointer()
-
-    def get_reference(self) -> str:
-        return str(self._address.get_reference())
-
-
 def _indirect(b: Any, address: Register, kind: Any, arguments: list[Register]) -> None:
-    b.call(_Callee(address, kind), arguments)
+    b.call(Callee(address, kind), arguments)
 
 
 def _outer(module: Any, name: str, result: Any, kinds: list[Any]) -> Any:

@@ -33,6 +33,7 @@ from . import (
     scattering,
     segments,
     shaping,
+    stream_states,
     tiles,
 )
 
@@ -69,5 +70,6 @@ __all__ = [
     "scattering",
     "segments",
     "shaping",
+    "stream_states",
     "tiles",
 ]

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agc.runtime import dtypes
 from agc.runtime.execute import interpret
-from agc.runtime.ir.graph import Constant, Graph, Operation, Value
-from agc.runtime.ir.specs import Spec
+from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.native import CannotCompileError, Native, rules, running
+from agc.runtime.native.emit.kernels import has_kernel
 from agc.runtime.native.emit.registry import ELEMENTWISE, LOWERINGS
 from agc.runtime.ops.declare import REGISTRY
-from operation_examples import NAMES, Call, calls
+from operation_examples import NAMES, as_operation, calls
 
 MOST = 5  # examples of one operation
 STRUCTURE = {"array_", "list_"}  # of several calls each: test_arrays.py has these
@@ -29,26 +28,6 @@ ROOMS: dict[str, list[str]] = defaultdict(list)
 for _name in NAMES:
     if (_name in ELEMENTWISE or _name in LOWERINGS) and not _name.startswith(tuple(STRUCTURE)):
         ROOMS[REGISTRY[_name].rule.__module__.removeprefix("agc.runtime.")].append(_name)
-
-
-def operation(call: Call, number: int) -> tuple[Operation, list[Value], list[Any]] | None:
-    """The call as an operation of a graph, and its inputs; shapes and integers behind the first are constants."""
-    arrays = [np.asarray(array) for array in call.arrays]
-    if any(array.dtype.kind not in "biufc" for array in arrays):
-        return None
-    operands: list[Any] = []
-    kinds = [kind for _, kind in call.op._inputs]
-    starts_with_shape = kinds[:1] == ["Ints"] and set(kinds) != {"Ints"}
-    for place, array in enumerate(arrays):
-        if (place or starts_with_shape) and array.dtype.kind in "iu":
-            operands.append(Constant(array))
-        else:
-            operands.append(Value(f"x{number}_{place}", Spec(dtypes.as_dtype(array.dtype), array.shape)))
-    specs = call.specs(operands)
-    outputs = tuple(Value(f"r{number}_{place}", spec) for place, spec in enumerate(specs))
-    inputs = [operand for operand in operands if isinstance(operand, Value)]
-    given = [array for operand, array in zip(operands, arrays, strict=True) if isinstance(operand, Value)]
-    return Operation(call.op, tuple(operands), call.attrs, outputs), inputs, given
 
 
 def compiles(made: Operation, inputs: list[Value]) -> bool:
@@ -67,7 +46,7 @@ def of_room(room: str) -> tuple[Graph, list[Any]]:
         for call in calls(name)[:MOST]:
             if isinstance(call.outcome(*call.arrays), type):
                 continue  # it shows a refusal
-            made = operation(call, len(operations))
+            made = as_operation(call, len(operations))
             if made is not None and compiles(*made[:2]):
                 operations.append(made[0])
                 inputs += made[1]
@@ -106,3 +85,25 @@ def test_examples_agree_with_the_interpreter(room: str) -> None:
 def test_most_operations_are_compiled() -> None:
     assert {"elements", "functions"} <= set(rules.__all__)
     assert len(ELEMENTWISE) + len(LOWERINGS) >= 280
+
+
+def test_what_has_no_rule_calls_the_kernels_of_the_interpreter() -> None:
+    operations, inputs, values = [], [], []
+    for name in NAMES:
+        if name in ELEMENTWISE or name in LOWERINGS:
+            continue
+        for call in calls(name)[:2]:
+            made = (
+                None if isinstance(call.outcome(*call.arrays), type) else as_operation(call, len(operations))
+            )
+            if made is not None and has_kernel(made[0]):
+                operations.append(made[0])
+                inputs += made[1]
+                values += made[2]
+    outputs = [output for made in operations for output in made.outputs]
+    graph = Graph("examples", inputs, operations, outputs)
+    assert {"complex_transform", "lu", "pseudo_inverse", "expm", "igamma", "zeta", "gamma_variates"} <= {
+        made.type for made in operations
+    }
+    for found, expected in zip(Native(graph).run(list(values)), interpret(graph, list(values)), strict=True):
+        np.testing.assert_array_equal(found, expected, strict=True)

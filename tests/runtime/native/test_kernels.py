@@ -1,0 +1,53 @@
+"""Operations without code of their own: compiled code calls the interpreter's kernels for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.native import running
+
+
+def test_what_a_rule_does_not_take_is_called_too() -> None:
+    @tf.function(jit_compile=True)
+    def spectrum(z: Any) -> Any:
+        values, vectors = tf.linalg.eigh(z)
+        return values, vectors, tf.linalg.det(z)
+
+    z = tf.constant([[2.0, 1.0j], [-1.0j, 2.0]], tf.complex128)
+    for found, expected in zip(spectrum(z), spectrum.python_function(z), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_kernel_that_raises_is_an_error_with_the_users_line() -> None:
+    @tf.function(jit_compile=True)
+    def shuffled(index: Any) -> Any:
+        total = tf.constant(0)
+        for _ in tf.range(3):
+            total += tf.random.experimental.index_shuffle(index, [1, 2], 4)
+        return total
+
+    assert int(shuffled(tf.constant(1))) == int(shuffled.python_function(tf.constant(1)))
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"index must be in(.|\n)*test_kernels.py:\d+, in shuffled"
+    ):
+        shuffled(tf.constant(7))
+
+
+def test_a_kernel_is_called_with_or_without_pythons_lock() -> None:
+    def transformed(x: Any) -> Any:
+        return tf.abs(tf.signal.rfft(x * 2.0))
+
+    for size in (8, 1 << 16):  # the lock is given up for long runs
+        x = np.linspace(0.0, 1.0, size, dtype=np.float32)
+        found = tf.function(transformed, jit_compile=True)(x)
+        np.testing.assert_allclose(found, transformed(x), rtol=1e-6, atol=1e-6)
+
+
+def test_the_code_says_where_it_calls() -> None:
+    graph = (
+        tf.function(lambda x: tf.signal.fft(x)).get_concrete_function(tf.TensorSpec([4], tf.complex64)).graph
+    )
+    assert "call i32 %" in running.text(graph)
