@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from agc.autograph.api import converted
@@ -62,12 +62,14 @@ def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], A
     """`max` or `min`: of several arguments, of a list of them, or of the items of a tensor."""
 
     def of(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
-        several = len(args) > 1 or isinstance(args[0], (list, tuple))
-        values = args if len(args) > 1 else args[0]
+        values = args if len(args) > 1 else _listed(args[0])
+        several = isinstance(values, (list, tuple))
+        if several and not values:
+            return _empty(name, default)
         if several and key is None:
             for value in values:
                 _one(name, value)
-            return _folded(choose, values) if values else _empty(name, default)
+            return _folded(choose, values)
         if several:
             return _best(Rows(len(values), values.__getitem__), key, better)
         rows = rows_of(values).counted(name)
@@ -81,6 +83,13 @@ def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], A
         return _unless_empty(name, rows, default, lambda: _best(rows, key, better))
 
     return of
+
+
+def _listed(items: Any) -> Any:
+    """Generators, views of dicts and sets become lists; what a graph walks over stays as it is."""
+    is_of_graph = is_tensor_like(items) or isinstance(items, (Rows, TensorArray, TensorList))
+    is_taken = is_of_graph or isinstance(items, (list, tuple)) or hasattr(items, "__rows__")
+    return list(items) if isinstance(items, Iterable) and not is_taken else items
 
 
 def _one(name: str, value: Any) -> None:
@@ -144,6 +153,7 @@ def _best(rows: Rows, key: Any, better: Binary) -> Any:
 
 
 def total(items: Any, /, start: Any = 0) -> Any:
+    items = _listed(items)
     if isinstance(items, (list, tuple)):
         return _folded(lambda x, y: x + y, [start, *items])
     if isinstance(items, Rows) or not is_tensor_like(items):

@@ -274,13 +274,14 @@ def lowered(
     why = engine.missing()
     if why is not None:
         raise CannotCompileError([why])
-    from ..optimise import optimise
+    from ..optimise import Options, optimise, prune
     from . import rules  # noqa: F401  (the table of operations is filled)
     from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit
 
-    unit = Unit(optimise(specialised(graph, arguments)), is_measured)
+    needed = prune.run(graph, Options())  # what nobody needs shall not be what cannot be compiled
+    unit = Unit(optimise(specialised(needed, arguments)), is_measured)
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
     EntryWriter(unit, [given.index(i) for i in assigned])
     return unit

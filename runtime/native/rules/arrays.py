@@ -193,7 +193,7 @@ def _(region: Region, operation: Operation, array: Node, index: Node, shape: Nod
     e = region.e
     if isinstance(array, Unmade):
         return uniform(array.dtype, shape_of(operation), 0)
-    cells = cells_of(array)
+    cells = made(e, array, operation.outputs[0].spec).cells
     place = region.integer(index)
     if cells.size is None and not isinstance(cells, View):
         e.demand(e.b.icmp_signed(">=", place, e.word(0)))

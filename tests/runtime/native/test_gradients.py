@@ -60,6 +60,35 @@ def test_gradients_of_broadcasting() -> None:
     check(gradients, X, X[0], X[:, :1], np.array(2.0))
 
 
+def test_rows_of_a_jacobian_have_gradients_of_elements() -> None:
+    """Each begins as a list of one row, of which only some elements are asked for."""
+
+    def curvature(p: Any) -> Any:
+        with tf.GradientTape() as outer:
+            outer.watch(p)
+            with tf.GradientTape() as inner:
+                inner.watch(p)
+                y = tf.reduce_sum(
+                    tf.linalg.cholesky(p[0] * tf.ones([2, 2], p.dtype) + p[1] * tf.eye(2, dtype=p.dtype))
+                )
+            slope = inner.gradient(y, p)
+        return outer.jacobian(slope, p)
+
+    check(curvature, np.array([0.5, 2.0]))
+
+
+def test_forward_accumulators_go_through_loops() -> None:
+    """They are the gradient of a gradient, most of whose state nobody needs; some of it has no shape."""
+
+    def along(x: Any, rate: Any) -> Any:
+        with tf.autodiff.ForwardAccumulator(rate, tf.ones_like(rate)) as accumulator:
+            for _ in tf.range(4):
+                x = x + rate * tf.sin(x)
+        return accumulator.jvp(x)
+
+    check(along, X[0], np.array(0.25))
+
+
 def test_a_label_that_is_no_class_is_the_plans_error() -> None:
     def loss(labels: Any, x: Any) -> Any:
         return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
