@@ -10,11 +10,13 @@ import pytest
 from agc.runtime import dtypes
 from agc.runtime.execute import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
+from agc.runtime.ir.parse import parse
 from agc.runtime.ir.specs import Spec
 from agc.runtime.ir.verify import verify
 from agc.runtime.ops.declare import REGISTRY, find
 from agc.runtime.optimise import Options, laws
 from agc.runtime.optimise.matching import Call, Law, Name, Number, Pattern
+from agc.runtime.optimise.numbering import COMMUTES
 from outcomes import bits
 
 find("none")  # declares all operations
@@ -29,6 +31,12 @@ KINDS = {
     "c": ([dtypes.complex64, dtypes.complex128], [0.0, -0.0, 1 + 2j, -3.5j, complex("inf"), complex("nan")]),
 }
 TABLE = [(law, kind) for law in (Law.read(*row) for row in laws.split(laws.EXACT)) for kind in law.kinds]
+FAST = [Law.read(*row) for row in laws.split(laws.FAST)]
+FOR = dict.fromkeys(("logical_and", "logical_or", "logical_xor"), "b") | dict.fromkeys(
+    ("bitwise_and", "bitwise_or", "bitwise_xor"), "iu"
+)
+"""The kinds of dtypes of operations that are not for all numbers."""
+ORDINARY = [-2.5, -0.75, 0.25, 1.5, 3.0]
 
 
 def text(pattern: Pattern) -> str:
@@ -67,10 +75,9 @@ class Side:
         return value
 
 
-def columns(graph: Graph) -> list[Any]:
-    """All combinations of special numbers for the inputs of a graph."""
-    special = [KINDS[value.dtype.kind][1] for value in graph.inputs]
-    rows = list(itertools.product(*special))
+def columns(graph: Graph, numbers: list[Any] | None = None) -> list[Any]:
+    """All combinations of numbers for the inputs of a graph: of special ones, unless others are given."""
+    rows = list(itertools.product(*[numbers or KINDS[value.dtype.kind][1] for value in graph.inputs]))
     with np.errstate(all="ignore"):
         return [
             np.array([row[i] for row in rows]).astype(value.dtype.numpy)
@@ -91,10 +98,42 @@ def test_a_law_is_used_and_exact(law: Law, kind: str) -> None:
         assert bits(before) == bits(after), dtype
 
 
+@pytest.mark.parametrize("law", FAST, ids=[text(law.before) for law in FAST])
+def test_a_fast_law_is_used_and_holds_for_real_numbers(law: Law) -> None:
+    """Where the first side is a number; the other one may be so in more places."""
+    given = columns(Side(law, dtypes.float64, 1).graph, ORDINARY)
+    graph = verify(Side(law, dtypes.float64, len(given[0])).graph)
+    lawful = verify(laws.run(graph, Options(fast_math=True)))
+    assert graph.operations[-1] not in lawful.operations, "the law was not used"
+    (before,), (after,) = interpret(graph, given), interpret(lawful, given)
+    known = np.isfinite(before)
+    assert known.any()
+    np.testing.assert_allclose(after[known], before[known], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(COMMUTES))
+def test_operands_that_may_change_places(name: str) -> None:
+    for kind, (kinds, numbers) in KINDS.items():
+        if kind in FOR.get(name, "iufc"):
+            for dtype in kinds:
+                rows = list(itertools.product(numbers, repeat=2))
+                with np.errstate(all="ignore"):
+                    x, y = (np.array([row[i] for row in rows]).astype(dtype.numpy) for i in (0, 1))
+                    assert bits(REGISTRY[name].compute(x, y)) == bits(REGISTRY[name].compute(y, x)), dtype
+
+
+def test_only_what_is_known_comes_together() -> None:
+    graph = parse(
+        "graph f(n: int32[3], m: int32[]) -> int32[3]\n"
+        "  a = add n, 2                                  : int32[3]\n"
+        "  b = add a, m                                  : int32[3]\n"
+        "  return b\n"
+    )
+    assert laws.run(graph, Options()) is graph
+
+
 def test_what_shapes_could_be_broadcast_stays() -> None:
     """`x * [1.0]` has rank 1, even where x has none; and the result of a choice has the shapes of both."""
-    from agc.runtime.ir.parse import parse
-
     for line in (
         "multiply x, [1.0] : float32[...]",
         "multiply x, [1.0, 1.0] : float32[...]",
@@ -108,8 +147,6 @@ def test_what_shapes_could_be_broadcast_stays() -> None:
 
 
 def test_fast_math_is_asked_for() -> None:
-    from agc.runtime.ir.parse import parse
-
     graph = parse("graph f(x: float32[]) -> float32[]\n  y = add x, 0.0 : float32[]\n  return y\n")
     assert laws.run(graph, Options()) is graph
     assert not laws.run(graph, Options(fast_math=True)).operations
