@@ -12,6 +12,7 @@ metering.py     code that measures itself, for profiles
 registry.py     the table of operations; its rows stand in elements.py, casts.py, reductions.py, loops.py, …
 by_values.py    integers that shapes depend on: known by their values; linear.py: slices whose length is known
 crossing.py     TensorArrays and lists that go in and come out; cells.py: their memory
+sizes.py        sizes that are known only while the code runs: an int to compare by, and a register
 running.py      a graph for any shapes; the plan runs what fails, and says why
 
 Nothing here changes an input or a variable before a run has succeeded. A check that fails ends the run, and the plan

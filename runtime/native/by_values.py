@@ -9,7 +9,8 @@ Which inputs these are shows when the graph is compiled: it cannot be with only 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,23 +37,35 @@ def lowered_for(
     """
     from .running import lowered
 
-    def attempt(chosen: Sequence[int]) -> Any:
+    def attempt(chosen: Sequence[int], with_sizes: bool) -> Any:
         known = [
             _known(value.spec, argument, i in chosen)
             for i, (value, argument) in enumerate(zip(graph.inputs, arguments, strict=True))
         ]
-        return lowered(graph, known, assigned, is_measured)
+        return lowered(graph, known, assigned, is_measured, with_sizes)
 
+    candidates = [i for i, value in enumerate(graph.inputs) if _may_be_shape(value.spec, arguments[i])]
+    try:
+        return _first(functools.partial(attempt, with_sizes=False), by_value, candidates)
+    except NeverRunsError:
+        raise
+    except CannotCompileError:
+        return _first(functools.partial(attempt, with_sizes=True), by_value, candidates)
+
+
+def _first(
+    attempt: Callable[[Sequence[int]], Any], by_value: tuple[int, ...], candidates: Sequence[int]
+) -> tuple[Any, tuple[int, ...]]:
+    """What is compiled with as few inputs known by their values as it takes, and which these are."""
     try:
         return attempt(by_value), by_value
     except NeverRunsError:
         raise
     except CannotCompileError:
-        chosen = [i for i, value in enumerate(graph.inputs) if _may_be_shape(value.spec, arguments[i])]
-        if set(by_value).issuperset(chosen):
+        if set(by_value).issuperset(candidates):
             raise
-        unit = attempt(chosen)
-    for i in [i for i in chosen if i not in by_value]:
+        unit, chosen = attempt(candidates), candidates
+    for i in [i for i in candidates if i not in by_value]:
         fewer = [one for one in chosen if one != i]
         try:
             unit, chosen = attempt(fewer), fewer

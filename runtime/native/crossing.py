@@ -21,9 +21,9 @@ from ..ops.elements import Elements, Growing
 from .emit.emitter import Emitter
 from .emit.nodes import Buffer, Node
 from .emit.registry import RefusedError
-from .emit.storage import HEAD
 from .emit.types import Register, integer, pointer
 from .lengths import GrowingSpec, SizedSpec
+from .memory import HEAD
 from .rules.cells import COUNT, List, Lists, View, made, parts_of
 from .support import CannotCompileError
 
@@ -75,6 +75,27 @@ def handed_over(
     ]
 
 
+def sizes_described(spec: Spec) -> Spec:
+    """What stands for a tensor whose size is known only while the code runs: an address, and its shape."""
+    return Spec(dtypes.int64, (1 + len(spec.shape or ()),))
+
+
+def tensors_handed_over(e: Emitter, nodes: Sequence[Node], targets: Sequence[Buffer]) -> None:
+    """Write the descriptions of such tensors. Nothing may fail behind this but for want of memory."""
+    slots = [node.slot for node in nodes if isinstance(node, Buffer) and node.is_own]
+    for node, target in zip(nodes, targets, strict=True):
+        if isinstance(node, Buffer) and node.is_own and node.slot and slots.count(node.slot) == 1:
+            address = e.release(node.slot)
+        else:
+            size = e.word(node.size * node.dtype.size)
+            address = e.new_memory(e.plus(size, e.word(HEAD)))
+            where = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
+            e.copy_some(where, node.address, size)  # type: ignore[attr-defined]
+        numbers = [e.b.ptrtoint(address, integer(64)), *map(e.word, node.shape)]
+        for place, number in enumerate(numbers):
+            e.store(dtypes.int64, target.address, e.word(place), number)
+
+
 # Outside
 
 
@@ -117,8 +138,11 @@ class _Memory:
         ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(self._address))
 
 
-def received(description: Any, spec: ArraySpec) -> Elements:
-    """The list that a result describes."""
+def received(description: Any, spec: ArraySpec | Spec) -> Any:
+    """The list, or the tensor, that a result describes."""
+    if isinstance(spec, Spec):
+        address, *shape = description.tolist()
+        return np.asarray(_Memory(address, tuple(shape), spec.dtype.numpy))
     numbers = iter(description.tolist())
     arrays = []
     for element in parts_of(spec):

@@ -64,6 +64,14 @@ def sized(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySp
         sizes, whole = inputs[2].value.tolist(), inputs[1].spec
         if isinstance(whole, Spec) and whole.shape and len(set(sizes)) == 1:
             return [SizedSpec(Spec(whole.dtype, (int(sizes[0]), *whole.shape[1:])), len(sizes))]
+    if operation.type == "occurrences" and not operation.attrs["by_row"] and isinstance(first, Spec):
+        least, most = inputs[2:]
+        if (
+            isinstance(least, Constant)
+            and isinstance(most, Constant)
+            and 0 <= int(most.value) <= int(least.value)
+        ):
+            return [Spec(first.dtype, (int(most.value),))]
     if operation.type == "array_concat" and isinstance(given, SizedSpec) and isinstance(first, Spec):
         shape = given.element.shape
         if shape and shape[0] is not None:

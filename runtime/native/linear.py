@@ -67,7 +67,9 @@ def index_of(key: str, parts: list[Operand]) -> tuple[Any, ...]:
     return filled(key, [part if part.value is None else int(part.value) for part in parts])
 
 
-def selected_sizes(index: tuple[Any, ...], shape: tuple[int, ...], makers: Makers) -> Iterator[int | None]:
+def selected_sizes(
+    index: tuple[Any, ...], shape: tuple[int | None, ...], makers: Makers
+) -> Iterator[int | None]:
     """The sizes of what an index of numbers and operands selects; None for those that are not known."""
     for item, axis in _matched(index, len(shape)):
         if item is None:
@@ -81,9 +83,9 @@ def is_moving(item: slice) -> bool:
     return any(isinstance(bound, Value) for bound in (item.start, item.stop, item.step))
 
 
-def _length(item: slice, size: int, makers: Makers) -> int | None:
+def _length(item: slice, size: int | None, makers: Makers) -> int | None:
     if not is_moving(item):
-        return len(range(*item.indices(size)))
+        return None if size is None else len(range(*item.indices(size)))
     step = 1 if item.step is None else item.step
     if isinstance(step, Value) or step < 1 or item.start is None or item.stop is None:
         return None

@@ -19,6 +19,9 @@ from .emit.types import Register, integer, ir, pointer
 SPARE = "spare"
 """What the table of arrays is called that wait to become results."""
 
+HEAD = 64
+"""Bytes at the beginning of memory that grows, of which the first say how much fits; 0 in new memory."""
+
 LARGEST = 64 << 20
 """Bytes that are kept in one piece."""
 
@@ -47,6 +50,38 @@ class Kept:
     def give(self, b: Any, slot: Register, address: Register, size: Register) -> None:
         """Keep memory of so many bytes for the next call, or free it."""
         b.call(self._giving(), [slot, address, size])
+
+    def fit(self, b: Any, slot: Register, size: Register) -> Register:
+        """The address behind the head of memory that a slot holds, of so many bytes at least; or null."""
+        return b.call(self._fitting(), [slot, size])
+
+    def _fitting(self) -> Any:
+        found = self._module.globals.get("agc_fit")
+        if found is not None:
+            return found
+        word = integer(64)
+        found = self._function("agc_fit", pointer(), [pointer(), word])
+        b = ir().IRBuilder(found.append_basic_block("entry"))
+        slot, size = found.args
+        fits, small, made, lacking = (
+            found.append_basic_block(name) for name in ("fits", "small", "made", "lacking")
+        )
+        old = b.load(slot, typ=pointer())
+        b.cbranch(b.icmp_unsigned(">=", b.load(old, typ=word), size), fits, small)
+        b.position_at_end(fits)
+        b.ret(b.gep(old, [word(HEAD)], source_etype=integer(8)))
+        b.position_at_end(small)
+        wanted = b.add(size, b.lshr(size, word(2)))
+        new = b.call(self._outside("PyMem_RawMalloc", pointer(), [word]), [b.add(wanted, word(HEAD))])
+        b.cbranch(b.icmp_unsigned("!=", new, ir().Constant(pointer(), None)), made, lacking)
+        b.position_at_end(made)
+        b.call(self._outside("PyMem_RawFree", ir().VoidType(), [pointer()]), [old])
+        b.store(wanted, new)
+        b.store(new, slot)
+        b.ret(b.gep(new, [word(HEAD)], source_etype=integer(8)))
+        b.position_at_end(lacking)
+        b.ret(ir().Constant(pointer(), None))
+        return found
 
     def _taking(self) -> Any:
         found = self._module.globals.get("agc_take")

@@ -53,13 +53,14 @@ class Native:
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ArraySpec)
         }
+        self._is_sized = False  # whether a result has a size that is known only while the code runs
         self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ArraySpec)]
-        self._specs: dict[Any, dict[int, Any]] = {}  # of the lists that come out, by the key of the code
+        self._specs: dict[Any, dict[int, Any]] = {}  # of results that are described, by the key of the code
 
     @property
     def _is_plain(self) -> bool:
         """Whether the code is given what `run` is, and gives what that gives."""
-        return not (self._variables or self._lists or self._made or self.by_value)
+        return not (self._variables or self._lists or self._made or self.by_value or self._is_sized)
 
     @property
     def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
@@ -104,21 +105,21 @@ class Native:
             key, arrays, needed = self._given(arguments)
         results = code(arrays)
         del needed
-        if results is _FAILED or not (self._assigned or self._made):
+        if results is _FAILED or not (self._assigned or self._made or self._is_sized):
             return results
         return self._finished(arguments, results, self._specs[key])
 
     def _finished(
-        self, arguments: Sequence[Any], results: Sequence[Any], lists: dict[int, Any]
+        self, arguments: Sequence[Any], results: Sequence[Any], described: dict[int, Any]
     ) -> Sequence[Any]:
         """The results as users of the graph get them; variables are assigned."""
         count = len(self.graph.outputs)
         for i, array in zip(self._assigned, results[count:], strict=True):
             arguments[i]._array = array
         found = results[:count]
-        if not lists:
+        if not described:
             return found
-        return [received(x, lists[i]) if i in lists else x for i, x in enumerate(found)]
+        return [received(x, described[i]) if i in described else x for i, x in enumerate(found)]
 
     def _given(self, arguments: Sequence[Any]) -> tuple[Any, list[Any], Any]:
         """The key of the code for such inputs, what it is given, and what must stay alive meanwhile."""
@@ -149,12 +150,13 @@ class Native:
             if by_value != self.by_value:
                 self.by_value = by_value
                 self._code.clear()
+            self._is_sized |= bool(unit.sized)
             key = self._given(arguments)[0]
             code = self._code_of(unit, key)
         if len(self._code) >= _MOST_SHAPES:
             self._code.pop(next(iter(self._code)))
         self._code[key] = code
-        self._specs[key] = dict(zip(self._made, unit.lists, strict=True))
+        self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
         return code
 
     def _lowered(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
@@ -264,11 +266,16 @@ def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
 
 
 def lowered(
-    graph: Graph, arguments: Sequence[Any], assigned: Sequence[int] = (), is_measured: bool = False
+    graph: Graph,
+    arguments: Sequence[Any],
+    assigned: Sequence[int] = (),
+    is_measured: bool = False,
+    with_sizes: bool = True,
 ) -> Any:
     """The unit of a graph without variables for inputs of these specs, or with these constants in their places.
 
     `assigned` are the inputs whose new values are the last outputs; with `is_measured` it takes notes for a profile.
+    Unless `with_sizes`, all shapes must be known beforehand.
     Raises `CannotCompileError` with the reasons.
     """
     why = engine.missing()
@@ -281,7 +288,9 @@ def lowered(
     from .unit import Unit
 
     needed = prune.run(graph, Options())  # what nobody needs shall not be what cannot be compiled
-    unit = Unit(optimise(specialised(needed, arguments)), is_measured)
+    unit = Unit(optimise(specialised(needed, arguments, with_sizes)), is_measured)
+    if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
+        raise CannotCompileError(["the new shape of a variable depends on values"])
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
     EntryWriter(unit, [given.index(i) for i in assigned])
     return unit

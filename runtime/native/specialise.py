@@ -23,6 +23,7 @@ from ..ir.copying import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.refusing import OF_COMPUTING
+from ..shapes import generalise
 from .lengths import of_both, readers_first, sized
 from .linear import index_of, selected_sizes
 from .support import CannotCompileError, NeverRunsError, Reason
@@ -34,28 +35,32 @@ _ROUNDS = 4
 """How often the element of a TensorArray in a loop's state may become better known."""
 
 
-def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant]) -> Graph:
-    """The graph for inputs of these specs, or with constants in their places. Raises `CannotCompileError`."""
+def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_sizes: bool = False) -> Graph:
+    """The graph for inputs of these specs, or with constants in their places. Raises `CannotCompileError`.
+
+    With `with_sizes` there may be sizes that are known only while it runs.
+    """
     operands = [
         given if isinstance(given, Constant) else Value(value.name, given)
         for value, given in zip(graph.inputs, arguments, strict=True)
     ]
-    return _region(graph, operands)
-
-
-def _region(graph: Graph, arguments: Sequence[Operand]) -> Graph:
-    writer = _Writer()
-    outputs = writer.inlined(graph, arguments)
-    inputs = [operand for operand in arguments if isinstance(operand, Value)]
-    return Graph(graph.name, inputs, readers_first(writer.operations), outputs)
+    return _Writer(with_sizes).region(graph, operands)
 
 
 class _Writer:
     """Writes the operations of one graph."""
 
-    def __init__(self) -> None:
+    def __init__(self, with_sizes: bool) -> None:
+        self._with_sizes = with_sizes
         self.operations: list[Operation] = []
         self._makers: dict[Value, Operation] = {}
+
+    def region(self, graph: Graph, arguments: Sequence[Operand]) -> Graph:
+        """A graph for these arguments, by itself."""
+        writer = _Writer(self._with_sizes)
+        outputs = writer.inlined(graph, arguments)
+        inputs = [operand for operand in arguments if isinstance(operand, Value)]
+        return Graph(graph.name, inputs, readers_first(writer.operations), outputs)
 
     def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
         """Write a graph's operations for these arguments; its outputs."""
@@ -99,7 +104,7 @@ class _Writer:
         regions: tuple[Graph, ...] = (),
     ) -> list[Value]:
         for spec in specs:
-            _demand_known(operation, spec)
+            _demand_known(operation, spec, self._with_sizes)
         outputs = [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
         made = with_parts(operation, inputs, regions, outputs)
         self.operations.append(made)
@@ -127,11 +132,11 @@ class _Writer:
         return self._branches(operation, index, arguments)
 
     def _branches(self, operation: Operation, index: Operand, arguments: list[Operand]) -> Sequence[Operand]:
-        regions = [_region(region, _afresh(region, arguments)) for region in operation.regions]
+        regions = [self.region(region, _afresh(region, arguments)) for region in operation.regions]
         specs = [output.spec for output in regions[0].outputs]
         for region in regions[1:]:
             for i, output in enumerate(region.outputs):
-                specs[i] = _met(operation, specs[i], output.spec)
+                specs[i] = self._met(operation, specs[i], output.spec)
         passed = [operand for operand in arguments if isinstance(operand, Value)]
         return self._add(operation, [index, *passed], specs, tuple(regions))
 
@@ -142,15 +147,44 @@ class _Writer:
         specs = [operand.spec for operand in state]
         for _ in range(_ROUNDS):
             values = [Value(value.name, spec) for value, spec in zip(body.inputs, specs, strict=False)]
-            region = _region(body, [*values, *_afresh(body, invariants, count)])
+            region = self.region(body, [*values, *_afresh(body, invariants, count)])
             found = [output.spec for output in region.outputs]
-            if found == specs:
+            pairs = zip(specs, found, strict=True)
+            settled = [self._settled(operation, i, *pair) for i, pair in enumerate(pairs)]
+            if settled == specs:
                 break
-            specs = [_settled(operation, i, *pair) for i, pair in enumerate(zip(specs, found, strict=True))]
+            specs = settled
         values = [Value(value.name, spec) for value, spec in zip(test.inputs, specs, strict=False)]
-        tested = _region(test, [*values, *_afresh(test, invariants, count)])
+        tested = self.region(test, [*values, *_afresh(test, invariants, count)])
         passed = [operand for operand in invariants if isinstance(operand, Value)]
         return self._add(operation, [*state, *passed], specs, (tested, region))
+
+    def _met(self, operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
+        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one != other:
+            return of_both(one.element if other.element.covers(one.element) else other.element, one, other)
+        found = self._of_both(one, other)
+        if found is None:
+            raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
+        return found
+
+    def _settled(self, operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
+        found = self._of_both(one, other)
+        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.element.covers(other.element):
+            found = one if one == other else of_both(other.element, one, other)
+        if found is None:
+            name = operation.outputs[place].name
+            reason = f"`{name}` changes its shape in the loop: {one} becomes {other}"
+            raise CannotCompileError([Reason(operation, reason)])
+        return found
+
+    def _of_both(self, one: AnySpec, other: AnySpec) -> AnySpec | None:
+        """The spec of tensors that are the one or the other; None where their rank is not the same."""
+        if one == other:
+            return one
+        if not self._with_sizes or not (isinstance(one, Spec) and isinstance(other, Spec)):
+            return None
+        shape = generalise(one.shape, other.shape)
+        return None if shape is None or one.dtype is not other.dtype else Spec(one.dtype, shape)
 
 
 _STRUCTURES: dict[str, Any] = {
@@ -190,7 +224,7 @@ def _of_shapes(
     if operation.type not in ("size", "rank"):
         return None
     spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
-    if not isinstance(spec, Spec) or shape is None:
+    if not isinstance(spec, Spec) or shape is None or (operation.type == "size" and None in shape):
         return None
     found = len(shape) if operation.type == "rank" else math.prod(size or 0 for size in shape)
     return [Constant(np.array(found, spec.dtype.numpy))]
@@ -228,26 +262,8 @@ def _size(spec: Spec) -> float:
     return float(np.prod(spec.shape, dtype=np.float64))  # type: ignore[arg-type]
 
 
-def _demand_known(operation: Operation, spec: AnySpec) -> None:
-    if isinstance(spec, Spec) and (spec.shape is None or None in spec.shape):
+def _demand_known(operation: Operation, spec: AnySpec, with_sizes: bool) -> None:
+    if isinstance(spec, Spec) and (spec.shape is None or (None in spec.shape and not with_sizes)):
         raise CannotCompileError([Reason(operation, f"the shape of its result, {spec}, depends on values")])
     if isinstance(spec, Spec) and spec.dtype is dtypes.string:
         raise CannotCompileError([Reason(operation, "strings are not compiled")])
-
-
-def _met(operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
-    if one == other:
-        return one
-    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec):
-        return of_both(one.element if other.element.covers(one.element) else other.element, one, other)
-    raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
-
-
-def _settled(operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
-    if one == other:
-        return one
-    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.element.covers(other.element):
-        return of_both(other.element, one, other)
-    name = operation.outputs[place].name
-    reason = f"`{name}` changes its shape in the loop: {one} becomes {other}"
-    raise CannotCompileError([Reason(operation, reason)])

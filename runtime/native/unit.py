@@ -17,7 +17,7 @@ import numpy as np
 
 from ..ir.graph import Graph, Operation
 from ..ir.specs import ArraySpec, RefSpec, Spec
-from .crossing import description, handed_over, taken_in
+from .crossing import description, handed_over, sizes_described, taken_in, tensors_handed_over
 from .emit.emitter import Emitter
 from .emit.metering import Meter
 from .emit.nodes import Buffer, Node, Scalar
@@ -118,15 +118,19 @@ class Unit:
         region = Region(e, self.graph, inputs)
         specs = [value.spec for value in self.graph.outputs]
         are_lists = [isinstance(spec, ArraySpec) for spec in specs]
+        self.sized = {i: spec for i, spec in enumerate(specs) if _is_sized(spec)}
         large = [
-            target if target.shape and not x else None for target, x in zip(targets, are_lists, strict=True)
+            target if target.shape and not x and i not in self.sized else None
+            for i, (target, x) in enumerate(zip(targets, are_lists, strict=True))
         ]
         nodes = region.run(large)
         for node, target in zip(nodes, targets, strict=True):
             if not target.shape:
                 e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
+        sized = [region.settled(nodes[i]) for i in self.sized]
         lists = [list(itertools.compress(found, are_lists)) for found in (nodes, specs, targets)]
         self.lists = handed_over(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
+        tensors_handed_over(e, sized, [targets[i] for i in self.sized])
 
     def _define_interrupted(self) -> None:
         """A function that asks Python whether to stop; others may run Python from then on, if not before."""
@@ -191,12 +195,17 @@ def distinct(text: str) -> str:
 
 
 def content(spec: Any) -> Spec:
-    """The tensor that an input is, or that a variable holds, or that describes a list."""
+    """The tensor that an input is, or that a variable holds, or that describes a list or one of unknown size."""
     if isinstance(spec, ArraySpec):
         return description(spec)
     found = spec.content if isinstance(spec, RefSpec) else spec
     assert isinstance(found, Spec), found
-    return found
+    return sizes_described(found) if _is_sized(found) else found
+
+
+def _is_sized(spec: Any) -> bool:
+    """Whether a result is a tensor of a size that is known only while the code runs."""
+    return isinstance(spec, Spec) and spec.shape is not None and None in spec.shape
 
 
 def _argument(e: Emitter, spec: Any, address: Register) -> Node:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .sizes import Size
 from .types import Element, Pair, Register, integer, ir, pointer
 
 WORD = 64
@@ -19,6 +20,8 @@ class Arithmetic:
 
     def word(self, value: int) -> Register:
         """A 64-bit integer, which counts and indexes."""
+        if isinstance(value, Size):
+            return value.written(self)
         return ir().Constant(integer(WORD), value)
 
     def plus(self, x: Register, y: Register) -> Register:
@@ -45,8 +48,8 @@ class Arithmetic:
 
     def over(self, x: Register, divisor: int) -> tuple[Register, Register]:
         """Quotient and remainder of an index, which is not negative."""
-        if is_known(x):
-            return self.word(x.constant // divisor), self.word(x.constant % divisor)
+        if is_known(x) and (x.constant == 0 or not isinstance(divisor, Size)):
+            return self.word(x.constant // int(divisor)), self.word(x.constant % int(divisor))
         if divisor == 1:
             return x, self.word(0)
         return self.b.udiv(x, self.word(divisor)), self.b.urem(x, self.word(divisor))

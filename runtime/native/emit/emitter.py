@@ -14,6 +14,7 @@ from typing import Any
 
 from .arithmetic import WORD, is_known
 from .reuse import Nest, pairs
+from .sizes import Size, is_sized, typical
 from .storage import Storage
 from .threads import WORTH, taken_apart
 from .threads import count as count_of_threads
@@ -69,6 +70,7 @@ class Emitter(Storage):
     ) -> Iterator[list[Register]]:
         """Loops within each other, over known counts that are not 0; gives the numbers of the round.
 
+        Counts that are known only while the code runs may be 0: then nothing is done.
         `parallel` says that no round reads what another one writes; with `threads` several may run it. A
         round goes through about `inner` elements. With `each_once`, none is written by two rounds. What the rounds
         write stays `in_registers` where the loop around them is long: they are written out.
@@ -78,7 +80,7 @@ class Emitter(Storage):
         self._loops += 1
         group = self.module.add_metadata([f"group{self._loops}"]) if parallel else None
         self._groups.append(group if parallel else None)
-        size = math.prod(counts) * inner
+        size = math.prod(map(typical, counts)) * typical(inner)
         if outermost:
             self.work += size
         is_measured = outermost and any(count > 1 for count in counts)
@@ -86,16 +88,22 @@ class Emitter(Storage):
         before, first = self.b.block, len(self.function.blocks)
         shared = list(self._on_stack)  # memory that was there before a loop is that of all its threads
         opened: list[Any] = []
+        skipped = self._unless_empty(counts)
         numbers = [self._open(count, opened) for count in counts]
-        self._rounds.append(self._rounds[-1] * math.prod(counts))
+        self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
         yield numbers
         is_small = self._rounds.pop() <= FEW
         written_out = WRITTEN_OUT if in_registers or is_small else ()
         for entry in reversed(opened):
             self._close(entry, group, written_out)
+        if skipped is not None:
+            self.b.branch(skipped)
+            self.b.position_at_end(skipped)
         self._groups.pop()
         self.memo = outer_memo
-        if outermost:
+        if outermost and skipped is not None:
+            self._look_at_notes()
+        elif outermost:
             pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             run = self._share(before, first, opened[0], shared) if is_shared else None
@@ -105,8 +113,20 @@ class Emitter(Storage):
         if measured is not None and self.meter is not None:
             self.meter.end(measured)
 
+    def _unless_empty(self, counts: Sequence[int]) -> Any:
+        """The block behind loops that may have no rounds, where they are skipped; None for known counts."""
+        if not is_sized(tuple(counts)):
+            return None
+        inside, skipped = self.block("inside"), self.block("skipped")
+        empty = [self.b.icmp_signed("==", self.word(n), self.word(0)) for n in counts if isinstance(n, Size)]
+        for other in empty[1:]:
+            empty[0] = self.b.or_(empty[0], other)
+        self.b.cbranch(empty[0], skipped, inside)
+        self.b.position_at_end(inside)
+        return skipped
+
     def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any]) -> Any:
-        number, rounds, _ = outermost
+        number, rounds, *_ = outermost
         if 1 < count_of_threads() <= rounds:
             return taken_apart(self, before, first, number, rounds, self.b.block, shared)
         return None
@@ -114,21 +134,22 @@ class Emitter(Storage):
     def _open(self, count: int, opened: list[Any]) -> Register:
         if count == 1:
             return self.word(0)
+        end = self.word(count)
         before = self.b.block
         body = self.function.append_basic_block("loop")
         self.b.branch(body)
         self.b.position_at_end(body)
         number = self.b.phi(integer(WORD), "i")
         number.add_incoming(self.word(0), before)
-        opened.append((number, count, body))
+        opened.append((number, count, body, end))
         return number
 
     def _close(self, entry: Any, group: Any, properties: Any) -> None:
-        number, count, body = entry
+        number, _, body, end = entry
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
-        again = self.b.icmp_unsigned("<", following, self.word(count))
+        again = self.b.icmp_unsigned("<", following, end)
         jump = self.b.cbranch(again, body, after)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
         if properties or known:

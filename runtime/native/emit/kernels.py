@@ -33,7 +33,7 @@ def has_kernel(operation: Operation) -> bool:
         and operation.type not in _WITHOUT
         and bool(operation.outputs)
         and all(isinstance(value.spec, Spec) and value.dtype in COMPILED for value in values)
-        and all(value.shape is not None and None not in value.shape for value in operation.outputs)
+        and all(value.shape is not None and None not in value.shape for value in values)
     )
 
 

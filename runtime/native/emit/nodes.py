@@ -22,6 +22,7 @@ import numpy as np
 from ... import dtypes
 from ...ir.graph import Operation
 from .emitter import Emitter
+from .sizes import Size
 from .types import Element, Register, constant
 
 Shape = tuple[int, ...]
@@ -174,11 +175,18 @@ class Buffer(Node):
         super().__init__(dtype, shape)
         self.address = address
         self.is_own = is_own
+        self.slot: Register = None  # what its memory belongs to, if it has a size of its own
 
     @staticmethod
     def new(e: Emitter, dtype: dtypes.DType, shape: Shape) -> Buffer:
         """Memory for a tensor."""
-        return Buffer(dtype, shape, e.buffer(math.prod(shape) * dtype.size), is_own=True)
+        size = math.prod(shape) * dtype.size
+        if not isinstance(size, Size):
+            return Buffer(dtype, shape, e.buffer(size), is_own=True)
+        address, slot = e.sized(size)
+        made = Buffer(dtype, shape, address, is_own=True)
+        made.slot = slot
+        return made
 
     def element(self, e: Emitter, index: Index) -> Element:
         return e.load(self.dtype, self.address, index.flat(e))

@@ -17,7 +17,9 @@ from ..support import BrokenRuleError, CannotCompileError, Reason
 from .emitter import Emitter
 from .kernels import called, has_kernel
 from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar
-from .registry import ELEMENTWISE, LOWERINGS, RefusedError, Site
+from .registry import ELEMENTWISE, LOWERINGS, SIZED, RefusedError, Site
+from .shapes import agreeing
+from .sizes import is_sized
 from .types import COMPILED, constant
 from .values import DEEPEST, Values
 
@@ -82,6 +84,8 @@ class Region(Values):
                 if operation.stateful
                 else "there is no native code for it"
             )
+        if operation.type not in SIZED:
+            _demand_known(operation, nodes)
         results = lower(self, operation, *nodes)
         results = results if isinstance(results, list) else [results]
         return [self._settled(node) for node in results]
@@ -99,7 +103,10 @@ class Region(Values):
             raise RefusedError(refusal)
         (value,) = operation.outputs
         site = Site(operation.type, nodes[0].dtype, value.dtype, operation.attrs, rule.may_fail(operation))
-        return self.computed(rule.write, site, value.dtype, value.shape, nodes, rule.cost)  # type: ignore[arg-type]
+        shape: Any = value.shape
+        if None in shape or any(is_sized(node.shape) for node in nodes):
+            shape, nodes = agreeing(self.e, nodes, shape)
+        return self.computed(rule.write, site, value.dtype, shape, nodes, rule.cost)
 
     def computed(
         self,
@@ -156,6 +163,17 @@ class Region(Values):
         if sum(self._nodes.get(operand) is node for operand in operation.inputs) > 1:
             return False
         return self.readers.is_last(operation, node)
+
+
+def _demand_known(operation: Operation, nodes: Sequence[Node]) -> None:
+    """Refuse sizes that are known only while the code runs."""
+    for operand, node in zip(operation.inputs, nodes, strict=True):
+        if is_sized(node.shape):
+            name = f"`{operand.name}`" if isinstance(operand, Value) else "an operand"
+            raise RefusedError(f"the size of {name}, {operand.spec}, depends on values")
+    for value in operation.outputs:
+        if isinstance(value.spec, Spec) and (value.shape is None or None in value.shape):
+            raise RefusedError(f"the shape of its result, {value.spec}, depends on values")
 
 
 def _nothing(operation: Operation, value: Value) -> Node:

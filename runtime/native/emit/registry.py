@@ -44,6 +44,7 @@ class ElementRule(NamedTuple):
 
 ELEMENTWISE: dict[str, ElementRule] = {}
 LOWERINGS: dict[str, Callable[..., Any]] = {}
+SIZED: set[str] = set()
 
 
 def elementwise(
@@ -63,12 +64,17 @@ def elementwise(
     return enter
 
 
-def lowers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: enter a rule `(region, operation, *nodes)` that gives a node, or a list of them."""
+def lowers(*names: str, sized: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: enter a rule `(region, operation, *nodes)` that gives a node, or a list of them.
+
+    With `sized` it takes and gives tensors of sizes that are known only while the code runs (sizes.py).
+    """
 
     def enter(lower: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:
             LOWERINGS[name] = lower
+            if sized:
+                SIZED.add(name)
         return lower
 
     return enter

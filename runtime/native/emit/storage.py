@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import dtypes
+from ..memory import HEAD
 from .arithmetic import WORD
 from .liveness import BORN, born, promised
 from .metering import Measuring
 from .reuse import Nest, Place, places
+from .sizes import Size
 from .threads import redirect
 from .types import Element, Pair, Register, integer, ir, memory_type, null, pointer
 
@@ -22,8 +24,6 @@ _ON_STACK = 4096
 _STACK = 1 << 16
 _ALIGNED = 64
 
-HEAD = 64
-"""Bytes at the beginning of memory that grows."""
 FIRST = 16
 """Elements that fit into it at first."""
 
@@ -48,6 +48,8 @@ class Storage(Measuring):
 
     def buffer(self, size: int, apart: bool = False) -> Register:
         """Memory for so many bytes, which holds nothing yet. What is `apart` never shares it."""
+        if isinstance(size, Size):
+            return self.sized(size)[0]
         if self.meter is not None:
             self.meter.allocates(size)
         if size <= (_ON_STACK if apart else _TINY):
@@ -105,6 +107,25 @@ class Storage(Measuring):
         self._lacking.append(made)
         self._growing.append((kept, slot, size))
         return slot
+
+    def sized(self, size: Size) -> tuple[Register, Register]:
+        """The address of memory for so many bytes as there turn out to be, and the slot that it belongs to."""
+        slot = self.growing(1)
+        return self.fitted(slot, self.word(size)), slot
+
+    def fitted(self, slot: Register, size: Register) -> Register:
+        """The address of memory that grows, where so many bytes fit; it holds nothing yet."""
+        found = self.module.kept.fit(self.b, slot, size)
+        self.fail_unless(self.b.icmp_unsigned("!=", found, null()))
+        return found
+
+    def release(self, slot: Register) -> Register:
+        """Hand memory that grows over to whoever runs this; other memory takes its place."""
+        address = self.b.load(slot, typ=pointer())
+        other = self.new_memory(self.word(HEAD + FIRST))
+        self.b.store(self.word(FIRST), other)
+        self.b.store(other, slot)
+        return address
 
     def new_memory(self, size: Register) -> Register:
         """Memory that belongs to whoever gets it, or the run fails."""

@@ -18,6 +18,7 @@ from ...ir.specs import ArraySpec
 from ..emit.nodes import Buffer, Index, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
+from ..emit.sizes import Size
 from ..emit.types import Register, integer
 from ..lengths import MAKING, SizedSpec
 from .cells import Cells, List, Lists, Unmade, View, copied, made
@@ -157,17 +158,26 @@ def _(region: Region, operation: Operation, array: Node) -> Node:
     return Scalar(dtypes.int32, region.e.b.trunc(length, integer(32)))
 
 
-@lowers("array_stack")
+@lowers("array_stack", sized=True)
 def _(region: Region, operation: Operation, array: Node) -> Node:
+    if isinstance(array, Unmade):
+        (value,) = operation.outputs
+        if None in (value.shape or ())[1:]:
+            raise RefusedError("a TensorArray is stacked whose elements have no known shape")
+        return uniform(array.dtype, (_length(array.known, array.length), *value.shape[1:]), 0)  # type: ignore[index]
     cells = cells_of(array)
-    shape = shape_of(operation)
+    shape = (_length(cells.size, cells.length(region.e)), *cells.shape)
     where = Buffer(cells.dtype, shape, cells.address(region.e))
     if _changes_later(region, operation) or _escapes(region, operation.outputs[0]):
         return region.stored(where, Buffer.new(region.e, cells.dtype, shape))
     return where
 
 
-@lowers("array_of_rows")
+def _length(known: int | None, length: Register) -> int:
+    return Size.of(length) if known is None else known
+
+
+@lowers("array_of_rows", sized=True)
 def _(region: Region, operation: Operation, rows: Node) -> Node:
     return _of_rows(region, operation, rows, rows.shape[0])
 
@@ -175,7 +185,11 @@ def _(region: Region, operation: Operation, rows: Node) -> Node:
 def _of_rows(region: Region, operation: Operation, rows: Node, size: int) -> List:
     e = region.e
     spec = operation.outputs[0].spec
-    cells = Cells(e, spec.element, size, False)  # type: ignore[union-attr]
+    is_sized = isinstance(size, Size)
+    cells = Cells(e, spec.element, None if is_sized else size, False)  # type: ignore[union-attr]
+    if is_sized:
+        cells.reserve(e, e.word(size))
+        cells.resize(e, e.word(size))
     region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
     return List(cells)
 

@@ -23,6 +23,7 @@ from ..emit.regions import Region
 from ..emit.registry import ELEMENTWISE
 from ..emit.types import Register, integer
 from .loops import Place, leave_after, listen
+from .sized_states import is_open
 
 BLOCK = 128
 """Bytes of a tensor's block: so few that LLVM writes the loop over it out, and keeps it in registers."""
@@ -49,6 +50,8 @@ def shape_of_blocks(operation: Operation) -> Shape | None:
     test, body = operation.regions
     count = len(operation.outputs)
     shapes = {value.shape for value in operation.outputs if isinstance(value.spec, Spec)} - {()}
+    if any(is_open(value.spec) for value in (*operation.inputs, *operation.outputs)):
+        return None
     if len(shapes) != 1 or not all(isinstance(value.spec, Spec) for value in operation.outputs):
         return None
     (shape,) = shapes

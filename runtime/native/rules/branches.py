@@ -15,7 +15,7 @@ from ..emit.nodes import Buffer, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import lowers
 from ..emit.types import Register, integer, pointer
-from . import list_states
+from . import list_states, sized_states
 from .loops import Place
 
 
@@ -52,7 +52,7 @@ class Meeting:
         return Buffer(self._node.dtype, self._node.shape, e.b.load(self._slot, typ=pointer()))
 
 
-@lowers("cond")
+@lowers("cond", sized=True)
 def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> list[Node]:
     e = region.e
     test = region.register(predicate)
@@ -62,7 +62,7 @@ def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> li
     return _joined(region, operation, [then, orelse], operation.regions, inputs)
 
 
-@lowers("switch")
+@lowers("switch", sized=True)
 def _(region: Region, operation: Operation, index: Node, *nodes: Node) -> list[Node]:
     e = region.e
     number = region.integer(index)
@@ -97,7 +97,7 @@ def _joined(
 ) -> list[Node]:
     e = region.e
     behind = e.block("behind")
-    meetings: list[Meeting | list_states.Meeting] = []
+    meetings: list[Meeting | list_states.Meeting | sized_states.Meeting] = []
     lowered: list[tuple[object, Region, list[Node]]] = []
     for block, graph in zip(blocks, graphs, strict=True):
         with region.inside(), e.into(block):
@@ -107,6 +107,8 @@ def _joined(
     for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
         if isinstance(value.spec, ArraySpec):
             meetings.append(list_states.Meeting(e, value.spec, outcomes))
+        elif any(node.shape != outcomes[0].shape for node in outcomes):
+            meetings.append(sized_states.Meeting(e, value.spec, outcomes))
         else:
             meetings.append(Meeting(e, outcomes[0], _common(outcomes)))
     for end, inner, results in lowered:

@@ -16,8 +16,9 @@ from ...ir.specs import ArraySpec, Spec
 from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Node
 from ..emit.registry import RefusedError
-from ..emit.storage import FIRST, HEAD
+from ..emit.storage import FIRST
 from ..emit.types import Register, integer, null, pointer
+from ..memory import HEAD
 
 
 class Cells:

@@ -10,7 +10,7 @@ from ..emit.registry import Site, elementwise, lowers
 from ..emit.types import Element, constant, integer
 
 
-@lowers("assert")
+@lowers("assert", sized=True)
 def _(region: Region, operation: Operation, condition: Node, *data: Node) -> list[Node]:
     e = region.e
     if not condition.shape:

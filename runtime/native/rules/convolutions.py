@@ -22,6 +22,7 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
+from ..emit.shapes import regrouped
 from ..emit.types import Element, Register
 from .creating import shape_of, uniform
 from .cutting import surrounded
@@ -30,7 +31,7 @@ from .elements import add, multiply
 from .gathering import site_of, sums
 from .gemm import Factor, Product, beyond, permuted
 from .reducing import reduced
-from .shaping import moved, regrouped
+from .shaping import moved
 
 _ELEMENTS = 1 << 22
 """How many elements of windows are laid out at once."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ... import dtypes
@@ -10,7 +12,8 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Known, Mapped, Node, Scalar, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
-from ..emit.types import Element, constant, register_type
+from ..emit.sizes import Size
+from ..emit.types import Element, Register, constant, register_type
 from .casts import converted
 
 
@@ -20,24 +23,36 @@ def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> Node:
     return Mapped(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
 
 
-@lowers("zeros", "zeros_like")
+@lowers("zeros", "zeros_like", "ones", "ones_like", sized=True)
 def _(region: Region, operation: Operation, *nodes: Node) -> Node:
     (value,) = operation.outputs
-    return uniform(value.dtype, shape_of(operation), 0)
+    kind, _, like = operation.type.partition("_")
+    shape = nodes[0].shape if like else asked_shape(region, operation, nodes[0] if nodes else None)
+    return uniform(value.dtype, shape, int(kind == "ones"))
 
 
-@lowers("ones", "ones_like")
-def _(region: Region, operation: Operation, *nodes: Node) -> Node:
-    (value,) = operation.outputs
-    return uniform(value.dtype, shape_of(operation), 1)
-
-
-@lowers("fill")
+@lowers("fill", sized=True)
 def _(region: Region, operation: Operation, dims: Node, value: Node) -> Node:
-    number = region.scalar(value)
-    return Mapped(
-        number.dtype, shape_of(operation), [], lambda e, index: number.value, cost=0, cuts=frozenset
-    )
+    number, shape = region.scalar(value), asked_shape(region, operation, dims)
+    return Mapped(number.dtype, shape, [], lambda e, index: number.value, cost=0, cuts=frozenset)
+
+
+def asked_shape(region: Region, operation: Operation, asked: Node | None) -> Shape:
+    """The shape of a result; sizes that are not known beforehand are read from the vector that asks for it."""
+    sizes: Sequence[int | None] = operation.outputs[0].shape or ()
+    if None not in sizes:
+        return tuple(size for size in sizes if size is not None)
+    assert asked is not None
+    return tuple(size_at(region, asked, axis) if size is None else size for axis, size in enumerate(sizes))
+
+
+def size_at(region: Region, asked: Node, axis: int) -> Size:
+    """The size that an element of a vector is; one below 0 fails."""
+    e, found = region.e, region.settled(asked)
+    place = Index(found.shape, [(0, len(found.shape), e.word(axis))])
+    size = converted(e, found.at(e, place), found.dtype, dtypes.int64)
+    e.demand(e.b.icmp_signed(">=", size, e.word(0)))
+    return Size.of(size)
 
 
 @lowers("identity_matrix")
@@ -53,7 +68,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
     return Mapped(value.dtype, shape, [], find)
 
 
-@lowers("range")
+@lowers("range", sized=True)
 def _(region: Region, operation: Operation, start: Node, limit: Node, delta: Node) -> Node:
     (value,) = operation.outputs
     if not value.dtype.is_integer or not all(node.dtype.is_integer for node in (start, delta)):
@@ -63,11 +78,27 @@ def _(region: Region, operation: Operation, start: Node, limit: Node, delta: Nod
         for node in (start, delta)
     )
 
+    shape: Shape = (_count(region, *(region.integer(node) for node in (start, limit, delta))),)
+    if value.shape and value.shape[0] is not None:
+        shape = shape_of(operation)
+
     def find(e: Emitter, index: Index) -> Element:
         number = converted(e, index.flat(e), dtypes.int64, value.dtype)
         return e.b.add(first.value, e.b.mul(number, step.value))
 
-    return Mapped(value.dtype, shape_of(operation), [], find, cuts=frozenset)
+    return Mapped(value.dtype, shape, [], find, cuts=frozenset)
+
+
+def _count(region: Region, start: Register, limit: Register, delta: Register) -> Size:
+    """How many numbers there are from one towards another, which is not among them."""
+    e, b = region.e, region.e.b
+    zero, one = e.word(0), e.word(1)
+    e.demand(b.icmp_signed("!=", delta, zero))
+    is_up = b.icmp_signed(">", delta, zero)
+    way = b.select(is_up, b.sub(limit, start), b.sub(start, limit))
+    stride = b.select(is_up, delta, b.sub(zero, delta))
+    count = b.sdiv(b.add(way, b.sub(stride, one)), stride)
+    return Size.of(b.select(b.icmp_signed(">", way, zero), count, zero))
 
 
 @lowers("one_hot")
@@ -90,8 +121,8 @@ def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node
 def shape_of(operation: Operation) -> Shape:
     """The shape of an operation's one result."""
     (value,) = operation.outputs
-    assert value.shape is not None
-    return tuple(size for size in value.shape if size is not None)
+    assert value.shape is not None and None not in value.shape, value.spec
+    return value.shape  # type: ignore[return-value]
 
 
 @lowers("linspace")

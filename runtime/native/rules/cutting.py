@@ -13,10 +13,11 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import lowers
+from ..emit.shapes import regrouped
 from ..emit.types import Element, constant, integer
 from .creating import shape_of
 from .gemm import permuted
-from .shaping import known, moved, regrouped
+from .shaping import known, moved
 
 
 def rearranged(node: Node, split: Sequence[int], order: Sequence[int], shape: Shape) -> Node:

@@ -14,6 +14,7 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
+from ..emit.shapes import regrouped
 from ..emit.types import Element, constant, integer
 from .casts import converted
 from .creating import shape_of
@@ -21,7 +22,6 @@ from .elements import divide
 from .functions import applied
 from .gathering import maxima, sums
 from .reducing import axes_of, reduced
-from .shaping import regrouped
 
 Write = Callable[..., Element]
 

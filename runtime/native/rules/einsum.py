@@ -20,13 +20,14 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
+from ..emit.shapes import regrouped
 from ..emit.types import Element, Register
 from .creating import shape_of
 from .elements import multiply
 from .gathering import sums
 from .gemm import Factor, contracted, multiplied, permuted, reshaped
 from .reducing import reduced
-from .shaping import moved, regrouped
+from .shaping import moved
 
 Labels = tuple[str, ...]
 

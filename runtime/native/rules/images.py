@@ -20,6 +20,7 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Known, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
+from ..emit.shapes import regrouped
 from ..emit.types import Element, Register, constant
 from .creating import shape_of
 from .cutting import surrounded
@@ -27,7 +28,7 @@ from .distributions import as_dtype, each, widened
 from .elements import add
 from .functions import applied
 from .gathering import site_of
-from .shaping import known, moved, regrouped
+from .shaping import known, moved
 from .tiles import added_up, picked
 
 _MOST = 64

@@ -8,7 +8,6 @@ An index that is computed is checked before it is used, or, inside of a nest of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ... import dtypes
 from ...ir.graph import Constant, Operand, Operation, Value
@@ -18,16 +17,15 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
+from ..emit.sizes import is_sized
 from ..emit.types import Element, Register
 from ..linear import index_of, is_moving, selected_sizes
 from .casts import converted
 from .creating import shape_of
 from .cutting import surrounded
 from .shaping import known, moved
+from .slices import Part, counted, sized_parts
 from .tiles import mirrored
-
-Part = tuple[int, Any]
-"""An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
 
 
 def key_parts(
@@ -56,7 +54,7 @@ def key_parts(
                 start, _, step = item.indices(size)
                 parts.append((axis, (e.word(start), step)))
         elif isinstance(item, Value):
-            parts.append((axis, _checked(e, region.integer(nodes[item]), size)))
+            parts.append((axis, counted(e, region.integer(nodes[item]), size)))
         else:
             parts.append((axis, e.word(item % size if size else 0)))
     return parts
@@ -70,14 +68,6 @@ def _start(region: Region, node: Node, item: slice, count: int, size: int) -> Re
     e.demand(e.b.icmp_signed(">=", place, e.word(0)))
     e.demand(e.b.icmp_signed("<=", place, e.word(size - reach)))
     return place
-
-
-def _checked(e: Emitter, place: Register, size: int) -> Register:
-    """A place that may count from the end, once it is known to be there."""
-    zero = e.word(0)
-    counted = e.b.select(e.b.icmp_signed("<", place, zero), e.b.add(place, e.word(size)), place)
-    e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
-    return counted
 
 
 def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register]) -> list[Register]:
@@ -95,8 +85,11 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
     return found
 
 
-@lowers("getitem")
+@lowers("getitem", sized=True)
 def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
+    if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
+        parts, shape = sized_parts(region, operation, node.shape, holes)
+        return moved(node, shape, lambda e, places: selected(e, parts, places))
     parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape_of(operation))
     return moved(node, shape_of(operation), lambda e, places: selected(e, parts, places))
 
@@ -214,11 +207,11 @@ def _(region: Region, operation: Operation, node: Node, *sizes: Node) -> list[No
     return made
 
 
-@lowers("gather")
+@lowers("gather", sized=True)
 def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
     e = region.e
-    shape = shape_of(operation)
     axis = operation.attrs["axis"] % len(node.shape)
+    shape = (*node.shape[:axis], *indices.shape[batch_rank(operation, indices) :], *node.shape[axis + 1 :])
     if not indices.shape:
         place = region.integer(indices)
         e.demand(e.b.icmp_unsigned("<", place, e.word(node.shape[axis])))

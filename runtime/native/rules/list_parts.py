@@ -21,6 +21,7 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
+from ..emit.sizes import Size
 from ..emit.types import Register, integer
 from ..lengths import SizedSpec
 from .arrays import cells_of, changed, own_value
@@ -193,11 +194,14 @@ def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
     return List(cells)
 
 
-@lowers("array_concat")
+@lowers("array_concat", sized=True)
 def _(region: Region, operation: Operation, array: Node) -> Node:
     """All elements one behind the other, as they stand in memory."""
     cells = cells_of(array)
-    shape = shape_of(operation)
+    length = Size.of(cells.length(region.e)) if cells.size is None else cells.size
+    if not cells.shape:
+        raise RefusedError("numbers of a TensorArray are concatenated")
+    shape = (length * cells.shape[0], *cells.shape[1:])
     where = Buffer(cells.dtype, shape, cells.address(region.e))
     return region.stored(where, Buffer.new(region.e, cells.dtype, shape))
 
@@ -236,7 +240,7 @@ def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
     cells.resize(e, e.plus(length, count))
 
 
-@lowers("list_extend_rows")
+@lowers("list_extend_rows", sized=True)
 def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
     e = region.e
     cells = changed(region, operation, array, grows=True).cells

@@ -22,7 +22,7 @@ from ..emit.nodes import Buffer, Known, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import lowers
 from ..emit.types import Element, Pair, Register, integer, pointer, register_type
-from . import list_states
+from . import list_states, sized_states
 
 _PATIENCE = 1 << 20
 """About so many elements are computed between two looks at whether to stop."""
@@ -79,7 +79,7 @@ class Memory:
         e.b.store(now.address, self._slots[1])
 
 
-@lowers("while")
+@lowers("while", sized=True)
 def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     from . import blocks
 
@@ -94,7 +94,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     state = [
         list_states.entered(region, operation, node, number)
         if isinstance(value.spec, ArraySpec)
-        else _entered(region, operation, node, bool(node.shape) and stays)
+        else _entered(region, operation, node, number, bool(node.shape) and stays)
         for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
     ]
     invariants = [list_states.shared(region.readable(node)) for node in nodes[count:]]
@@ -123,9 +123,11 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     return [place.read(e) for place in state]
 
 
-def _entered(region: Region, operation: Operation, node: Node, stays: bool) -> Any:
+def _entered(region: Region, operation: Operation, node: Node, number: int, stays: bool) -> Any:
     """The place of a state, with its first value in it."""
     e = region.e
+    if sized_states.is_open(operation.outputs[number].spec) and not stays:
+        return sized_states.Kept(region, operation.outputs[number].spec, node)
     if not node.shape:
         scalar = region.scalar(node)
         place = Place(e, scalar)
@@ -167,6 +169,9 @@ def _step(
             place.write(e, inner.scalar(node).value)
         elif isinstance(place, list_states.Kept):
             place.write(e, node, state)
+        elif isinstance(place, sized_states.Kept):
+            if (node.storage or node) is not old:
+                place.write(inner, node)
         elif other is not None:
             found = inner.stored(node)
             if found is old:

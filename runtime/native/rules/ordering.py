@@ -73,7 +73,7 @@ def _function(region: Region, dtype: dtypes.DType, with_places: bool) -> str:
     return str(sorting(region.e.module, dtype, with_places).name)
 
 
-@lowers("sort")
+@lowers("sort", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     e, axis = region.e, operation.attrs["axis"] % len(node.shape)
     result = Buffer.new(e, node.dtype, node.shape)
@@ -85,7 +85,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return result
 
 
-@lowers("argsort")
+@lowers("argsort", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     e, axis = region.e, operation.attrs["axis"] % len(node.shape)
     result = Buffer.new(e, dtypes.int32, node.shape)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from ... import dtypes
 from ...ir.graph import Operation
@@ -22,6 +23,7 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Computed, Index, Node, Scalar, Shape
 from ..emit.regions import Region
 from ..emit.registry import Site
+from ..emit.sizes import Size
 from ..emit.types import Element, Register, constant
 from .casts import converted
 from .gathering import Kind, get, new_slot, put, site_of, sums
@@ -34,6 +36,14 @@ def axes_of(operation: Operation, node: Node) -> tuple[int, ...]:
     axis = operation.attrs["axis"]
     rank = len(node.shape)
     return tuple(range(rank)) if axis is None else tuple(sorted(one % rank for one in axis))
+
+
+def reduced_shape(operation: Operation, node: Node) -> Shape:
+    """The shape of what is left of a node."""
+    axes = axes_of(operation, node)
+    if operation.attrs["keepdims"]:
+        return tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
+    return tuple(size for axis, size in enumerate(node.shape) if axis not in axes)
 
 
 def reduced(
@@ -67,7 +77,7 @@ def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
 
 def _alone(region: Region, node: Node, kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
     """Axes of size 1: there is nothing to combine, but that a sum of -0.0 alone is 0.0."""
-    from .shaping import regrouped
+    from ..emit.shapes import regrouped
 
     plain = regrouped(node, shape)
     adds = kind.start == 0 and kind.wide.kind in "fc"
@@ -99,7 +109,9 @@ def _whole(
     spans = region.spans(node.shape, [node, *order])
     size = math.prod(node.shape)
     gather = functools.partial(_gather, e, node, kind, order, kept)
-    if len(spans) == 1 and size >= 8 * _BLOCK:
+    if len(spans) == 1 and isinstance(size, Size):
+        found = _in_blocks(e, kind, size, gather, slot, node.shape)
+    elif len(spans) == 1 and size >= 8 * _BLOCK:
         total = _in_parts(e, kind, size // _BLOCK, _BLOCK, gather, node.shape)
         with e.nest([size % _BLOCK] if size % _BLOCK else [], threads=False) as numbers:
             if numbers:
@@ -116,6 +128,26 @@ def _whole(
     if not shape:
         return number
     return Computed(dtype, shape, lambda e, site: value, site_of(dtype), [], 0)
+
+
+def _in_blocks(
+    e: Emitter, kind: Kind, size: Size, gather: Callable[..., None], slot: Any, shape: Shape
+) -> Element:
+    """What as many elements give as there turn out to be: as in parts, the last of which has what is left."""
+    meeting = dtypes.float64 if kind.wide is dtypes.float32 and kind.start == 0 else kind.wide
+    combine = sums(meeting).combine if meeting is not kind.wide else kind.combine
+    total = new_slot(e, meeting, kind.start)
+    count = e.word(size)
+    whole, rest = e.over(count, _BLOCK)
+    for counts, first in (([Size.of(whole), _BLOCK], e.word(0)), ([Size.of(rest)], e.minus(count, rest))):
+        with e.nest(counts[:-1], threads=False) as part:
+            put(e, slot, constant(kind.wide, kind.start))
+            begin = e.plus(first, e.times(part[0], _BLOCK)) if part else first
+            with e.nest(counts[-1:], threads=False) as (number,):
+                gather(slot, Index(shape, [(0, len(shape), e.plus(begin, number))]))
+            found = converted(e, get(e, kind.wide, slot), kind.wide, meeting)
+            put(e, total, combine(e, get(e, meeting, total), found))
+    return converted(e, get(e, meeting, total), meeting, kind.wide)
 
 
 def _gather(

@@ -14,12 +14,13 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import Site, lowers
+from ..emit.sizes import Size
 from ..emit.types import Element, constant
 from .casts import converted
 from .creating import shape_of
 from .elements import add, divide
 from .gathering import Kind, maxima, minima, products, site_of, sums
-from .reducing import axes_of, reduced
+from .reducing import axes_of, reduced, reduced_shape
 
 _KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
     "reduce_sum": sums,
@@ -31,26 +32,38 @@ _KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
 }
 
 
-@lowers(*_KINDS)
+@lowers(*_KINDS, sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     kind = _KINDS[operation.type](node.dtype)
-    return reduced(region, node, kind, axes_of(operation, node), shape_of(operation), node.dtype)
+    shape = reduced_shape(operation, node)
+    return reduced(region, node, kind, axes_of(operation, node), shape, node.dtype)
 
 
-@lowers("reduce_mean")
+@lowers("reduce_mean", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     axes = axes_of(operation, node)
-    shape = shape_of(operation)
+    shape = reduced_shape(operation, node)
     kind = sums(_WIDE.get(node.dtype.kind, node.dtype))
     total = reduced(region, node, kind, axes, shape, kind.wide)
     size = math.prod(node.shape[axis] for axis in axes)
-    count = constant(kind.wide, size if kind.wide.kind in "fc" else max(size, 1))
+    count = _divisor(region.e, kind.wide, size)
     site = site_of(kind.wide)
 
     def mean(e: Emitter, site: Site, x: Element) -> Element:
         return converted(e, _over(e, site, x, count), site.dtype, node.dtype)
 
     return region.computed(mean, site, node.dtype, shape, [total], 4)
+
+
+def _divisor(e: Emitter, dtype: dtypes.DType, size: int) -> Element:
+    """By what a sum is divided; that of no integers is 0."""
+    if not isinstance(size, Size):
+        return constant(dtype, size if dtype.kind in "fc" else max(size, 1))
+    count = converted(e, e.word(size), dtypes.int64, dtype)
+    if dtype.kind in "fc":
+        return count
+    one = constant(dtype, 1)
+    return e.choose(e.b.icmp_unsigned("<", count, one), one, count)
 
 
 _WIDE = {"i": dtypes.int64, "u": dtypes.uint64}
@@ -79,7 +92,7 @@ def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
 @lowers("spread")
 def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
     """The opposite of a reduction."""
-    from .shaping import regrouped
+    from ..emit.shapes import regrouped
 
     wide, axis = shape_of(operation), operation.attrs["axis"]
     gone = range(len(wide)) if axis is None else [one % len(wide) for one in axis]
@@ -99,7 +112,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
 
 @lowers("bias_add")
 def _(region: Region, operation: Operation, node: Node, bias: Node) -> Node:
-    from .shaping import regrouped
+    from ..emit.shapes import regrouped
 
     if (operation.attrs["data_format"] or "NHWC").endswith("C"):
         along = bias

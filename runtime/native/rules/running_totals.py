@@ -15,15 +15,15 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import Site, lowers
+from ..emit.shapes import regrouped
+from ..emit.sizes import Size
 from ..emit.types import Element, Register, constant, integer, ir
 from .casts import converted
-from .creating import shape_of
 from .elements import add, compared, multiply
 from .functions import applied
 from .gathering import get, new_slot, put, site_of
 from .gemm import permuted
 from .reducing import axes_of
-from .shaping import regrouped
 
 Step = Callable[[Emitter, Index, Element], tuple[Element, Element]]
 """From an index and what is remembered to the element of the result, and what is remembered next."""
@@ -49,7 +49,7 @@ def running(region: Region, node: Node, axis: int, reverse: bool, start: Element
     return result
 
 
-@lowers("cumsum", "cumprod")
+@lowers("cumsum", "cumprod", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     attrs = operation.attrs
     site = Site("", node.dtype, node.dtype, {}, False)
@@ -64,7 +64,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return running(region, source, attrs["axis"] % len(node.shape), attrs["reverse"], start, step)
 
 
-@lowers("cumulative_logsumexp")
+@lowers("cumulative_logsumexp", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     attrs, source = operation.attrs, region.settled(node)
 
@@ -137,16 +137,19 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return Mapped(node.dtype, node.shape, [source], find)
 
 
-@lowers("argmax", "argmin")
+@lowers("argmax", "argmin", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     """The first of the best elements; NaN is never the best."""
     e, kind = region.e, node.dtype.kind
     (value,) = operation.outputs
     axis = (operation.attrs["axis"] or 0) % max(len(node.shape), 1)
     source = region.settled(node)
-    result = Buffer.new(e, value.dtype, shape_of(operation))
+    shape = tuple(size for place, size in enumerate(node.shape) if place != axis)
+    result = Buffer.new(e, value.dtype, shape)
     if not result.size:
         return result
+    if isinstance(node.shape[axis], Size):
+        e.demand(e.b.icmp_signed(">", e.word(node.shape[axis]), e.word(0)))
     sign = ">" if operation.type == "argmax" else "<"
     others = [place for place in range(len(node.shape)) if place != axis]
     best, where = new_slot(e, node.dtype, 0), new_slot(e, dtypes.int64, 0)

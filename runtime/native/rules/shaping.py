@@ -2,39 +2,91 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ... import dtypes
 from ...ir.graph import Constant, Operation
 from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
+from ..emit.shapes import regrouped
+from ..emit.sizes import Size, is_sized
 from ..emit.types import Element, Pair, Register
-from .creating import shape_of
+from .casts import converted
+from .creating import shape_of, size_at
 
 
-def regrouped(node: Node, shape: Shape) -> Node:
-    """The elements in row-major order, in another shape."""
-    found = node.storage or node
-    if found.shape == shape:
-        return found
-    if isinstance(found, Buffer):
-        return Buffer(found.dtype, shape, found.address)
-    return Mapped(
-        found.dtype,
-        shape,
-        [found],
-        lambda e, index: found.at(e, Index(found.shape, [(0, len(found.shape), index.flat(e))])),
-        cost=0,
-        cuts=frozenset,
-    )
-
-
-@lowers("reshape", "expand_dims", "squeeze", "ensure_shape")
+@lowers("expand_dims", "squeeze", "ensure_shape", sized=True)
 def _(region: Region, operation: Operation, node: Node, *rest: Node) -> Node:
+    (value,) = operation.outputs
+    sizes = value.shape or ()
+    if None in sizes or is_sized(node.shape):
+        if operation.type == "ensure_shape":
+            pairs = zip(node.shape, sizes, strict=True)
+            return regrouped(node, tuple(checked(region.e, own, size) for own, size in pairs))
+        own = iter([size for size in node.shape if isinstance(size, Size)])
+        sizes = tuple(next(own) if size is None else size for size in sizes)
+    return regrouped(node, sizes)  # type: ignore[arg-type]
+
+
+def checked(e: Emitter, own: int, wanted: int | None) -> int:
+    """A size that is to be another one, or the run fails."""
+    if wanted is None or wanted == own:
+        return own
+    e.demand(e.b.icmp_signed("==", e.word(own), e.word(wanted)))
+    return wanted
+
+
+@lowers("reshape", sized=True)
+def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
+    sizes = operation.outputs[0].shape or ()
+    if None in sizes or is_sized(node.shape):
+        return regrouped(node, _reshaped(region, operation, node, asked))
     return regrouped(node, shape_of(operation))
+
+
+def _reshaped(region: Region, operation: Operation, node: Node, asked: Node) -> Shape:
+    """The shape that a vector asks for, of which at most one size follows from the others; or the run fails."""
+    e, sizes, operand = region.e, operation.outputs[0].shape or (), operation.inputs[1]
+    known = operand.value.ravel().tolist() if isinstance(operand, Constant) else operand.elements
+    unknown = [axis for axis, size in enumerate(sizes) if size is None]
+    if known is not None:
+        unknown = [axis for axis in unknown if known[axis] == -1] or unknown[:1]
+    elif len(unknown) > 1:
+        raise RefusedError("it does not show which size follows from the others")
+    shape = {
+        axis: size_at(region, asked, axis) if size is None else size
+        for axis, size in enumerate(sizes)
+        if axis not in unknown
+    }
+    rest = math.prod(shape.values())
+    for axis in unknown:
+        shape[axis] = _over(e, node, rest)
+        if not isinstance(operand, Constant):
+            found = region.settled(asked)
+            said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
+            fits = e.b.icmp_signed("==", said, e.word(shape[axis]))
+            e.demand(e.b.or_(fits, e.b.icmp_signed("==", said, e.word(-1))))
+    if not unknown:
+        checked(e, node.size, rest)
+    return tuple(shape[axis] for axis in range(len(sizes)))
+
+
+def _over(e: Emitter, node: Node, rest: int) -> int:
+    """How often a number of elements is in all there are; what is left over fails."""
+    for size in node.shape:
+        if size * rest == node.size:
+            return size
+    if rest == 1:
+        return node.size
+    count, left = e.over(e.word(node.size), rest)
+    e.demand(e.b.icmp_signed("==", left, e.word(0)))
+    return Size.of(count)
 
 
 @lowers("broadcast_to")
@@ -62,7 +114,7 @@ def moved(
     )
 
 
-@lowers("transpose")
+@lowers("transpose", sized=True)
 def _(region: Region, operation: Operation, node: Node, perm: Node) -> Node:
     order = [int(axis) % len(node.shape) for axis in known(operation, 1)]
     conjugate = operation.attrs["conjugate"] and node.dtype.kind == "c"
@@ -72,17 +124,18 @@ def _(region: Region, operation: Operation, node: Node, perm: Node) -> Node:
         found = node.at(e, Index.of(node.shape, [places[order.index(axis)] for axis in range(len(order))]))
         return Pair(found.re, e.b.fneg(found.im)) if conjugate else found
 
-    return Mapped(node.dtype, shape_of(operation), [node], find)
+    return Mapped(node.dtype, tuple(node.shape[axis] for axis in order), [node], find)
 
 
-@lowers("matrix_transpose")
+@lowers("matrix_transpose", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     if node.dtype.kind == "c":
         raise RefusedError("complex matrices are not compiled here")
-    return moved(node, shape_of(operation), lambda e, places: [*places[:-2], places[-1], places[-2]])
+    shape = (*node.shape[:-2], node.shape[-1], node.shape[-2])
+    return moved(node, shape, lambda e, places: [*places[:-2], places[-1], places[-2]])
 
 
-@lowers("reverse")
+@lowers("reverse", sized=True)
 def _(region: Region, operation: Operation, node: Node, axis: Node) -> Node:
     turned = {int(one) % len(node.shape) for one in known(operation, 1)}
 
@@ -92,7 +145,7 @@ def _(region: Region, operation: Operation, node: Node, axis: Node) -> Node:
             for i, (p, size) in enumerate(zip(places, node.shape, strict=True))
         ]
 
-    return moved(node, shape_of(operation), place)
+    return moved(node, node.shape, place)
 
 
 @lowers("roll")
@@ -146,10 +199,19 @@ def _(region: Region, operation: Operation, *nodes: Node) -> Node:
     return joined(region, wide, axis, shape)
 
 
-@lowers("concat")
+@lowers("concat", sized=True)
 def _(region: Region, operation: Operation, *nodes: Node) -> Node:
-    shape = shape_of(operation)
-    return joined(region, nodes, operation.attrs["axis"] % len(shape), shape)
+    rank = len(nodes[0].shape)
+    axis = operation.attrs["axis"] % rank
+    shape = [
+        sum(node.shape[axis] for node in nodes)
+        if place == axis
+        else functools.reduce(
+            lambda one, node: checked(region.e, node.shape[place], one), nodes, nodes[0].shape[place]
+        )
+        for place in range(rank)
+    ]
+    return joined(region, nodes, axis, tuple(shape))
 
 
 def joined(region: Region, nodes: Sequence[Node], axis: int, shape: Shape) -> Node:

@@ -18,12 +18,13 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Known, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
+from ..emit.shapes import regrouped
 from ..emit.types import Register
 from .creating import shape_of
 from .elements import add
 from .gathering import sums
 from .reducing import reduced
-from .shaping import known, moved, regrouped
+from .shaping import known, moved
 
 Table = np.ndarray[Any, np.dtype[np.int64]]
 

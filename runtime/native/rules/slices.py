@@ -1,0 +1,89 @@
+"""Slices whose ends or whose tensors have sizes that are known only while the code runs (emit/sizes.py).
+
+y = getitem x, n [key=':_']        y has as many elements as there are before n, and at most as many as x
+y = getitem x [key='::-1']         y[i] is x[s - 1 - i], where s is the size of both
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.graph import Operation
+from ...ops.indexing import _matched
+from ..emit.arithmetic import is_known
+from ..emit.emitter import Emitter
+from ..emit.nodes import Node, Shape
+from ..emit.regions import Region
+from ..emit.registry import RefusedError
+from ..emit.sizes import Size
+from ..emit.types import Register
+from ..linear import index_of
+
+Part = tuple[int, Any]
+"""An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
+
+
+def counted(e: Emitter, place: Register, size: int) -> Register:
+    """A place that may count from the end, once it is known to be there."""
+    zero = e.word(0)
+    counted = e.b.select(e.b.icmp_signed("<", place, zero), e.b.add(place, e.word(size)), place)
+    e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
+    return counted
+
+
+def sized_parts(
+    region: Region, operation: Operation, shape: Shape, holes: Sequence[Node]
+) -> tuple[list[Part | None], Shape]:
+    """What a key selects, and in which shape, where sizes are known only while the code runs."""
+    e = region.e
+    nodes = dict(zip(operation.inputs[1:], holes, strict=True))
+    parts: list[Part | None] = []
+    sizes: list[int] = []
+
+    def bound(given: Any) -> Register | None:
+        return None if given is None else region.integer(nodes[given]) if given in nodes else e.word(given)
+
+    for item, axis in _matched(index_of(operation.attrs["key"], list(operation.inputs[1:])), len(shape)):
+        if item is None:
+            sizes.append(1)
+            parts.append(None)
+        elif isinstance(item, slice):
+            step = 1 if item.step is None else item.step
+            if not isinstance(step, int):
+                raise RefusedError("the step of a slice is not known when the graph is compiled")
+            start, size = slice_of(e, bound(item.start), bound(item.stop), step, shape[axis])
+            parts.append((axis, (start, step)))
+            sizes.append(size)
+        else:
+            place = region.integer(nodes[item]) if item in nodes else e.word(item)
+            parts.append((axis, counted(e, place, shape[axis])))
+    return parts, tuple(sizes)
+
+
+def slice_of(
+    e: Emitter, start: Register | None, stop: Register | None, step: int, size: int
+) -> tuple[Register, int]:
+    """Where a slice begins, and how many elements it has, as Python has it: ends are cut off, or count back."""
+    if start is None and stop is None and step in (1, -1):
+        return (e.word(0) if step == 1 else e.word(size - 1)), size
+    if not isinstance(size, Size) and all(x is None or is_known(x) for x in (start, stop)):
+        first, last = (None if x is None else x.constant for x in (start, stop))
+        ends = slice(first, last, step).indices(size)
+        return e.word(ends[0]), len(range(*ends))
+    least, most = (e.word(0), e.word(size)) if step > 0 else (e.word(-1), e.word(size - 1))
+    first, last = (
+        default if given is None else _within(e, given, e.word(size), least, most)
+        for given, default in ((start, least if step > 0 else most), (stop, most if step > 0 else least))
+    )
+    way = e.b.sub(last, first) if step > 0 else e.b.sub(first, last)
+    count = e.b.sdiv(e.b.add(way, e.word(abs(step) - 1)), e.word(abs(step)))
+    return first, Size.of(e.choose(e.b.icmp_signed(">", way, e.word(0)), count, e.word(0)))
+
+
+def _within(e: Emitter, place: Register, size: Register, least: Register, most: Register) -> Register:
+    """A bound that may count from the end, cut off at the ends."""
+    zero = e.word(0)
+    counted = e.choose(e.b.icmp_signed("<", place, zero), e.b.add(place, size), place)
+    high = e.choose(e.b.icmp_signed(">", counted, most), most, counted)
+    return e.choose(e.b.icmp_signed("<", high, least), least, high)
