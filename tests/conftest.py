@@ -29,6 +29,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where Python leaves no byte code beside files, the processes that tests start keep it in a folder for all."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.dont_write_bytecode:
+            patch.delitem(os.environ, "PYTHONDONTWRITEBYTECODE", raising=False)
+            patch.setitem(os.environ, "PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def files_stay_as_they_are() -> Iterator[None]:
     """Doctest makes a debugger for each docstring, which asks of every file that was ever read whether it changed."""
     of_files = linecache.checkcache

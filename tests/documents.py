@@ -15,6 +15,7 @@ import contextlib
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import prepared
+
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 FLAGS = doctest.ELLIPSIS
@@ -30,6 +33,7 @@ HOME = "/home/me"
 
 FENCE = re.compile(r"^```(\w*)$")
 FILE = re.compile(r"^# (\w+\.py)$")
+OF_THE_SHELL = re.compile(r"[|&;<>$`*?~\n]")  # what makes more of a command than its words
 UNDERLINED = re.compile(r"^ +[~^]+$")  # in tracebacks: each version of Python does it in another way
 
 
@@ -121,18 +125,23 @@ def printed(command: str, here: Path) -> list[str]:
         "PATH": path,
         "NO_COLOR": "1",
         "COLUMNS": "100",
-        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONIOENCODING": "utf-8",
     }
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=here,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
-        text=True,
-        timeout=120,
-    )
+    if "PYTHONPYCACHEPREFIX" not in environment:
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # the folder is what the document shows
+    if command.startswith("agc ") and not OF_THE_SHELL.search(command):
+        done = prepared.run(shlex.split(command)[1:], cwd=here, env=environment, one_stream=True)
+    else:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=here,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=120,
+        )
     lines = done.stdout.replace(str(here), HOME).rstrip("\n").split("\n") if done.stdout else []
     return [line for line in lines if not UNDERLINED.match(line)]
 

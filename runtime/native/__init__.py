@@ -24,9 +24,13 @@ True
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from .engine import INSTALL, missing
-from .running import Native, text
 from .support import CannotCompileError, CompilationError
+
+if TYPE_CHECKING:
+    from .running import Native, text
 
 
 def available() -> bool:
@@ -43,3 +47,14 @@ __all__ = [
     "missing",
     "text",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in (
+        "Native",
+        "text",
+    ):  # with the rules of all operations: for what is compiled, which may be nothing
+        from . import running
+
+        return getattr(running, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

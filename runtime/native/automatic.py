@@ -25,7 +25,6 @@ from ..config import optimizer
 from ..ir.graph import Graph
 from ..ops.elements import Elements
 from . import engine
-from .running import Native
 from .support import CannotCompileError, CompilerFaultError, tell
 
 HOT = 0.05
@@ -206,6 +205,7 @@ def _compile(trial: Trial, graph: Graph, arguments: list[Any]) -> None:
 
 def _compiled(trial: Trial, graph: Graph, arguments: list[Any]) -> Runner | None:
     from .parts import with_native_parts
+    from .running import Native  # and the rules of all operations: most programs end before anything is hot
 
     native = Native(graph)
     try:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 
+import prepared
 import pytest
 from agc.cli.main import main
 
@@ -68,11 +69,11 @@ def python(folder):
 
 
 @pytest.fixture
-def agc(python):
+def agc(folder):
     """Start `agc` in the folder."""
 
-    def start(*arguments, **settings):
-        return python("-m", "agc.cli", *arguments, **settings)
+    def start(*arguments, stdin="", env=None):
+        return prepared.run(arguments, cwd=folder, env={**clean_environment(), **(env or {})}, input=stdin)
 
     return start
 
