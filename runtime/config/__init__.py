@@ -14,6 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ..busy import keep_busy
+
 if TYPE_CHECKING:
     from . import experimental, optimizer, threading
     from .devices import (
@@ -36,6 +38,7 @@ _state = {"eager": False}
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Whether calls of a `function` run its Python code directly, for debugging. Traced graphs are kept."""
     _state["eager"] = bool(run_eagerly)
+    keep_busy("functions run eagerly", _state["eager"])
 
 
 def functions_run_eagerly() -> bool:

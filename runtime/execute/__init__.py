@@ -60,10 +60,16 @@ def shortest(runner: Runner) -> Runner:
     return getattr(getattr(runner, "__self__", None), "shortest", None) or runner
 
 
+def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
+    """The machine code that a runner has for such inputs, for those who call it themselves; None if it has none."""
+    find = getattr(getattr(runner, "__self__", None), "kernel_for", None)
+    return None if find is None else find(arguments)
+
+
 COMPLETE = ("automatic", "interpret", "plan")
 """Those that run every graph."""
 
-__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "shortest"]
+__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "kernel_for", "shortest"]
 
 
 def __getattr__(name: str) -> Any:

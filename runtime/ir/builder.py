@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
+from ..busy import Sign, busy, keep_busy
 from ..devices import wanted
 from ..tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
@@ -59,6 +60,7 @@ class _Stack(threading.local):
         self.builders: list[Builder | None] = [_bottom.builder]
         self.recorders: list[Recorder] = []
         self.plain = True  # no graph is being built, and nobody records: what eager calls ask first
+        self.mark = Sign()
         self.settle()
 
     def push(self, builder: Builder | None) -> None:
@@ -70,7 +72,13 @@ class _Stack(threading.local):
         self.settle()
 
     def settle(self) -> None:
-        self.plain = self.builders[-1] is None and not self.recorders
+        plain = self.builders[-1] is None and not self.recorders
+        if plain is not self.plain:
+            self.plain = plain
+            if plain:
+                busy.remove(self.mark.sign)
+            else:
+                busy.append(self.mark.sign)
 
 
 stack = _Stack()
@@ -85,6 +93,7 @@ def bottom() -> Builder | None:
 def set_bottom(builder: Builder | None) -> None:
     """Let a builder record the operations that no block claims, in this thread and new ones."""
     _bottom.builder = builder
+    keep_busy("a graph for what no block claims", builder is not None)
     stack.builders[0] = builder
     stack.settle()
 

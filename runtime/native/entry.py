@@ -14,46 +14,38 @@ import ctypes
 import functools
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from ..ir.specs import Spec
 from .emit.emitter import INTERRUPTED
-from .emit.metering import TABLE, symbols
+from .emit.metering import symbols
 from .emit.types import Register, integer, ir, pointer
-from .engine import Code
-from .kernels import as_function
-from .memory import LARGEST, NAME, SPARE, Memory, Spares
+from .memory import LARGEST, SPARE
+from .objects import (
+    C_ORDER_AND_ALIGNED,
+    DATA,
+    DTYPE,
+    FLAGS,
+    LIST_ITEMS,
+    LIST_SIZE,
+    OWN_AND_WRITEABLE,
+    RANK,
+    SIZES,
+    TYPE,
+)  # fmt: skip
 from .unit import Unit, content
 
-_TYPE = 8  # where things stand in CPython's and NumPy's objects, in bytes
-_LIST_SIZE, _LIST_ITEMS = 16, 24
-_DATA, _RANK, _SIZES, _DTYPE, _FLAGS = 16, 24, 32, 56, 64
-_C_ORDER_AND_ALIGNED = 0x101
-_OWN_AND_WRITEABLE = 0x404
+PACKED = "packed"
+"""The function of a compiled unit that runs its kernel, from the addresses of all inputs and results."""
 
 _SMALLEST = 4096  # bytes of results that are worth keeping
 
-_TAKES_ONE = 8  # METH_O
-
-
-class _Method(ctypes.Structure):
-    """CPython's PyMethodDef."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
 _OF_PYTHON = (
-    "PyErr_CheckSignals", "PyEval_RestoreThread", "PyEval_SaveThread", "PyObject_CallOneArg", "PyTuple_New",
-    "PyTuple_SetItem", "Py_DecRef", "Py_IncRef", "PyMem_RawCalloc", "PyMem_RawFree", "PyMem_RawMalloc",
-    "PyMem_RawRealloc",
+    "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear", "PyEval_RestoreThread",
+    "PyEval_SaveThread", "PyList_New", "PyList_SetItem", "PyMem_RawCalloc", "PyMem_RawFree", "PyMem_RawMalloc",
+    "PyMem_RawRealloc", "PyObject_CallOneArg", "PyObject_GetAttr", "PyObject_SetAttr", "PyObject_Vectorcall",
+    "PyTuple_New", "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
 )  # fmt: skip
 
 
@@ -63,7 +55,7 @@ def declare_symbols() -> None:
     import llvmlite.binding as binding
 
     for name in _OF_PYTHON:
-        binding.add_symbol(name, _address(getattr(ctypes.pythonapi, name)))
+        binding.add_symbol(name, address_of(getattr(ctypes.pythonapi, name)))
     for name, address in symbols():
         binding.add_symbol(name, address)
     unpack = ctypes.pythonapi.PyCapsule_GetPointer
@@ -74,7 +66,8 @@ def declare_symbols() -> None:
     binding.add_symbol("PyArray_New", table[93])
 
 
-def _address(function: Any) -> int:
+def address_of(function: Any) -> int:
+    """Where a function of ctypes begins."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
@@ -101,11 +94,14 @@ class EntryWriter:
         for spec, array in zip(self.inputs, arrays, strict=True):
             self._check(spec, array)
         made = [self._result(number, spec) for number, spec in enumerate(self.results)]
-        addresses = [self._field(array, _DATA) for array in (*arrays, *made)]
+        addresses = [self._field(array, DATA) for array in (*arrays, *made)]
         b.store(ir().Constant(pointer(), None), slot)
         if self.unit.is_long:
             self.unit.leave_lock(b, slot)
-        code = b.call(self.unit.kernel, [*addresses, slot])
+        table = b.alloca(pointer(), max(len(addresses), 1))
+        for number, address in enumerate(addresses):
+            b.store(address, b.gep(table, [integer(64)(number)], source_etype=pointer()))
+        code = b.call(self._packed(), [table, slot])
         self.unit.take_lock(b, slot)
         good, bad = self._blocks("good", "bad")
         b.cbranch(b.icmp_signed("==", code, integer(32)(0)), good, bad)
@@ -124,24 +120,38 @@ class EntryWriter:
         b.position_at_end(self._mismatch)
         b.ret(self._call("PyObject_CallOneArg", pointer(), self._host("mismatch"), self.function.args[1]))
 
+    def _packed(self) -> Any:
+        """The kernel for those who have the addresses of inputs and results in a row."""
+        kind = ir().FunctionType(integer(32), [pointer(), pointer()])
+        packed = ir().Function(self.module, kind, PACKED)
+        packed.attributes.add("noinline")
+        b = ir().IRBuilder(packed.append_basic_block("entry"))
+        row, slot = packed.args
+        places = [
+            b.gep(row, [integer(64)(number)], source_etype=pointer())
+            for number in range(len(self.unit.kernel.args) - 1)
+        ]
+        b.ret(b.call(self.unit.kernel, [*[b.load(place, typ=pointer()) for place in places], slot]))
+        return packed
+
     def _blocks(self, *names: str) -> list[Any]:
         return [self.function.append_basic_block(name) for name in names]
 
     def _items(self) -> Register:
         given = self.function.args[1]
-        self._demand(self._field(given, _TYPE), self._host("list"))
-        self._demand(self._field(given, _LIST_SIZE, integer(64)), integer(64)(len(self.inputs)))
-        return self._field(given, _LIST_ITEMS)
+        self._demand(self._field(given, TYPE), self._host("list"))
+        self._demand(self._field(given, LIST_SIZE, integer(64)), integer(64)(len(self.inputs)))
+        return self._field(given, LIST_ITEMS)
 
     def _check(self, spec: Spec, array: Register) -> None:
         assert spec.shape is not None
-        self._demand(self._field(array, _TYPE), self._host("ndarray"))
-        self._demand(self._field(array, _DTYPE), self._host(f"dtype {spec.dtype.name}"))
-        self._demand(self._field(array, _RANK, integer(32)), integer(32)(len(spec.shape)))
-        flags = self.b.and_(self._field(array, _FLAGS, integer(32)), integer(32)(_C_ORDER_AND_ALIGNED))
-        self._demand(flags, integer(32)(_C_ORDER_AND_ALIGNED))
+        self._demand(self._field(array, TYPE), self._host("ndarray"))
+        self._demand(self._field(array, DTYPE), self._host(f"dtype {spec.dtype.name}"))
+        self._demand(self._field(array, RANK, integer(32)), integer(32)(len(spec.shape)))
+        flags = self.b.and_(self._field(array, FLAGS, integer(32)), integer(32)(C_ORDER_AND_ALIGNED))
+        self._demand(flags, integer(32)(C_ORDER_AND_ALIGNED))
         if spec.shape:
-            sizes = self._field(array, _SIZES)
+            sizes = self._field(array, SIZES)
             for axis, size in enumerate(spec.shape):
                 self._demand(self._field(sizes, 8 * axis, integer(64)), integer(64)(size))
 
@@ -156,7 +166,7 @@ class EntryWriter:
 
     def _result(self, number: int, spec: Spec) -> Register:
         """The array of a result: the one that was kept, if nobody else has it any more."""
-        if not _is_worth_keeping(spec):
+        if not is_worth_keeping(spec):
             return self._new(spec)
         b = self.b
         slot, null = self._spare(number), ir().Constant(pointer(), None)
@@ -185,12 +195,12 @@ class EntryWriter:
         b = self.b
         first = len(made) - len(self.assigned)
         for number, spec in enumerate(self.results):
-            if not _is_worth_keeping(spec):
+            if not is_worth_keeping(spec):
                 continue
             array = made[number] if number < first else arrays[self.assigned[number - first]]
             own, onward = self._blocks("own", "onward")
-            flags = b.and_(self._field(array, _FLAGS, integer(32)), integer(32)(_OWN_AND_WRITEABLE))
-            b.cbranch(b.icmp_unsigned("==", flags, integer(32)(_OWN_AND_WRITEABLE)), own, onward)
+            flags = b.and_(self._field(array, FLAGS, integer(32)), integer(32)(OWN_AND_WRITEABLE))
+            b.cbranch(b.icmp_unsigned("==", flags, integer(32)(OWN_AND_WRITEABLE)), own, onward)
             b.position_at_end(own)
             slot = self._spare(number)
             self._call("Py_IncRef", ir().VoidType(), array)
@@ -243,54 +253,6 @@ class EntryWriter:
         return self.b.call(self.unit.function_named(name, result, [a.type for a in arguments]), arguments)
 
 
-def _is_worth_keeping(spec: Spec) -> bool:
+def is_worth_keeping(spec: Spec) -> bool:
     size = math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
     return _SMALLEST <= size <= LARGEST
-
-
-class _Keeper:
-    """What a built-in function needs as long as it lives."""
-
-    def __init__(self, *needed: Any) -> None:
-        self.needed = needed
-
-
-def entry(
-    unit: Unit, code: Code, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]
-) -> Callable[[Any], Any]:
-    """The built-in function of a unit that was compiled."""
-    numbers = unit.host.numbers
-    table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
-    objects = {"list": list, "ndarray": np.ndarray, "mismatch": mismatch, "failed": failed}
-    kept: list[Any] = [code, mismatch, failed]
-    for name, number in numbers.items():
-        if name == NAME:
-            memory = Memory(unit.module.kept.count)
-            kept.append(memory)
-            table[number] = memory.table.ctypes.data
-        elif name == SPARE:
-            spares = Spares(len(unit.results))
-            kept.append(spares)
-            table[number] = spares.table.ctypes.data
-        elif name == TABLE:
-            assert unit.meter is not None
-            unit.meter.table = notes = np.zeros(2 * len(unit.meter.rows), np.int64)
-            kept.append(notes)
-            table[number] = notes.ctypes.data
-        elif name in unit.host.kernels:
-            kernel = as_function(unit.host.kernels[name])
-            kept.append(kernel)
-            table[number] = _address(kernel)
-        elif name in unit.host.arrays:
-            array = unit.host.arrays[name]
-            kept.append(array)
-            table[number] = array.ctypes.data
-        else:
-            thing = np.dtype(name[6:]) if name.startswith("dtype ") else objects[name]
-            kept.append(thing)
-            table[number] = id(thing)
-    method = _Method(unit.graph.name.encode(), code.function("entry"), _TAKES_ONE, None)
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    built: Callable[[Any], Any] = make(ctypes.addressof(method), _Keeper(method, *kept), None)
-    return built

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .crossing import described, received
 from .emit.types import COMPILED
 from .streams import with_streams
 from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
+
+if TYPE_CHECKING:
+    from .loading import Kernel
 
 _MOST_SHAPES = 64
 
@@ -48,6 +51,7 @@ class Native:
         self.by_value: tuple[int, ...] = ()
         self._plan: Plan | None = None
         self._code: dict[Any, Compiled] = {}
+        self._kernels: dict[Any, Kernel] = {}  # of code that is called with nothing around it
         self._assigned: list[int] = []
         self._variables = [i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, RefSpec)]
         self._lists = {
@@ -68,6 +72,12 @@ class Native:
         if not self._is_plain or not all(_is_fixed(value.spec) for value in self.graph.inputs):
             return None
         return next(iter(self._code.values()), None)
+
+    def kernel_for(self, arguments: Sequence[Any]) -> Kernel | None:
+        """The kernel for such inputs; None where they must be made ready for it."""
+        if self._streams or self._lists or self._made or self.by_value or self._has_twins(arguments):
+            return None
+        return self._kernels.get(self._given(arguments)[0])
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs for the values of the inputs; variables are assigned when all else is done."""
@@ -94,10 +104,8 @@ class Native:
             raise refused(self.graph, refusal) from None
 
     def _run(self, arguments: Sequence[Any]) -> Any:
-        if len(self._variables) > 1 and len({id(arguments[i]) for i in self._variables}) < len(
-            self._variables
-        ):
-            return _FAILED  # one variable under two names: the plan knows in which order they change
+        if self._has_twins(arguments):
+            return _FAILED  # the plan knows in which order they change
         key, arrays, needed = self._given(arguments)
         code = self._code.get(key)
         if code is None:
@@ -108,6 +116,11 @@ class Native:
         if results is _FAILED or not (self._assigned or self._made or self._is_sized):
             return results
         return self._finished(arguments, results, self._specs[key])
+
+    def _has_twins(self, arguments: Sequence[Any]) -> bool:
+        """Whether one variable has two names."""
+        count = len(self._variables)
+        return count > 1 and len({id(arguments[i]) for i in self._variables}) < count
 
     def _finished(
         self, arguments: Sequence[Any], results: Sequence[Any], described: dict[int, Any]
@@ -154,7 +167,8 @@ class Native:
             key = self._given(arguments)[0]
             code = self._code_of(unit, key)
         if len(self._code) >= _MOST_SHAPES:
-            self._code.pop(next(iter(self._code)))
+            oldest = next(iter(self._code))
+            self._code.pop(oldest), self._kernels.pop(oldest, None)
         self._code[key] = code
         self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
         return code
@@ -165,7 +179,8 @@ class Native:
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
         """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
-        from .entry import declare_symbols, entry
+        from .entry import declare_symbols
+        from .loading import Loader
         from .unit import content
 
         declare_symbols()
@@ -185,9 +200,12 @@ class Native:
                 return failed(arrays)
             return code(plain)
 
-        code = entry(unit, engine.Code(engine.assembled(unit.text())), mismatched, failed)
+        loader = Loader(unit, engine.Code(engine.assembled(unit.text())), mismatched, failed)
+        kernel = loader.kernel(self._assigned, self.fail)
+        code = loader.entry(kernel)
         if wants_one_thread(unit.graph):
-            code = with_one_thread(code)
+            return with_one_thread(code)
+        self._kernels[key] = kernel
         return code
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:

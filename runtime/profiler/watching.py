@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..busy import keep_busy
 from ..execute.lines import Scope
 from ..execute.module import Module
 from ..execute.onlookers import plans, watch
@@ -73,9 +74,11 @@ class Watching:
         for concrete in list(concretes):
             self._concrete(concrete)
         watch.plan, watch.concrete = self._plan, self._concrete
+        keep_busy(self, True)
 
     def end(self) -> None:
         """Let everything run as it did before."""
+        keep_busy(self, False)
         watch.plan = watch.concrete = None
         for plan, program in self._programs:
             plan.swap(program)

@@ -27,6 +27,7 @@ from .explaining import Watch, explained
 from .input_signature import InputSignature
 from .options import Options
 from .relaxing import relaxed, same_specs
+from .shortest import Shortest, way_for
 from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
 
@@ -34,6 +35,10 @@ _BOUND = "bound"  # begins the key of a call with keywords, which has the values
 
 _tracing = threading.RLock()
 """One thread traces at a time: the code of functions in sight changes while one of them is traced."""
+
+
+def _nowhere(call: Callable[..., Any]) -> None:
+    """Nobody is called by `call`."""
 
 
 class Calls:
@@ -51,7 +56,9 @@ class Calls:
         given = options.input_signature
         self.signature = None if given is None else InputSignature(given, name, self._parameters)
         self._fast = self.cache.fast
+        self._shortest = Shortest()
         self._watch = Watch(name)
+        self.install: Callable[[Callable[..., Any]], None] = _nowhere  # puts what is called in its place
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph for these arguments; trace it first when there is none yet."""
@@ -98,7 +105,20 @@ class Calls:
             entry = entry_for(concrete, values, leaves)
             if entry is not None:
                 self.cache.remember(key, entry)
+                if not kwargs:
+                    self._shorten(key, concrete, values, leaves)
         return result
+
+    def _shorten(
+        self, key: Hashable, concrete: ConcreteFunction, values: tuple[Any, ...], leaves: list[Any]
+    ) -> None:
+        """Let calls like this one do without Python from now on, where that is possible."""
+        way = way_for(concrete, values, leaves)
+        is_changed = self._shortest.forget(self._fast)
+        if way is not None:
+            self._shortest.add(key, way)
+        if way is not None or is_changed:
+            self.install(self._shortest.chain(self.call))
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         arguments = self._parameters.bind(args, kwargs)
@@ -117,6 +137,8 @@ class Calls:
                 found = self._traced(arguments)
                 if not found.ends:  # what always fails is traced again: Python may have changed its mind
                     self.cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
+                    if self._shortest.forget(self._fast):
+                        self.install(self._shortest.chain(self.call))
         return found
 
     def _key(self, arguments: Mapping[str, Any]) -> Hashable:

@@ -30,7 +30,9 @@ Entry = Callable[[Sequence[Any]], Any]
 MISSED: Any = object()
 """What an entry gives when it was made for other objects."""
 
-_VALUES = frozenset({bool, int, float, str, bytes, type(None)})
+IMMUTABLE = frozenset({bool, int, float, str, bytes, type(None)})
+"""What keys have as it is."""
+
 _NESTS = frozenset({tuple, list, dict})
 _ARRAYS = (np.ndarray, np.generic)
 _array_of = attrgetter("_array")
@@ -41,7 +43,7 @@ def quick_key(value: Any) -> Hashable:
     kind = type(value)
     if kind is EagerTensor:
         return value._kind or kind_of(value)
-    if kind in _VALUES:
+    if kind in IMMUTABLE:
         return kind, str(value) if value == 0 else value  # 0.0 and -0.0 are equal
     if kind is tuple or kind is list:
         return (kind, *map(quick_key, value))
@@ -98,7 +100,7 @@ def _collect(value: Any, tensors: list[Any], objects: list[Any]) -> None:
             _collect(child, tensors, objects)
     elif issubclass(kind, _ARRAYS) and not value.dtype.hasobject:
         tensors.append(value)
-    elif kind not in _VALUES:
+    elif kind not in IMMUTABLE:
         objects.append(value)
 
 

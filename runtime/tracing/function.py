@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
@@ -43,7 +44,8 @@ class Function(Generic[P, R]):
     def __init__(self, python_function: Callable[P, R], name: str, options: Options) -> None:
         functools.update_wrapper(self, python_function)
         self._calls = Calls(python_function, name, options)
-        self.__call__ = self._calls.call  # type: ignore[method-assign]
+        self._calls.install = _slot_of(self)
+        self._calls.install(self._calls.call)
 
     @property
     def python_function(self) -> Callable[P, R]:
@@ -116,6 +118,18 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self.name}>"
+
+
+def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], None]:
+    """What puts something into the slot of a function, as long as that is there."""
+    reference, put = weakref.ref(function), Function.__dict__["__call__"].__set__
+
+    def install(call: Callable[..., Any]) -> None:
+        target = reference()
+        if target is not None:
+            put(target, call)
+
+    return install
 
 
 class BoundFunction(Generic[P, R]):

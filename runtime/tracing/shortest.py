@@ -1,0 +1,153 @@
+"""Calls without any Python: where a graph has machine code, and a call has tensors and objects only.
+
+    f(x, 3), which returns {"y": …}   →   a built-in function that is f's `__call__` from now on
+
+It looks at the arguments itself; all other calls go to the built-in functions for the kinds before, of which the last
+hands them to `Calls.call`. What writes the built-in function is native/quick.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agc.autograph import api
+
+from ..execute import kernel_for
+from ..tensor import EagerTensor
+from .entry import IMMUTABLE, Entry, entry_for
+from .signature import Identity, is_identified
+from .trace import Output
+
+if TYPE_CHECKING:
+    from ..native.loading import Kernel
+    from ..native.quick import Quick, Row
+    from .concrete import ConcreteFunction
+
+MOST = 8
+"""The most kinds of calls of a function that have the shortest way at the same time."""
+
+
+class Shortest:
+    """The kinds of calls of a function that need no Python, by their keys; the newest is tried first."""
+
+    def __init__(self) -> None:
+        self._ways: dict[Hashable, Quick] = {}
+
+    def add(self, key: Hashable, way: Quick) -> None:
+        """Take a way in; the oldest makes room for it."""
+        self._ways.pop(key, None)
+        if len(self._ways) >= MOST:
+            del self._ways[next(iter(self._ways))]
+        self._ways[key] = way
+
+    def forget(self, known: dict[Hashable, Any]) -> bool:
+        """Forget all ways when one is none of those that are `known`; whether there was one."""
+        if self._ways.keys() <= known.keys():
+            return False
+        self._ways.clear()
+        return True
+
+    def chain(self, last: Callable[..., Any]) -> Callable[..., Any]:
+        """What is called: the newest way, which hands on what is not for it, and so on to the last."""
+        return functools.reduce(lambda fallback, way: way.call(fallback), self._ways.values(), last)
+
+
+def way_for(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any]) -> Quick | None:
+    """The shortest way for calls like this one, which just went well; None if they need Python."""
+    if not all(map(_is_simple, values)):
+        return None
+    kernel = kernel_for(concrete.runner, [*[leaf._array for leaf in leaves], *concrete.references])
+    if kernel is None or len(leaves) + len(concrete.references) != len(kernel.inputs):
+        return None
+    from ..native.dispatch import MOST as LARGEST
+    from ..native.quick import Quick
+
+    program = _program(concrete)
+    if program is None or max(len(kernel.inputs) + len(kernel.results), len(program[0])) > LARGEST:
+        return None
+    failed = _failing(concrete, kernel, values, leaves)
+    return Quick(kernel, list(map(_argument, values)), concrete.references, program[0], failed, program[1])
+
+
+def _is_simple(value: Any) -> bool:
+    """Whether an argument is a tensor, or what can be told from others by identity."""
+    kind = type(value)
+    return kind is EagerTensor or kind in IMMUTABLE or is_identified(kind)
+
+
+def _argument(value: Any) -> Any:
+    """What stands for an argument in a way, which does not keep objects alive that need not be."""
+    if type(value) is EagerTensor:
+        from ..native.quick import TENSOR
+
+        return TENSOR
+    if type(value) in IMMUTABLE:
+        return value
+    reference = Identity(value).reference
+    return reference if type(reference) is weakref.ref else value
+
+
+class _Failing:
+    """Stands for a concrete function: runs its graph where machine code has failed."""
+
+    def __init__(self, concrete: ConcreteFunction, kernel: Kernel) -> None:
+        self.references = concrete.references
+        self.finish = concrete.finish
+        self.runner = kernel.fail
+
+
+def _failing(
+    concrete: ConcreteFunction, kernel: Kernel, values: Sequence[Any], leaves: Sequence[Any]
+) -> Callable[..., Any]:
+    """What a call becomes whose kernel has failed: it says why."""
+    found: Entry | None = entry_for(_Failing(concrete, kernel), values, leaves)  # type: ignore[arg-type]
+    assert found is not None
+    entry = found
+
+    def failed(*args: Any) -> Any:
+        try:
+            return entry(args)
+        except BaseException as error:
+            api.strip_frames(error)
+            api.leave_no_trace(error)
+            raise
+
+    return failed
+
+
+def _program(concrete: ConcreteFunction) -> tuple[list[Row], list[Any]] | None:
+    """How what the function returns is put together, and the objects in it; None for what is not simple."""
+    steps: list[Row] = []
+    objects: list[Any] = []
+    return (steps, objects) if _describe(concrete._structure, steps, objects) else None
+
+
+def _describe(part: Any, steps: list[Row], objects: list[Any]) -> bool:
+    """Add the steps that make a part; whether there are any for it."""
+    from ..native import dispatch
+
+    kind = type(part)
+    if kind is Output and part.array is None:
+        steps.append((dispatch.PUSH_TENSOR, part.number))
+        return True
+    if kind in IMMUTABLE:
+        objects.append(part)
+        steps.append((dispatch.PUSH_OBJECT, id(part)))
+        return True
+    if kind is dict and all(type(key) is str for key in part):
+        parts = [x for pair in part.items() for x in pair]
+        return _described(parts, (dispatch.MAKE_DICT, len(part)), steps, objects)
+    if kind is tuple or kind is list:
+        step = dispatch.MAKE_TUPLE if kind is tuple else dispatch.MAKE_LIST
+        return _described(part, (step, len(part)), steps, objects)
+    return False
+
+
+def _described(parts: Sequence[Any], step: Row, steps: list[Row], objects: list[Any]) -> bool:
+    if not all(_describe(part, steps, objects) for part in parts):
+        return False
+    steps.append(step)
+    return True
