@@ -181,7 +181,7 @@ class _Writer:
             once = reuses is None or operation.inputs.count(operand) == 1
             if isinstance(operand, Value) and once and self.last[operand] == place:
                 name = self.texts[operand]
-                if self.held.get(name) == dtype:
+                if name in self.held and self.held[name] == dtype:  # for NumPy, float64 equals None
                     return name
         return None
 

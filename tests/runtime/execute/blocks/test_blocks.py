@@ -38,6 +38,28 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout, "MOST", 64)
 
 
+@pytest.fixture(autouse=True)
+def blocks_fail_only_where_the_whole_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that fail give way to the whole, which says what is to blame. Where it says nothing, they were wrong."""
+    results, call = running._Run.results, running.Fused.__call__
+
+    def watched(run: Any) -> Any:
+        try:
+            return results(run)
+        except Exception as error:
+            run.fused.failure = error
+            raise
+
+    def called(fused: Any, *operands: Any) -> Any:
+        fused.failure = None
+        found = call(fused, *operands)
+        assert fused.failure is None, f"blocks failed: {fused.failure!r}"
+        return found
+
+    monkeypatch.setattr(running._Run, "results", watched)
+    monkeypatch.setattr(running.Fused, "__call__", called)
+
+
 @pytest.fixture
 def many_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Four threads for whatever has more than one block."""
@@ -130,6 +152,8 @@ def test_a_forked_process_has_threads_of_its_own(many_threads: None) -> None:
 #    shapes of x, y and z, which broadcast to the first
 SHAPES = [
     ((20, 30), (30,), ()),
+    ((2, 1, 3, 60), (2, 1, 1, 60), (3, 1)),
+    ((5, 40, 1), (40, 1), (5, 1, 1)),
     ((20, 30), (20, 1), (1, 30)),
     ((4, 5, 30), (30,), (5, 1)),
     ((4, 5, 30), (4, 5, 1), (1, 1, 1)),
@@ -298,6 +322,7 @@ def test_every_operation_on_elements(dtype: dtypes.DType) -> None:
         last = Operation(REGISTRY["where"], (Constant(np.array(True)), y, other), {}, (z,))
         graph = Graph("f", operation.inputs, (operation, last), (z,))  # type: ignore[arg-type]
         values = [sample(x.dtype, 150 + i)[:150] for i, x in enumerate(operation.inputs)]
+        before = [value.copy() for value in values]
         outcomes = []
         for run in (functools.partial(interpret, graph), Plan(fuse(graph)).run):
             try:
@@ -307,10 +332,60 @@ def test_every_operation_on_elements(dtype: dtypes.DType) -> None:
             except errors.OpError as error:
                 outcomes.append(error.message)
         assert fuse(graph).operations[0].type == "fused", name
+        assert [value.tobytes() for value in values] == [value.tobytes() for value in before], name
         if isinstance(outcomes[0], np.ndarray):
             np.testing.assert_array_equal(outcomes[1], outcomes[0], err_msg=name)
         else:
             assert outcomes[1] == outcomes[0], name
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
+def test_what_is_given_stays_as_it_is(dtype: str) -> None:
+    """An operand that is read for the last time gives its buffer for the result; the user's array is no buffer."""
+    graph = parse(f"""\
+graph f(x: {dtype}[?], y: {dtype}[?]) -> {dtype}[?], {dtype}[]
+  a = multiply x, x                             : {dtype}[?]
+  b = add a, y                                  : {dtype}[?]
+  c = negative b                                : {dtype}[?]
+  s = reduce_sum c                              : {dtype}[]
+  return c, s
+""")
+    x, y = np.arange(300).astype(dtype), np.ones(300, dtype)
+    plan = Plan(fuse(graph))
+    for _ in range(2):
+        same(plan.run([x, y])[0], -(np.arange(300).astype(dtype) ** 2 + 1))
+    same(x, np.arange(300).astype(dtype))
+    same(y, np.ones(300, dtype))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "where p, t, t",
+        "where p, t, y",
+        "where p, y, t",
+        "where p, t, 0.0",
+        "where p, 0.0, t",
+        "_clip t, t, y",
+        "_clip t, y, t",
+        "_clip y, t, t",
+        "squared_difference t, t",
+        "pow t, t",
+        "floordiv y, t",
+        "floormod t, t",
+    ],
+)
+def test_an_operand_that_dies_gives_its_buffer_only_where_that_is_read_no_more(line: str) -> None:
+    graph = parse(f"""\
+graph f(x: float32[?], y: float32[?]) -> float32[?]
+  p = less x, y                                 : bool[?]
+  t = multiply x, 2.0                           : float32[?]
+  z = {line} : float32[?]
+  u = negative z                                : float32[?]
+  return u
+""")
+    values = list(np.random.default_rng(5).normal(size=(2, 300)).astype(np.float32))
+    same(Plan(fuse(graph)).run(values)[0], interpret(graph, values)[0])
 
 
 UNARY = [
