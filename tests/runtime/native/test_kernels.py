@@ -38,16 +38,14 @@ def test_a_kernel_that_raises_is_an_error_with_the_users_line() -> None:
 
 def test_a_kernel_is_called_with_or_without_pythons_lock() -> None:
     def transformed(x: Any) -> Any:
-        return tf.abs(tf.signal.rfft(x * 2.0))
+        return tf.abs(tf.math.special.expint(x * 2.0))
 
-    for size in (8, 1 << 16):  # the lock is given up for long runs
-        x = np.linspace(0.0, 1.0, size, dtype=np.float32)
+    for size in (8, 1 << 15):  # the lock is given up for long runs
+        x = np.linspace(0.1, 1.0, size, dtype=np.float32)
         found = tf.function(transformed, jit_compile=True)(x)
         np.testing.assert_allclose(found, transformed(x), rtol=1e-6, atol=1e-6)
 
 
 def test_the_code_says_where_it_calls() -> None:
-    graph = (
-        tf.function(lambda x: tf.signal.fft(x)).get_concrete_function(tf.TensorSpec([4], tf.complex64)).graph
-    )
+    graph = tf.function(lambda x: tf.math.special.expint(x)).get_concrete_function(tf.TensorSpec([4])).graph
     assert "call i32 %" in running.text(graph)
