@@ -1,5 +1,9 @@
 """Kernels as functions that compiled code can call: they read and write arrays at the addresses that they are given.
 
+    compute(sizes, inputs…, results…)    0, or FAILED           `sizes` are those that show only while the code runs
+    compute(sizes, inputs…)              where those of results do: they are written behind those of the inputs,
+    hand_over(results…)                  and the results are copied when there is memory for them
+
 Whoever has let go of Python's lock gets it for the call. What a kernel raises is not handed on: the run fails, and the
 plan runs the same inputs, which raises it again with the user's line.
 """
@@ -8,60 +12,112 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from .. import dtypes
 from ..execute.kernels import kernel_of
 from ..execute.results import returns_many
 from ..ir.graph import Constant, Operation, Value
 from .emit.emitter import FAILED
 
-
-def as_function(operation: Operation) -> Any:
-    """The kernel of an operation, for addresses of its inputs that are no constants, and of its results."""
-    compute, op = kernel_of(operation), operation.op
-    is_one = len(operation.outputs) == 1 and not returns_many(op)
-    readers = [_reader(operand) for operand in operation.inputs if isinstance(operand, Value)]
-    writers = [_reader(value) for value in operation.outputs]
-    known = [operand.value if isinstance(operand, Constant) else None for operand in operation.inputs]
-    places = [i for i, operand in enumerate(operation.inputs) if isinstance(operand, Value)]
-
-    def run(*addresses: int) -> int:
-        try:
-            inputs: list[Any] = list(known)
-            for i, read, address in zip(places, readers, addresses, strict=False):
-                inputs[i] = read(address)
-            with np.errstate(all="ignore"):
-                found = compute(*op.grouped(inputs), **operation.attrs)
-            results = [found] if is_one else found
-            for write, address, result in zip(writers, addresses[len(places) :], results, strict=True):
-                array = np.asarray(result)
-                target = write(address)
-                if array.shape != target.shape or array.dtype != target.dtype:
-                    return FAILED
-                target[...] = array
-        except KeyboardInterrupt:
-            _thread.interrupt_main()
-            return FAILED
-        except Exception:
-            return FAILED
-        return 0
-
-    count = len(readers) + len(writers)
-    return ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * count)(run)
+Sizes: TypeAlias = tuple[int | None, ...]
+"""A shape, with None for sizes that show only while the code runs."""
 
 
-def _reader(value: Value) -> Callable[[int], Any]:
-    """Gives the array at an address."""
-    dtype, shape = value.dtype.numpy, tuple(size or 0 for size in value.shape or ())
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-    memory = ctypes.c_char * size
+class Callback:
+    """The kernel of an operation whose inputs that are no constants have these shapes."""
 
-    def read(address: int) -> Any:
-        if not size:
-            return np.zeros(shape, dtype)
-        return np.ndarray(shape, dtype, memory.from_address(address))
+    def __init__(self, operation: Operation, shapes: Sequence[Sizes]) -> None:
+        self._op, self._attrs = operation.op, operation.attrs
+        self._compute = kernel_of(operation)
+        self._is_one = len(operation.outputs) == 1 and not returns_many(operation.op)
+        self._known = [
+            operand.value if isinstance(operand, Constant) else None for operand in operation.inputs
+        ]
+        self._places = [i for i, operand in enumerate(operation.inputs) if isinstance(operand, Value)]
+        self._given = [
+            (operation.inputs[i].dtype, shape) for i, shape in zip(self._places, shapes, strict=True)
+        ]
+        self._made = [(value.dtype, tuple(value.shape or ())) for value in operation.outputs]
+        self._counted = sum(shape.count(None) for shape in shapes)
+        self._is_apart = any(None in shape for _, shape in self._made)
+        self._waiting = threading.local()
+        self._functions: list[Any] = []
 
-    return read
+    def functions(self) -> Iterator[tuple[str, int]]:
+        """The addresses of what can be called, and their names."""
+        count = len(self._given) + (0 if self._is_apart else len(self._made))
+        yield "compute", self._address(self.compute, 1 + count)
+        if self._is_apart:
+            yield "hand_over", self._address(self.hand_over, len(self._made))
+
+    def _address(self, run: Callable[..., None], count: int) -> int:
+        def guarded(*addresses: int) -> int:
+            try:
+                run(*addresses)
+            except KeyboardInterrupt:
+                _thread.interrupt_main()
+                return FAILED
+            except Exception:
+                return FAILED
+            return 0
+
+        made = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * count)(guarded)
+        self._functions.append(made)
+        return ctypes.cast(made, ctypes.c_void_p).value or 0
+
+    def compute(self, sizes: int, *addresses: int) -> None:
+        """Run the kernel."""
+        place, inputs = 0, list(self._known)
+        for i, (dtype, shape), address in zip(self._places, self._given, addresses, strict=False):
+            count = shape.count(None)
+            if count:
+                found = iter(_array(sizes + 8 * place, (count,), dtypes.int64).tolist())
+                shape = tuple(next(found) if size is None else size for size in shape)
+                place += count
+            inputs[i] = _array(address, shape, dtype)
+        with np.errstate(all="ignore"):
+            made = self._compute(*self._op.grouped(inputs), **self._attrs)
+        results = [np.asarray(result) for result in ([made] if self._is_one else made)]
+        for array, (dtype, wanted) in zip(results, self._made, strict=True):
+            _demand_like(array, dtype, wanted)
+        if not self._is_apart:
+            self._put(results, addresses[len(self._given) :])
+            return
+        self._waiting.results = results
+        found = [
+            size
+            for array, (_, wanted) in zip(results, self._made, strict=True)
+            for size, known in zip(array.shape, wanted, strict=True)
+            if known is None
+        ]
+        _array(sizes + 8 * self._counted, (len(found),), dtypes.int64)[:] = found
+
+    def hand_over(self, *addresses: int) -> None:
+        """Copy the results of the run that this thread has just made."""
+        results, self._waiting.results = self._waiting.results, None
+        self._put(results, addresses)
+
+    def _put(self, results: Sequence[Any], addresses: Sequence[int]) -> None:
+        for array, (dtype, _), address in zip(results, self._made, addresses, strict=True):
+            _array(address, array.shape, dtype)[...] = array
+
+
+def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:
+    """Raise ValueError for a result that is not what the operation's rule says."""
+    is_like = array.dtype == dtype.numpy and array.ndim == len(shape)
+    if not is_like or any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"{array.dtype}{array.shape} is not {dtype.name}{shape}")
+
+
+def _array(address: int, shape: Sequence[Any], dtype: dtypes.DType) -> Any:
+    """The array that stands at an address."""
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.size
+    if not size:
+        return np.zeros(shape, dtype.numpy)
+    memory: Any = (ctypes.c_char * size).from_address(address)
+    return np.ndarray(shape, dtype.numpy, memory)

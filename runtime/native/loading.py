@@ -14,8 +14,7 @@ import numpy as np
 from ..ir.specs import Spec
 from .emit.metering import TABLE
 from .engine import Code
-from .entry import PACKED, address_of, is_worth_keeping
-from .kernels import as_function
+from .entry import PACKED, is_worth_keeping
 from .memory import NAME, SPARE, Memory, Spares
 from .objects import Method
 from .unit import Unit, content
@@ -58,7 +57,12 @@ class Loader:
         self.unit = unit
         self.code = code
         self.objects = {"list": list, "ndarray": np.ndarray, "mismatch": mismatch, "failed": failed}
-        self.needed: list[Any] = [code, mismatch, failed]
+        self.needed: list[Any] = [code, mismatch, failed, *unit.host.callbacks]
+        self.functions = {
+            f"{kind} {i}": address
+            for i, callback in enumerate(unit.host.callbacks)
+            for kind, address in callback.functions()
+        }
         self.spares: Spares | None = None
         numbers = unit.host.numbers
         table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
@@ -76,10 +80,8 @@ class Loader:
             assert unit.meter is not None
             unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)
             return self._data(unit.meter)
-        if name in unit.host.kernels:
-            kernel = as_function(unit.host.kernels[name])
-            self.needed.append(kernel)
-            return address_of(kernel)
+        if name in self.functions:
+            return self.functions[name]
         if name in unit.host.arrays:
             array = unit.host.arrays[name]
             self.needed.append(array)

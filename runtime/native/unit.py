@@ -23,6 +23,7 @@ from .emit.metering import Meter
 from .emit.nodes import Buffer, Node, Scalar
 from .emit.regions import Region
 from .emit.types import Register, integer, ir, pointer
+from .kernels import Callback, Sizes
 from .memory import Kept
 from .support import CannotCompileError
 
@@ -39,7 +40,7 @@ class Host:
         self.variable.type = pointer()
         self.numbers: dict[str, int] = {}
         self.arrays: dict[str, np.ndarray[Any, Any]] = {}
-        self.kernels: dict[str, Operation] = {}
+        self.callbacks: list[Callback] = []
         self._constants: dict[Any, Any] = {}
 
     @property
@@ -50,11 +51,11 @@ class Host:
         """The place of a name in the table."""
         return self.numbers.setdefault(name, len(self.numbers))
 
-    def kernel(self, operation: Operation) -> str:
-        """The name of a kernel that is called."""
-        name = f"kernel{len(self.kernels)}"
-        self.kernels[name] = operation
-        return name
+    def kernel(self, operation: Operation, shapes: Sequence[Sizes]) -> tuple[str, str]:
+        """The names of the functions of a kernel that is called."""
+        self.callbacks.append(Callback(operation, shapes))
+        number = len(self.callbacks) - 1
+        return f"compute {number}", f"hand_over {number}"
 
     def constant(self, e: Emitter, array: np.ndarray[Any, Any]) -> Register:
         """Where the elements of a constant stand."""

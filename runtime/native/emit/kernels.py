@@ -2,22 +2,26 @@
 
     y = igamma a, x       ==>     a, x ← in memory;  code ← kernel(address of a, of x, of y);  fail unless it is 0
 
-So results are the interpreter's to the last bit, and a kernel that raises an error is a check that fails. A call takes
-some microseconds, as it does in plans: what is heavy, or rare, is called so.
+Sizes that show only while the code runs go with the addresses. Where those of results do, a first call computes, and a
+second one copies. So results are the interpreter's to the last bit, and a kernel that raises an error is a check that
+fails. A call takes some microseconds, as it does in plans: what is heavy, or rare, is called so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ... import dtypes
 from ...ir.graph import Operation, Value
 from ...ir.specs import Spec
 from .arithmetic import Callee
 from .nodes import Buffer, Node
-from .types import COMPILED, integer, ir, pointer
+from .sizes import Size
+from .types import COMPILED, Register, integer, ir, pointer
 
 if TYPE_CHECKING:
+    from .emitter import Emitter
     from .regions import Region
 
 _WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_with_default"})
@@ -25,7 +29,7 @@ _WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_wi
 
 
 def has_kernel(operation: Operation) -> bool:
-    """Whether the kernel can be called: it has no effects, takes tensors of numbers, and gives such of known shapes."""
+    """Whether the kernel can be called: it has no effects, takes and gives tensors of numbers of known ranks."""
     values = [*(operand for operand in operation.inputs if isinstance(operand, Value)), *operation.outputs]
     return (
         not operation.stateful
@@ -33,7 +37,7 @@ def has_kernel(operation: Operation) -> bool:
         and operation.type not in _WITHOUT
         and bool(operation.outputs)
         and all(isinstance(value.spec, Spec) and value.dtype in COMPILED for value in values)
-        and all(value.shape is not None and None not in value.shape for value in values)
+        and all(value.shape is not None for value in values)
     )
 
 
@@ -41,13 +45,46 @@ def called(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[
     """Call the kernel. It gets the addresses of what is no constant, and those of its results."""
     e = region.e
     given = [
-        region.stored(node).address
+        region.stored(node)
         for operand, node in zip(operation.inputs, nodes, strict=True)
         if isinstance(operand, Value)
     ]
-    results = [Buffer.new(e, value.dtype, tuple(map(int, value.shape or ()))) for value in operation.outputs]  # type: ignore[arg-type]
-    arguments = [*given, *(result.address for result in results)]
-    kind = ir().FunctionType(integer(32), [pointer()] * len(arguments))
-    code = e.b.call(Callee(e.host(e.module.host.kernel(operation)), kind), arguments)
-    e.demand(e.b.icmp_signed("==", code, integer(32)(0)))
+    shapes = [tuple(None if isinstance(size, Size) else size for size in node.shape) for node in given]
+    compute, hand_over = e.module.host.kernel(operation, shapes)
+    counted = [size for node in given for size in node.shape if isinstance(size, Size)]
+    wanted = [tuple(value.shape or ()) for value in operation.outputs]
+    lacking = sum(shape.count(None) for shape in wanted)
+    sizes = e.slot(integer(64), max(len(counted) + lacking, 1))
+    for place, size in enumerate(counted):
+        e.store(dtypes.int64, sizes, e.word(place), e.word(size))
+    addresses = [node.address for node in given]
+    if not lacking:
+        results = _results(region, operation, wanted)
+        _call(e, compute, [sizes, *addresses, *(result.address for result in results)])
+        return list(results)
+    _call(e, compute, [sizes, *addresses])
+    places = iter(range(len(counted), len(counted) + lacking))
+    found = [
+        tuple(
+            Size.of(e.load(dtypes.int64, sizes, e.word(next(places)))) if size is None else size
+            for size in shape
+        )
+        for shape in wanted
+    ]
+    results = _results(region, operation, found)
+    _call(e, hand_over, [result.address for result in results])
     return list(results)
+
+
+def _results(region: Region, operation: Operation, shapes: Sequence[Any]) -> list[Buffer]:
+    return [
+        Buffer.new(region.e, value.dtype, shape)
+        for value, shape in zip(operation.outputs, shapes, strict=True)
+    ]
+
+
+def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
+    """Call a function of the host, or the run fails."""
+    kind = ir().FunctionType(integer(32), [pointer()] * len(arguments))
+    code = e.b.call(Callee(e.host(name), kind), arguments)
+    e.demand(e.b.icmp_signed("==", code, integer(32)(0)))

@@ -21,6 +21,19 @@ def test_what_a_rule_does_not_take_is_called_too() -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+def test_sizes_may_show_only_while_the_code_runs() -> None:
+    def summary(x: Any) -> Any:
+        values, places, counts = tf.unique_with_counts(x)
+        found = tf.boolean_mask(tf.cast(values, tf.float32), counts > 1)
+        low, high = tf.dynamic_partition(x, tf.cast(x > 2, tf.int32), 2)
+        return values * counts, places, tf.math.igamma(found, found), low, high + 1
+
+    x = tf.constant([3, 1, 3, 2, 1, 7])
+    found = tf.function(summary, jit_compile=True)(x)
+    for one, other in zip(found, summary(x), strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
+
+
 def test_a_kernel_that_raises_is_an_error_with_the_users_line() -> None:
     @tf.function(jit_compile=True)
     def shuffled(index: Any) -> Any:

@@ -306,7 +306,14 @@ def test_memory_is_given_back() -> None:
         tracemalloc.stop()
 
 
-def test_what_has_no_code_for_such_sizes_says_so() -> None:
-    graph = tf.function(lambda x: tf.linalg.inv(tf.reshape(x[x > 0], [1, -1]))).get_concrete_function(ROWS)
-    with pytest.raises(CompilationError, match=r"inv: the size of `reshape`, float32\[1, \?\], depends"):
-        Native(graph.graph).run([ROWS])
+def test_what_has_no_code_for_such_sizes_calls_kernels() -> None:
+    diagonal = tf.function(lambda x: tf.linalg.diag(x[x > 0]))
+    expected = diagonal(ROWS)
+    (found,) = Native(diagonal.get_concrete_function(ROWS).graph).run([ROWS])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_rank_that_depends_on_values_is_refused() -> None:
+    graph = tf.function(lambda x: tf.zeros(x[x > 0])).get_concrete_function(tf.constant([2, 0, 1])).graph
+    with pytest.raises(CompilationError, match="depends on values"):
+        Native(graph).run([np.array([2, 0, 1], np.int32)])
