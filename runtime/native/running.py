@@ -75,7 +75,8 @@ class Native:
 
     def kernel_for(self, arguments: Sequence[Any]) -> Kernel | None:
         """The kernel for such inputs; None where they must be made ready for it."""
-        if self._streams or self._lists or self._made or self.by_value or self._has_twins(arguments):
+        is_described = self._lists or self._made or self._is_sized
+        if self._streams or is_described or self.by_value or self._has_twins(arguments):
             return None
         return self._kernels.get(self._given(arguments)[0])
 
