@@ -13,6 +13,7 @@ from ..ir.graph import Graph, Operation
 from . import names
 from .blocks import Fused, Recipe, may_take, write
 from .kernels import kernel_of
+from .lists import writer
 
 Place = tuple[Operation, tuple[str, ...]]
 """An operation, and for each operand the name of the variable that it is in, if it is in one."""
@@ -79,13 +80,19 @@ class Module:
             return self.name_of(("array", id(array)), names.constant(array), array)
         return self.name_of((array.dtype, array.tobytes()), names.constant(array), array[()])
 
-    def call(self, operation: Operation, inputs: Sequence[str]) -> str:
-        """A call of an operation's kernel."""
+    def call(self, operation: Operation, inputs: Sequence[str], changes: bool = False) -> str:
+        """A call of an operation's kernel; of the one that `changes` the list that it is given, if that is wanted."""
         grouped = [
             f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
         ]
         attrs = [f"{name}={self.attribute(value)}" for name, value in operation.attrs.items()]
-        return f"{self.kernel(operation)}({', '.join([*grouped, *attrs])})"
+        kernel = self.writer(operation) if changes else self.kernel(operation)
+        return f"{kernel}({', '.join([*grouped, *attrs])})"
+
+    def writer(self, operation: Operation) -> str:
+        return self.name_of(
+            ("writer", kernel_of(operation)), f"op_{operation.type}_in_place", writer(operation)
+        )
 
     def kernel(self, operation: Operation) -> str:
         compute = kernel_of(operation)

@@ -15,12 +15,15 @@ Values that may be big are deleted after their last use.
 
 from __future__ import annotations
 
+import functools
+
 from .. import dtypes
 from ..ir.graph import Graph, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from .beside import beside, companions
 from .lines import Scope, tuple_of
+from .lists import changing, may_write
 from .liveness import last_uses
 from .module import Module
 from .numbers.deferring import deferred
@@ -49,6 +52,7 @@ class Writer(Regions):
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
         self.deferred: set[Operation] = set()
+        self.graph = graph
         scope = {value: self.fresh(value) for value in graph.inputs}
         if is_main and module.lines:
             self.line(0, "")
@@ -117,6 +121,10 @@ class Writer(Regions):
             )
             self.line(depth, self._asked(operation, scope) + text, self.place(operation, scope))
 
+    @functools.cached_property
+    def _changing(self) -> set[Operation]:
+        return changing(self.graph)
+
     def _beside(self, operations: list[Operation], scope: Scope, depth: int) -> None:
         """Write operations that run beside each other: each has a line, which failures show."""
         targets = [scope[value] for operation in operations for value in operation.outputs]
@@ -165,7 +173,7 @@ class Writer(Regions):
         if op.expression is not None and _one_dtype(operation):
             text = op.expression.format(*inputs)
         else:
-            text = self.module.call(operation, inputs)
+            text = self.module.call(operation, inputs, may_write(operation) and operation in self._changing)
             if len(targets) == 1 and not returns_many(op) and is_scalar(operation.outputs[0].spec):
                 text += "[()]"  # a kernel such as that of reshape gives an array of rank 0
         if not targets:

@@ -337,7 +337,8 @@ def _(dy: Any, y: Any, array: Any, lengths: Any, shape: Any, dtype: dtypes.DType
 
 @array_write.gradient
 def _(dy: Any, y: Any, array: Any, index: Any, value: Any, infer_shape: bool) -> Any:
-    return array_without(dy, index), None, array_item(dy, index, shape_of(value), value.dtype)
+    item = array_item(dy, index, shape_of(value), value.dtype)  # before there is a newer version of the list
+    return array_without(dy, index), None, item
 
 
 @array_split.gradient
@@ -368,7 +369,8 @@ def _(dy: Any, y: Any, array: Any, indices: Any, dtype: Any, element_shape: Any)
 @array_unstack.gradient
 def _(dy: Any, y: Any, array: Any, value: Any) -> Any:
     rows = numbers(shape_of(value)[0])
-    return array_without(dy, rows), array_rows(array_picked(dy, rows), shape_of(value), value.dtype)
+    whole = array_rows(array_picked(dy, rows), shape_of(value), value.dtype)
+    return array_without(dy, rows), whole
 
 
 # ------------------------------------------------------------------ lists

@@ -14,12 +14,14 @@ from ..module import Module
 from .choosing import Numbers
 from .expressions import FUNCTIONS, expression, wrapped
 
+_TAKE_INDEX = frozenset({"gather", "array_item", "array_read", "array_without", "array_write"})
+
 
 def takes_number(operation: Operation, operand: int) -> bool:
     """Whether an operation that is not computed on numbers takes one for an operand all the same."""
     if operation.type == "getitem":
         return operand > 0
-    return operand == 1 and operation.type in ("gather", "array_read", "array_write")
+    return operand == 1 and operation.type in _TAKE_INDEX
 
 
 def statement(
