@@ -129,4 +129,5 @@ RULES: dict[str, Rule] = {
     "squeeze": _same_shape,
     "broadcast_to": _same_shape,
     "ensure_shape": _same_shape,
+    "sum_to": _same_shape,
 }

@@ -5,7 +5,8 @@
     y = reshape x, [n]                      ==>
 
 What is known becomes more on the way, since a function that is called, or a constant that is folded, may be told more
-than was known when it was traced: then the rules of operations are asked anew.
+than was known when it was traced, and a TensorArray has as many elements as it was made with: then the rules of
+operations are asked anew.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from .. import errors
 from ..ir.copying import Substitution, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
+from ..ops.fusable import UNIFORM
 from ..ops.refusing import OF_COMPUTING
 from ..shapes import is_static, num_elements
+from .lengths import length
 from .options import Options
 from .rewrite import GIVEN, Found, Rule, Walk, are_same
 
@@ -56,6 +59,8 @@ class _Shapes:
                 continue
             if not operation.regions and self.may_be_refined(current):
                 current = self.inferred(current, known)
+            if current.op.name == "array_stack":
+                current = self.stacked(current, walk)
             walk.operations.append(current)
             walk.is_changed |= current is not operation
         return walk.finish()
@@ -79,6 +84,15 @@ class _Shapes:
             return operation  # it will be refused when it runs
         specs = specs if isinstance(specs, tuple) else (specs,)
         return self.with_outputs(operation, tuple(map(_refined, operation.outputs, specs)), known)
+
+    def stacked(self, operation: Operation, walk: Walk) -> Operation:
+        """The rows of a TensorArray, whose number may be known."""
+        (result,) = operation.outputs
+        if not result.shape or result.shape[0] is not None:
+            return operation
+        rows = length(operation.inputs[0], walk)
+        spec = result.spec.with_shape((rows, *result.shape[1:]))
+        return self.with_outputs(operation, (_refined(result, spec),), walk.known)
 
     def with_outputs(
         self, operation: Operation, outputs: tuple[Value, ...], known: Substitution
@@ -156,6 +170,13 @@ def _rank(operation: Operation, walk: Walk) -> Found:
     return None if shape is None else _constant(operation, len(shape))
 
 
+def _uniform(operation: Operation, walk: Walk) -> Found:
+    """A number that has the shape of another one."""
+    (result,) = operation.outputs
+    is_number = result.shape == () and result.dtype.kind in "biufc"
+    return _constant(operation, UNIFORM[operation.type]) if is_number else None
+
+
 def _selected(operation: Operation, walk: Walk) -> Found:
     """The part of a shape that is known, of one that is known in part."""
     vector, *others = operation.inputs
@@ -190,5 +211,6 @@ _RULES: dict[str, Rule] = {
     "shape": _shape,
     "size": _size,
     "rank": _rank,
+    **dict.fromkeys(UNIFORM, _uniform),
     **dict.fromkeys(_SELECTS, _selected),
 }
