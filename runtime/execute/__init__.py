@@ -25,10 +25,14 @@ def _interpreted(graph: Graph) -> Runner:
 
 
 def _planned(graph: Graph) -> Runner:
-    from ..optimise import fuse, optimise  # when first used: importing the runtime needs no optimiser …
+    from ..optimise import (
+        batches,
+        fuse,
+        optimise,
+    )  # when first used: importing the runtime needs no optimiser …
     from .plan import Plan  # … and nothing that writes plans
 
-    return Plan(fuse.run(optimise(graph))).run
+    return Plan(fuse.run(batches.run(optimise(graph)))).run
 
 
 def _native(graph: Graph) -> Runner:

@@ -1,4 +1,4 @@
-"""One thread for small products of matrices, in graphs that have no big ones.
+"""One thread for small products of matrices; big ones beside them are made in parts, by threads of our own.
 
 OpenBLAS shares every product of more than a quarter of a million multiplications among all processors. Its threads
 wait for each other without sleeping: that gains nothing below some millions, and where another program needs a
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import math
 import os
 import threading
@@ -19,6 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..ir.graph import Graph, Operation
+from ..ops import narrow
+from .beside import beside
+from .shortcuts import product
 
 SHARED = 1 << 18
 """How many multiplications OpenBLAS leaves to one thread by itself."""
@@ -26,6 +30,9 @@ SHARED = 1 << 18
 BIG = 1 << 24
 """How many make a product that other threads are worth. Below, they save a tenth of a millisecond at most, and
 take fifty times as long where the processors have other work."""
+
+PART = 1 << 23
+"""How many multiplications a part of a big product has, at least."""
 
 _PRODUCTS = frozenset(
     {
@@ -41,10 +48,20 @@ _PRODUCTS = frozenset(
 )
 
 
-def wants_one_thread(graph: Graph) -> bool:
-    """Whether a graph has products that OpenBLAS would share, and is known to have none worth it."""
-    sizes = [_multiplications(operation) for operation in graph.walk() if operation.type in _PRODUCTS]
+def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda operation: False) -> bool:
+    """Whether a graph has products that OpenBLAS would share, and is known to have none worth it.
+
+    Those that are made `apart` do not count.
+    """
+    products = [operation for operation in graph.walk() if operation.type in _PRODUCTS]
+    sizes = [_multiplications(operation) for operation in products if not apart(operation)]
     return bool(sizes) and SHARED < max(sizes) <= BIG
+
+
+def is_big(operation: Operation) -> bool:
+    """Whether an operation is a product of two matrices that is known to be worth other threads."""
+    is_plain = operation.type == "matmul" and product(operation) is not None
+    return is_plain and not narrow.is_used_by(operation) and BIG < _multiplications(operation) < math.inf
 
 
 def _multiplications(operation: Operation) -> float:
@@ -88,6 +105,27 @@ class _Limit:
 
 
 _limit = _Limit()
+
+
+def in_parts(left: Any, right: Any, out: Any = None) -> Any:
+    """The product of two matrices. While OpenBLAS uses one thread, our own make parts of it, each some rows.
+
+    They sleep when they have nothing to do. The parts depend on the sizes alone, and so does the result.
+    """
+    rows, inner = left.shape
+    if not _limit.users:
+        return np.matmul(left, right, out=out)
+    if out is None:
+        out = np.empty((rows, right.shape[1]), left.dtype)
+    count = min(rows, max(1, rows * inner * right.shape[1] // PART))
+    edges = [rows * number // count for number in range(count + 1)]
+    beside(
+        *(
+            functools.partial(np.matmul, left[start:end], right, out=out[start:end])
+            for start, end in itertools.pairwise(edges)
+        )
+    )
+    return out
 
 
 def with_one_thread(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,7 +28,7 @@ from ..errors import OpError
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
 from ..quiet import SILENCE, begin, end
-from .blas import wants_one_thread, with_one_thread
+from .blas import is_big, wants_one_thread, with_one_thread
 from .failures import located
 from .kernels import kernel_of
 from .module import Module, Place
@@ -59,7 +59,7 @@ class Plan:
         exec(compile(self.source, self._filename, "exec"), self._globals)
         module.bind()
         self._function = self._globals[module.main]
-        if wants_one_thread(graph):
+        if wants_one_thread(graph, apart=is_big):
             self._function = with_one_thread(self._function)
         plans.add(self)
         if watch.plan is not None:

@@ -21,6 +21,7 @@ from .. import dtypes
 from ..ir.graph import Graph, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
+from . import blas
 from .beside import beside, companions
 from .lines import Scope, tuple_of
 from .lists import changing, may_write
@@ -163,11 +164,18 @@ class Writer(Regions):
         old = self.owning.into.get(value)
         out = self.buffers.get(value) if old is None else self.text(old, scope)
         text = None if out is None else written(operation)
+        if text is not None and blas.is_big(operation):
+            text = text.replace("np.matmul", self._product())
         return None if text is None else f"{targets[0]} = {text.format(*inputs, o=out)}"
+
+    def _product(self) -> str:
+        return self.module.name_of("in_parts", "op_matmul_in_parts", blas.in_parts)
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
         expression = None if narrow.is_used_by(operation) else shortcut(operation)
+        if expression is not None and blas.is_big(operation):
+            expression = f"{self._product()}({expression.replace(' @', ',')})"
         if expression is not None:
             return f"{targets[0]} = {self._filled(expression, operation, inputs)}"
         if op.expression is not None and _one_dtype(operation):

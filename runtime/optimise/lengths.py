@@ -41,7 +41,7 @@ def _before(array: Operand, maker: Operation) -> Operand | None:
         return maker.inputs[0]
     if maker.op.name not in GIVEN:
         return None
-    number = maker.outputs.index(array)  # type: ignore[arg-type]
+    number = maker.outputs.index(array)
     first = GIVEN[maker.op.name]
     regions = maker.regions[1:] if maker.op.name == "while" else maker.regions
     found = {_given(region, number) for region in regions}
@@ -53,6 +53,8 @@ def _before(array: Operand, maker: Operation) -> Operand | None:
 
 def _given(region: Graph, number: int) -> int | None:
     """The number of the input that has as many elements as a result of a region."""
-    makers = {value: operation for operation in region.operations for value in operation.outputs}
+    makers: dict[Operand, Operation] = {
+        value: operation for operation in region.operations for value in operation.outputs
+    }
     origin = _origin(region.outputs[number], makers)[0]
-    return region.inputs.index(origin) if origin in region.inputs else None  # type: ignore[arg-type]
+    return region.inputs.index(origin) if origin in region.inputs else None

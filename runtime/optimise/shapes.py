@@ -91,7 +91,7 @@ class _Shapes:
         if not result.shape or result.shape[0] is not None:
             return operation
         rows = length(operation.inputs[0], walk)
-        spec = result.spec.with_shape((rows, *result.shape[1:]))
+        spec = Spec(result.dtype, (rows, *result.shape[1:]))
         return self.with_outputs(operation, (_refined(result, spec),), walk.known)
 
     def with_outputs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import agc.runtime  # noqa: F401  (declares the operations)
+import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import Plan, blas
@@ -49,6 +49,46 @@ def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> N
 
     blas.with_one_thread(outer)()
     assert threads == [4, 1, 4]
+
+
+TWO = """\
+graph f(x: float32[32, 512], y: float32[512, 2048], z: float32[2048, 8]) -> float32[32, 8]
+  a = matmul x, y                               : float32[32, 2048]
+  b = matmul a, z                               : float32[32, 8]
+  return b
+"""
+
+
+def test_a_big_product_beside_a_small_one_is_made_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads = [4]
+    monkeypatch.setattr(blas, "_switch", lambda: (lambda: threads[-1], threads.append))
+    plan = Plan(parse(TWO))
+    assert plan.source.splitlines()[1:4] == [
+        "    a = op_matmul_in_parts(x, y)",
+        "    b = a @ z",
+        "    del a",
+    ]
+    x, y, z = (np.ones(shape, np.float32) for shape in ((32, 512), (512, 2048), (2048, 8)))
+    assert plan.run([x, y, z])[0].tolist() == np.full((32, 8), 512.0 * 2048).tolist()
+    assert threads == [4, 1, 4]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_product_in_parts_does_not_depend_on_the_number_of_threads(turned: bool) -> None:
+    random = np.random.default_rng(1)
+    left, right = random.standard_normal((2, 301, 301))  # three parts
+    left = left.T if turned else left
+    found = []
+    for threads in (1, 2):
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        try:
+            found.append(blas.with_one_thread(blas.in_parts)(left, right))
+        finally:
+            tf.config.threading.set_intra_op_parallelism_threads(0)
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], left @ right, rtol=1e-12, atol=1e-12)
 
 
 def test_plans_run_where_there_is_no_openblas(monkeypatch: pytest.MonkeyPatch) -> None:
