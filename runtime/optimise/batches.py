@@ -107,7 +107,7 @@ def _is_worth_it(product: Operation) -> bool:
     if not is_static(other) or len(other) != 2 or left.dtype.kind != "f":
         return False
     (rows, inner), columns = one, other[0 if attrs["transpose_b"] else 1]
-    return rows * inner * columns > SHARED and columns <= WIDEST * inner
+    return bool(rows * inner * columns > SHARED and columns <= WIDEST * inner)
 
 
 def _product(walk: Walk, product: Operation, sequence: Operand, matrix: Operand) -> Value:
