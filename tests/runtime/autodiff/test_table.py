@@ -277,22 +277,28 @@ def weighted(op: Op, attrs: dict[str, Any], arrays: list[Any], direction: list[A
     """A function of one number: what the operation gives along a line through the inputs."""
 
     kinds = {tf.as_dtype(d.dtype) for d in direction if d is not None}
+    starts = [tf.constant(a) for a in arrays]
+    ways = [None if d is None else tf.constant(d) for d in direction]
 
     def along(t: Any) -> Any:
         moved = [
-            tf.constant(a) if d is None else tf.constant(a) + tf.constant(d) * tf.cast(t, d.dtype)
-            for a, d in zip(arrays, direction, strict=True)
+            start if way is None else start + way * tf.cast(t, way.dtype)
+            for start, way in zip(starts, ways, strict=True)
         ]
         results = op.run(moved, attrs)
         total = tf.constant(0.0, tf.float64)
         for result in results if isinstance(results, list) else [results]:
             parts = fractional_parts(result, op.name in ARBITRARY_PHASES) if counts(result, kinds) else []
             for place, part in enumerate(parts):
-                weights = np.cos(np.arange(part.numpy().size) + 1.0 + place).reshape(part.shape)
-                total += tf.reduce_sum(part * weights)
+                total += tf.reduce_sum(part * weights(tuple(part.shape), place))
         return total
 
     return along
+
+
+@functools.cache
+def weights(shape: tuple[int, ...], place: int) -> Any:
+    return tf.constant(np.cos(np.arange(np.prod(shape, dtype=int)) + 1.0 + place).reshape(shape))
 
 
 def counts(result: Any, kinds: set[Any]) -> bool:

@@ -6,6 +6,7 @@ example is tested without another line here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,22 @@ TAKES_ANYTHING = {
 """Operations whose rule refuses no tensor; what must be integers has been checked before the rule."""
 
 
+LAWS: list[Callable[[str], None]] = []
+
+
+def law(check: Callable[[str], None]) -> Callable[[str], None]:
+    """What must hold for each operation."""
+    LAWS.append(check)
+    return check
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_the_manual_says(name: str) -> None:
     assert "".join(examples().failures[name]) == ""
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_it_has_a_manual_an_example_and_a_kernel(name: str) -> None:
+@law
+def it_has_a_manual_an_example_and_a_kernel(name: str) -> None:
     op = REGISTRY[name]
     manual = (op.__doc__ or "").split(">>>")[0].strip()
     assert manual.endswith((".", ":")), f"the manual of {name} is no sentence: {manual!r}"
@@ -43,8 +53,8 @@ def test_it_has_a_manual_an_example_and_a_kernel(name: str) -> None:
     assert name in examples().seen, f"no example calls {name}"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_kernel_gives_what_the_rule_says(name: str) -> None:
+@law
+def the_kernel_gives_what_the_rule_says(name: str) -> None:
     for call in calls(name):
         results = call.outcome(*call.arrays)
         for view in (_known, _values_unknown, _dimensions_unknown, _rank_unknown):
@@ -56,8 +66,8 @@ def test_the_kernel_gives_what_the_rule_says(name: str) -> None:
                 )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_optimiser_changes_no_result(name: str) -> None:
+@law
+def the_optimiser_changes_no_result(name: str) -> None:
     for call in calls(name):
         if call.op.stateful or not all(isinstance(array, (np.ndarray, np.generic)) for array in call.arrays):
             continue
@@ -71,8 +81,8 @@ def test_the_optimiser_changes_no_result(name: str) -> None:
             assert list(map(bits, interpret(optimised, given))) == list(map(bits, interpret(graph, given)))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
+@law
+def the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
     data_dependent = {
         "common_rows",
         "ragged_coordinates",
@@ -107,8 +117,8 @@ def test_the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
             assert None not in spec.shape or name in data_dependent
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_kernel_leaves_its_inputs_alone(name: str) -> None:
+@law
+def the_kernel_leaves_its_inputs_alone(name: str) -> None:
     for call in calls(name):
         arrays = [np.array(array) for array in call.arrays]
         for array in arrays:
@@ -116,8 +126,8 @@ def test_the_kernel_leaves_its_inputs_alone(name: str) -> None:
         assert isinstance(call.outcome(*arrays), tuple)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_numpy_scalars_are_as_good_as_arrays_of_rank_0(name: str) -> None:
+@law
+def numpy_scalars_are_as_good_as_arrays_of_rank_0(name: str) -> None:
     for call in calls(name):
         if any(not array.size or array.dtype == object for array in call.arrays):
             continue
@@ -137,8 +147,8 @@ def test_numpy_scalars_are_as_good_as_arrays_of_rank_0(name: str) -> None:
             assert expected is got
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
+@law
+def odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
     """The rule meets every dtype and many shapes in each place: it fails with its own words or not at all."""
     refused = False
     shapes = [None, (), (None,), (0,), (2,), (None, 3), (2, 3), (5, 4, 3), (1, 2, 3, 4)]
@@ -156,6 +166,12 @@ def test_odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
                     else:
                         assert all(isinstance(spec, Spec) for spec in specs)
     assert refused or not any(call.arrays for call in calls(name)) or name in TAKES_ANYTHING
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_laws(name: str) -> None:
+    for check in LAWS:
+        check(name)
 
 
 def _known(array: Any) -> Any:
