@@ -30,10 +30,11 @@ def lowered_for(
     assigned: Sequence[int],
     by_value: tuple[int, ...],
     is_measured: bool = False,
+    sizes_first: bool = False,
 ) -> tuple[Any, tuple[int, ...]]:
     """The unit of a graph for such inputs, and the numbers of those whose values it is for: `by_value` at least.
 
-    Of a list it is the length that counts.
+    Of a list it is the length that counts. With `sizes_first` sizes are found while the code runs, if that can be.
     """
     from .running import lowered
 
@@ -44,6 +45,11 @@ def lowered_for(
         ]
         return lowered(graph, known, assigned, is_measured, with_sizes)
 
+    if sizes_first:
+        try:
+            return attempt((), with_sizes=True), ()
+        except CannotCompileError:
+            pass
     candidates = [i for i, value in enumerate(graph.inputs) if _may_be_shape(value.spec, arguments[i])]
     try:
         return _first(functools.partial(attempt, with_sizes=False), by_value, candidates)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _MOST_SHAPES = 64
 
+_MOST_VALUES = 4
+"""Codes for values of integers, after which there is one for all, where sizes may show while it runs."""
+
 Compiled = Callable[[Sequence[Any]], Any]
 
 _FAILED = object()
@@ -57,6 +60,7 @@ class Native:
         self._lists = {
             i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ArraySpec)
         }
+        self._varies = False  # whether there were too many values to compile the graph for each
         self._is_sized = False  # whether a result has a size that is known only while the code runs
         self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ArraySpec)]
         self._specs: dict[Any, dict[int, Any]] = {}  # of results that are described, by the key of the code
@@ -176,7 +180,10 @@ class Native:
 
     def _lowered(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
         graph, self._assigned = prepared(self._whole)
-        return by_values.lowered_for(graph, arguments, self._assigned, self.by_value, self._is_measured)
+        self._varies |= bool(self.by_value) and len(self._code) >= _MOST_VALUES
+        return by_values.lowered_for(
+            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies
+        )
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
         """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""

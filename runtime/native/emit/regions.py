@@ -46,7 +46,9 @@ class Region(Values):
                     results = self._lowered(operation, nodes)
             except RefusedError as refusal:
                 self.e.reasons.append(Reason(operation, str(refusal)))
-                results = [_nothing(operation, value) for value in operation.outputs]
+                if not all(map(_can_be_nothing, operation.outputs)):
+                    raise CannotCompileError(self.e.reasons) from refusal
+                results = [_nothing(value) for value in operation.outputs]
             except (CannotCompileError, BrokenRuleError):
                 raise
             except Exception as fault:
@@ -176,10 +178,12 @@ def _demand_known(operation: Operation, nodes: Sequence[Node]) -> None:
             raise RefusedError(f"the shape of its result, {value.spec}, depends on values")
 
 
-def _nothing(operation: Operation, value: Value) -> Node:
+def _can_be_nothing(value: Value) -> bool:
+    return isinstance(value.spec, Spec) and value.dtype in COMPILED and value.shape is not None
+
+
+def _nothing(value: Value) -> Node:
     """What stands for the result of an operation that was refused, so that the others can be looked at."""
-    if not isinstance(value.spec, Spec) or value.dtype not in COMPILED or value.shape is None:
-        raise CannotCompileError([Reason(operation, f"{value.spec} is not compiled")])
-    shape = tuple(size or 0 for size in value.shape)
+    shape = tuple(size or 0 for size in value.shape or ())
     number = Scalar(value.dtype, constant(value.dtype, 0))
     return Mapped(value.dtype, shape, [], lambda e, index: number.value, cost=0) if shape else number

@@ -22,7 +22,7 @@ from ..emit.sizes import Size
 from ..emit.types import Register, integer
 from ..lengths import MAKING, SizedSpec
 from .cells import Cells, List, Lists, Unmade, View, copied, made
-from .creating import shape_of, uniform
+from .creating import asked_shape, shape_of, uniform
 
 _SAME_MEMORY = frozenset({"reshape", "expand_dims", "squeeze", "ensure_shape"})
 
@@ -262,28 +262,28 @@ def _(region: Region, operation: Operation, array: Node, index: Node) -> list[No
     return [List(cells), element]
 
 
-@lowers("array_unstack")
+@lowers("array_unstack", sized=True)
 def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
     e = region.e
     spec = operation.outputs[0].spec
     count = rows.shape[0]
-    if not isinstance(spec, SizedSpec) and not (isinstance(array, Unmade) and array.may_grow):
-        raise RefusedError("the number of elements of the TensorArray is not known")
     if isinstance(array, Unmade) and isinstance(spec, SizedSpec) and count == spec.size:
         return _of_rows(region, operation, rows, count)
     cells = _changed(region, operation, array)
-    if cells.size is None:
+    if cells.size is None and cells.may_grow:
         cells.extend_to(e, e.word(count))
+    elif cells.size is None or isinstance(count, Size):
+        e.demand(e.b.icmp_signed("<=", e.word(count), cells.length(e)))
     elif count > cells.size:
         raise RefusedError(f"{count} rows are unstacked into {cells.size} elements")
     region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
     return List(cells)
 
 
-@lowers("array_rows")
+@lowers("array_rows", sized=True)
 def _(region: Region, operation: Operation, array: Node, shape: Node) -> Node:
     e = region.e
-    wanted = shape_of(operation)
+    wanted = asked_shape(region, operation, shape)
     if isinstance(array, Unmade):
         return uniform(operation.outputs[0].dtype, wanted, 0)
     cells = cells_of(array)

@@ -19,9 +19,11 @@ from ..emit.shapes import regrouped
 from ..emit.sizes import Size
 from ..emit.types import Element, Register, integer
 from .casts import converted
+from .creating import asked_shape
 from .elements import compared
 from .gathering import get, new_slot, put
 from .ordering import in_order
+from .shaping import checked, moved
 
 
 def _true_places(region: Region, mask: Node) -> Buffer:
@@ -45,7 +47,7 @@ def _(region: Region, operation: Operation, node: Node, mask: Node) -> Node:
     axis = operation.attrs["axis"]
     end = axis + len(mask.shape)
     for own, other in zip(node.shape[axis:end], mask.shape, strict=True):
-        _demand_equal(region.e, own, other)
+        checked(region.e, own, other)
     chosen = _true_places(region, regrouped(mask, node.shape[axis:end]))
     found = region.readable(node)
 
@@ -58,13 +60,6 @@ def _(region: Region, operation: Operation, node: Node, mask: Node) -> Node:
 
     shape = (*node.shape[:axis], *chosen.shape, *node.shape[end:])
     return Mapped(node.dtype, shape, [found, chosen], find, once=False)
-
-
-def _demand_equal(e: Emitter, one: int, other: int) -> None:
-    """Sizes of which none is broadcast are the same, or the run fails."""
-    if one != other:
-        e.demand(e.b.icmp_signed("==", e.word(one), e.word(other)))
-    assert one == other or isinstance(one, Size) or isinstance(other, Size)
 
 
 @lowers("true_indices", sized=True)
@@ -187,6 +182,76 @@ def _count(region: Region, flat: Node, amounts: Node | None, totals: Buffer, is_
             e.store(dtype, totals.address, value, one if is_binary else add(e, site_of(dtype), known, amount))
             e.b.branch(onward)
         e.b.position_at_end(onward)
+
+
+def repeated(region: Region, node: Node, repeats: Node, axis: int | None) -> Node:
+    """Elements along an axis, each so often as a vector says that is read when the code runs."""
+    e = region.e
+    whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
+    place = (axis or 0) % len(whole.shape)
+    found, times, count = region.readable(whole), region.settled(repeats), whole.shape[place]
+    if times.size != 1:
+        checked(e, times.size, count)
+    total = new_slot(e, dtypes.int64, 0)
+    with e.nest([count], parallel=False) as (number,):
+        put(e, total, e.plus(get(e, dtypes.int64, total), _times(e, times, number)))
+    sources = Buffer.new(e, dtypes.int64, (Size.of(get(e, dtypes.int64, total)),))
+    put(e, total, e.word(0))
+    with e.nest([count], parallel=False) as (number,):
+        begin, often = get(e, dtypes.int64, total), _times(e, times, number)
+        with e.nest([Size.of(often)]) as (one,):
+            e.store(dtypes.int64, sources.address, e.plus(begin, one), number)
+        put(e, total, e.plus(begin, often))
+    shape = (*whole.shape[:place], *sources.shape, *whole.shape[place + 1 :])
+
+    def source(e: Emitter, places: list[Register]) -> list[Register]:
+        wanted = sources.at(e, Index.of(sources.shape, [places[place]]))
+        return [*places[:place], wanted, *places[place + 1 :]]
+
+    moving = moved(found, shape, source, once=False)
+    return region.settled(moving)
+
+
+def _times(e: Emitter, times: Node, number: Register) -> Register:
+    """How often an element is repeated; a number below 0 fails."""
+    place = number if times.size != 1 else e.word(0)
+    index = Index(times.shape, [(0, len(times.shape), place)] if times.shape else [])
+    found = converted(e, times.at(e, index), times.dtype, dtypes.int64)
+    e.demand(e.b.icmp_signed(">=", found, e.word(0)))
+    return e.choose(e.b.icmp_signed("<", found, e.word(0)), e.word(0), found)
+
+
+def most(region: Region, lengths: Node, asked: Node) -> Size:
+    """The size that a number asks for; where that is below 0, the largest of some lengths, or 0."""
+    e = region.e
+    largest = new_slot(e, dtypes.int64, 0)
+    with e.nest([lengths.size], parallel=False) as (number,):
+        index = Index(lengths.shape, [(0, len(lengths.shape), number)] if lengths.shape else [])
+        found = converted(e, lengths.at(e, index), lengths.dtype, dtypes.int64)
+        known = get(e, dtypes.int64, largest)
+        put(e, largest, e.choose(e.b.icmp_signed(">", found, known), found, known))
+    wanted = region.integer(asked)
+    is_open = e.b.icmp_signed("<", wanted, e.word(0))
+    return Size.of(e.choose(is_open, get(e, dtypes.int64, largest), wanted))
+
+
+@lowers("put_back_masked", sized=True)
+def _(region: Region, operation: Operation, rows: Node, mask: Node, shape: Node) -> Node:
+    e, axis = region.e, operation.attrs["axis"]
+    whole = asked_shape(region, operation, shape)
+    end = axis + len(mask.shape)
+    for own, other in zip(whole[axis:end], mask.shape, strict=True):
+        checked(e, own, other)
+    chosen = _true_places(region, mask)
+    source, where = region.settled(rows), region.zeros(rows.dtype, whole)
+    checked(e, rows.shape[axis], chosen.shape[0])
+    with e.nest(source.shape, parallel=False) as places:
+        place = chosen.at(e, Index.of(chosen.shape, [places[axis]]))
+        before = [(i, i + 1, places[i]) for i in range(axis)]
+        behind = [(end + i, end + i + 1, p) for i, p in enumerate(places[axis + 1 :])]
+        target = Index(whole, [*before, (axis, end, place), *behind]).flat(e)
+        e.store(rows.dtype, where.address, target, source.at(e, Index.of(source.shape, places)))
+    return where
 
 
 @lowers("shape", sized=True)

@@ -49,7 +49,7 @@ def asked_shape(region: Region, operation: Operation, asked: Node | None) -> Sha
 def size_at(region: Region, asked: Node, axis: int) -> Size:
     """The size that an element of a vector is; one below 0 fails."""
     e, found = region.e, region.settled(asked)
-    place = Index(found.shape, [(0, len(found.shape), e.word(axis))])
+    place = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
     size = converted(e, found.at(e, place), found.dtype, dtypes.int64)
     e.demand(e.b.icmp_signed(">=", size, e.word(0)))
     return Size.of(size)
@@ -101,10 +101,13 @@ def _count(region: Region, start: Register, limit: Register, delta: Register) ->
     return Size.of(b.select(b.icmp_signed(">", way, zero), count, zero))
 
 
-@lowers("one_hot")
+@lowers("one_hot", sized=True)
 def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node, off: Node) -> Node:
-    shape = shape_of(operation)
-    axis = operation.attrs["axis"] % len(shape)
+    rank = len(indices.shape) + 1
+    axis = operation.attrs["axis"] % rank
+    known = (operation.outputs[0].shape or ())[axis]
+    shape = list(indices.shape)
+    shape.insert(axis, size_at(region, depth, 0) if known is None else known)
     chosen, other = region.scalar(on), region.scalar(off)
     rows = region.readable(indices)
 
@@ -115,7 +118,7 @@ def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node
         wide = converted(e, wanted, rows.dtype, dtypes.int64)
         return e.choose(e.b.icmp_signed("==", wide, place), chosen.value, other.value)
 
-    return Mapped(chosen.dtype, shape, [rows], find, once=False)
+    return Mapped(chosen.dtype, tuple(shape), [rows], find, once=False)
 
 
 def shape_of(operation: Operation) -> Shape:

@@ -14,14 +14,14 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
-from ..emit.shapes import regrouped
+from ..emit.shapes import agreeing, regrouped
+from ..emit.sizes import is_sized
 from ..emit.types import Element, constant, integer
 from .casts import converted
-from .creating import shape_of
 from .elements import divide
 from .functions import applied
 from .gathering import maxima, sums
-from .reducing import axes_of, reduced
+from .reducing import axes_of, divisor, reduced, reduced_shape
 
 Write = Callable[..., Element]
 
@@ -77,7 +77,7 @@ def _axis(operation: Operation, node: Node) -> tuple[int, ...]:
     return (operation.attrs["axis"] % len(node.shape),)
 
 
-@lowers("softmax")
+@lowers("softmax", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     own, axes = node.dtype, _axis(operation, node)
     wide = widened(region, node)
@@ -87,7 +87,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return as_dtype(region, result, own)
 
 
-@lowers("log_softmax")
+@lowers("log_softmax", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     own, axes = node.dtype, _axis(operation, node)
     logits = shifted(region, widened(region, node), axes)
@@ -96,7 +96,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return as_dtype(region, result, own)
 
 
-@lowers("reduce_logsumexp")
+@lowers("reduce_logsumexp", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     own, axes = node.dtype, axes_of(operation, node)
     wide = widened(region, node)
@@ -112,11 +112,13 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     less = each(region, lambda e, x, y: e.b.fsub(x, y), wide.dtype, wide.shape, wide, most)
     logarithm = log_of_sum(region, less, axes)
     result = each(region, lambda e, x, y: e.b.fadd(x, y), wide.dtype, shape, logarithm, most)
-    return as_dtype(region, regrouped(result, shape_of(operation)), own)
+    return as_dtype(region, regrouped(result, reduced_shape(operation, node)), own)
 
 
-@lowers("softmax_cross_entropy")
+@lowers("softmax_cross_entropy", sized=True)
 def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
+    if is_sized(labels.shape) or is_sized(logits.shape):
+        _, (labels, logits) = agreeing(region.e, [labels, logits])
     if labels.shape != logits.shape:
         raise RefusedError("labels and logits have different shapes")
     own, axes = logits.dtype, (len(logits.shape) - 1,)
@@ -164,40 +166,45 @@ def variance(region: Region, operation: Operation, node: Node) -> Node:
         return e.b.fmul(distance, distance)
 
     squares = each(region, squared, wide.dtype, wide.shape, wide, mean, cost=2)
-    return mean_of(region, squares, axes, shape_of(operation))
+    return mean_of(region, squares, axes, reduced_shape(operation, node))
 
 
 def mean_of(region: Region, node: Node, axes: tuple[int, ...], shape: Shape) -> Node:
     total = reduced(region, node, sums(node.dtype), axes, shape, node.dtype)
-    count = constant(node.dtype, math.prod(node.shape[axis] for axis in axes))
+    count = divisor(region.e, node.dtype, math.prod(node.shape[axis] for axis in axes))
     site = Site("", node.dtype, node.dtype, {}, False)
     return each(region, lambda e, x: divide(e, site, x, count), node.dtype, shape, total, cost=4)
 
 
-@lowers("reduce_variance")
+@lowers("reduce_variance", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     return as_dtype(region, variance(region, operation, node), node.dtype)
 
 
-@lowers("reduce_std")
+@lowers("reduce_std", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     found = variance(region, operation, node)
     root = each(region, lambda e, x: e.intrinsic("sqrt", x), found.dtype, found.shape, found, cost=6)
     return as_dtype(region, root, node.dtype)
 
 
-@lowers("reduce_euclidean_norm")
+@lowers("reduce_euclidean_norm", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     if node.dtype.kind != "f" or node.dtype is dtypes.float16:
         raise RefusedError(f"norms of {node.dtype.name} are not compiled")
     squares = each(region, lambda e, x: e.b.fmul(x, x), node.dtype, node.shape, node)
     total = reduced(
-        region, squares, sums(node.dtype), axes_of(operation, node), shape_of(operation), node.dtype
+        region,
+        squares,
+        sums(node.dtype),
+        axes_of(operation, node),
+        reduced_shape(operation, node),
+        node.dtype,
     )
     return each(region, lambda e, x: e.intrinsic("sqrt", x), node.dtype, total.shape, total, cost=6)
 
 
-@lowers("count_nonzero")
+@lowers("count_nonzero", sized=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     (value,) = operation.outputs
 
@@ -206,5 +213,10 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
     counted = each(region, there, value.dtype, node.shape, node)
     return reduced(
-        region, counted, sums(value.dtype), axes_of(operation, node), shape_of(operation), value.dtype
+        region,
+        counted,
+        sums(value.dtype),
+        axes_of(operation, node),
+        reduced_shape(operation, node),
+        value.dtype,
     )

@@ -12,15 +12,17 @@ from collections.abc import Sequence
 
 from ... import dtypes, shapes
 from ...ir.graph import Operation
+from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
+from ..emit.sizes import is_sized, typical
 from ..emit.types import Register, constant, integer, ir, memory_type
 from . import gemm_library
 from .creating import uniform
 from .gemm_tiles import Kind, product
-from .shaping import moved
+from .shaping import checked, moved
 
 LARGE = 1 << 20
 """Multiplications from which on BLAS, with its threads, is worth its call."""
@@ -53,7 +55,7 @@ class Factor:
         return self.node.shape[-2 if self.turned else -1]
 
 
-@lowers("matmul")
+@lowers("matmul", sized=True)
 def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
     attrs = operation.attrs
     return multiplied(
@@ -63,7 +65,7 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
     )
 
 
-@lowers("matvec")
+@lowers("matvec", sized=True)
 def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
     attrs = operation.attrs
     column = reshaped(region, b, (*b.shape, 1))
@@ -73,7 +75,7 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
     return Buffer(found.dtype, found.shape[:-1], found.address, found.is_own)
 
 
-@lowers("tensordot")
+@lowers("tensordot", sized=True)
 def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
     gone_a, gone_b = (
         [shapes.normal_axis(axis, len(node.shape)) for axis in operation.attrs[name]]
@@ -98,11 +100,7 @@ def _as_matrix(
     region: Region, node: Node, rows: list[int], columns: list[int], inner: int, is_left: bool
 ) -> Factor:
     """A tensor as a matrix of these axes; turned, rather than copied, where its axes stand the other way round."""
-    outer = (
-        node.size // inner
-        if inner
-        else math.prod(node.shape[axis] for axis in (rows if is_left else columns))
-    )
+    outer = math.prod(node.shape[axis] for axis in (rows if is_left else columns))
     size = (outer, inner) if is_left else (inner, outer)
     if [*columns, *rows] == sorted([*columns, *rows]) and rows and columns:
         return Factor(reshaped(region, node, size[::-1]), turned=True)
@@ -126,9 +124,10 @@ def reshaped(region: Region, node: Node, shape: tuple[int, ...]) -> Buffer:
 def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
     """The product of matrices, or of batches of them, which are broadcast."""
     e, dtype = region.e, a.node.dtype
-    batch = shapes.broadcast(a.batch, b.batch)
+    batch = shapes.broadcast(a.batch, b.batch) if a.batch and b.batch else a.batch or b.batch
     assert batch is not None
-    shape = (*(int(size or 0) for size in batch), a.rows, b.columns)
+    shape = (*(size or 0 for size in batch), a.rows, b.columns)
+    checked(e, a.columns, b.rows)
     if not a.columns:
         return region.stored(uniform(dtype, shape, 0))
     result = Buffer.new(e, dtype, shape)
@@ -136,7 +135,7 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
         return result
     left, right = region.stored(a.node), region.stored(b.node)
     count = math.prod(shape[:-2])
-    e.work += count * a.rows * b.columns * a.columns // 8
+    e.work += math.prod(map(typical, (count, a.rows, b.columns, a.columns))) // 8
     if math.prod(b.batch) == 1 and not a.turned:
         Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
         return result
@@ -180,6 +179,10 @@ class Product:
             self._by_blas(self.gemm, a, b, c)
 
     def _in_registers(self, a: Register, b: Register, c: Register) -> None:
+        if is_sized((self.m, self.n, self.k)):
+            raise RefusedError(
+                f"products of {self.dtype.name} of a size that depends on values are not compiled"
+            )
         if self.b.turned:
             b = self._transposed(b)
         kind = Kind(self.dtype, self.m, self.n, self.k, self.a.turned)
@@ -196,7 +199,14 @@ class Product:
         return copy.address
 
     def _by_blas(self, gemm: gemm_library.Gemm, a: Register, b: Register, c: Register) -> None:
-        whole, flag = integer(gemm.bits), integer(32)
+        flag = integer(32)
+
+        def whole(size: int) -> Register:
+            kind, found = integer(gemm.bits), self.e.word(size)
+            return (
+                found if gemm.bits == 64 else kind(size) if is_known(found) else self.e.b.trunc(found, kind)
+            )
+
         arguments = [
             *(flag(value) for value in (gemm_library.ROWS_FIRST, self.a.flag, self.b.flag)),
             *(whole(size) for size in (self.m, self.n, self.k)),

@@ -21,9 +21,9 @@ from ..emit.sizes import is_sized
 from ..emit.types import Element, Register
 from ..linear import index_of, is_moving, selected_sizes
 from .casts import converted
-from .creating import shape_of
+from .creating import asked_shape, shape_of, size_at
 from .cutting import surrounded
-from .shaping import known, moved
+from .shaping import checked, known, moved
 from .slices import Part, counted, sized_parts
 from .tiles import mirrored
 
@@ -88,7 +88,7 @@ def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register
 @lowers("getitem", sized=True)
 def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
     if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
-        parts, shape = sized_parts(region, operation, node.shape, holes)
+        parts, shape = sized_parts(region, operation, node.shape, operation.inputs[1:], holes)
         return moved(node, shape, lambda e, places: selected(e, parts, places))
     parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape_of(operation))
     return moved(node, shape_of(operation), lambda e, places: selected(e, parts, places))
@@ -119,11 +119,16 @@ def _selected_shape(region: Region, operation: Operation, shape: Shape) -> Shape
     return sizes  # type: ignore[return-value]
 
 
-@lowers("put_back_item")
+@lowers("put_back_item", sized=True)
 def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: Node) -> Node:
     e = region.e
-    whole = shape_of(operation)
-    parts = key_parts(region, operation, whole, operation.inputs[2:], holes, value.shape)
+    whole = asked_shape(region, operation, shape)
+    if is_sized(whole) or is_sized(value.shape):
+        parts, sizes = sized_parts(region, operation, whole, operation.inputs[2:], holes)
+        for own, size in zip(value.shape, sizes, strict=True):
+            checked(e, own, size)
+    else:
+        parts = key_parts(region, operation, whole, operation.inputs[2:], holes, value.shape)
     source = region.readable(value)
     where = region.zeros(value.dtype, whole)
     if source.size:
@@ -187,23 +192,32 @@ def _(region: Region, operation: Operation, node: Node) -> list[Node]:
     ]
 
 
-@lowers("split", "split_sizes")
-def _(region: Region, operation: Operation, node: Node, *sizes: Node) -> list[Node]:
+@lowers("split")
+def _(region: Region, operation: Operation, node: Node) -> list[Node]:
     axis = operation.attrs["axis"] % len(node.shape)
-    found = region.readable(node)
-    made, begin = [], 0
-    for value in operation.outputs:
-        shape = tuple(size for size in value.shape or () if size is not None)
-        made.append(
-            moved(
-                found,
-                shape,
-                lambda e, places, begin=begin: [  # type: ignore[misc]
-                    e.plus(p, e.word(begin)) if i == axis else p for i, p in enumerate(places)
-                ],
-            )
-        )
-        begin += shape[axis]
+    return _parts(region, node, axis, [(value.shape or ())[axis] or 0 for value in operation.outputs])
+
+
+@lowers("split_sizes", sized=True)
+def _(region: Region, operation: Operation, node: Node, asked: Node) -> list[Node]:
+    axis = operation.attrs["axis"] % len(node.shape)
+    known = [(value.shape or ())[axis] for value in operation.outputs]
+    sizes = [size_at(region, asked, i) if size is None else size for i, size in enumerate(known)]
+    if None in known or is_sized(node.shape):
+        checked(region.e, node.shape[axis], sum(sizes))
+    return _parts(region, node, axis, sizes)
+
+
+def _parts(region: Region, node: Node, axis: int, sizes: Sequence[int]) -> list[Node]:
+    """Parts of these sizes, one behind the other along an axis."""
+    found, made, begin = region.readable(node), [], 0
+    for size in sizes:
+
+        def place(e: Emitter, places: list[Register], begin: int = begin) -> list[Register]:
+            return [e.plus(p, e.word(begin)) if i == axis else p for i, p in enumerate(places)]
+
+        made.append(moved(found, (*node.shape[:axis], size, *node.shape[axis + 1 :]), place))
+        begin += size
     return made
 
 
@@ -245,7 +259,7 @@ def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Reg
     return e.b.select(fits, place, e.word(0))
 
 
-@lowers("gather_nd")
+@lowers("gather_nd", sized=True)
 def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
     if not node.size:
         raise RefusedError("there is nothing to take from")
@@ -258,7 +272,8 @@ def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
         found = coordinates(e, wanted, places[:rank], depth, rows.shape[batch:])
         return rows.at(e, Index.of(rows.shape, [*places[:batch], *found, *places[rank:]]))
 
-    return Mapped(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
+    shape = (*indices.shape[:-1], *node.shape[batch + depth :])
+    return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
 
 
 def coordinates(

@@ -8,7 +8,7 @@ ss.2, s = list_take ss.1       the last ones, where they stand
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,13 +21,12 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
-from ..emit.sizes import Size
+from ..emit.sizes import Size, is_sized
 from ..emit.types import Register, integer
 from ..lengths import SizedSpec
 from .arrays import cells_of, changed, own_value
 from .casts import converted
 from .cells import Cells, List, Lists, One, Unmade, copied, made
-from .creating import shape_of
 from .elements import add
 from .indexing import in_range, key_parts, selected
 from .scattering import combined_at
@@ -123,36 +122,44 @@ def _indices(region: Region, node: Node) -> list[Register]:
     return [converted(region.e, found.at(region.e, index), found.dtype, dtypes.int64) for index in indexes]
 
 
-MOST = 64
-"""Elements that are taken or moved one by one, each with code of its own."""
+_MOST = 64
+"""Elements that are taken or moved one by one, each with code of its own; more are in a loop."""
 
 
-def _few(region: Region, node: Node) -> list[Register]:
-    if node.size > MOST:
-        raise RefusedError(f"more than {MOST} elements at once are not compiled")
-    return _indices(region, node)
+def _each(region: Region, node: Node, take: Callable[[Register, Register], None]) -> None:
+    """Take each of some indexes, with its number."""
+    e = region.e
+    if not is_sized(node.shape) and node.size <= _MOST:
+        for number, index in enumerate(_indices(region, node)):
+            take(e.word(number), index)
+        return
+    found = region.settled(node)
+    with times(e, e.word(node.size)) as number:
+        index = Index(node.shape, [(0, len(node.shape), number)])
+        take(number, converted(e, found.at(e, index), found.dtype, dtypes.int64))
 
 
-@lowers("array_gather")
+@lowers("array_gather", sized=True)
 def _(region: Region, operation: Operation, array: Node, indices: Node) -> Node:
     e = region.e
     cells = cells_of(array)
-    where = Buffer.new(e, cells.dtype, shape_of(operation))
-    for number, index in enumerate(_few(region, indices)):
+    where = Buffer.new(e, cells.dtype, (*indices.shape, *cells.shape))
+
+    def take(number: Register, index: Register) -> None:
         e.demand(e.b.icmp_unsigned("<", index, cells.length(e)))
-        _copy(e, cells, cells.at(e, index), _row(e, cells, where, number))
+        offset = e.times(number, cells.bytes)
+        row = e.b.gep(where.address, [offset], inbounds=True, source_etype=integer(8))
+        _copy(e, cells, cells.at(e, index), row)
+
+    _each(region, indices, take)
     return where
-
-
-def _row(e: Emitter, cells: Cells, where: Buffer, number: int) -> Register:
-    return e.b.gep(where.address, [e.word(number * cells.bytes)], inbounds=True, source_etype=integer(8))
 
 
 def _copy(e: Emitter, cells: Cells, source: Register, target: Register) -> None:
     e.copy(target, source, cells.bytes)
 
 
-@lowers("array_picked")
+@lowers("array_picked", sized=True)
 def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
     """What is not there counts as zero."""
     e = region.e
@@ -160,17 +167,20 @@ def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
     source = made(e, array, spec.element).cells
     cells = Cells(e, spec.element, None, False)
     cells.reset(e, e.word(places.size))
-    for number, index in enumerate(_few(region, places)):
+
+    def take(number: Register, index: Register) -> None:
         there, onward = e.block("there"), e.block("onward")
         e.b.cbranch(e.b.icmp_unsigned("<", index, source.length(e)), there, onward)
         with e.into(there):
-            _copy(e, cells, source.at(e, index), cells.at(e, e.word(number)))
+            _copy(e, cells, source.at(e, index), cells.at(e, number))
             e.b.branch(onward)
         e.b.position_at_end(onward)
+
+    _each(region, places, take)
     return List(cells)
 
 
-@lowers("array_spread")
+@lowers("array_spread", sized=True)
 def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
     e = region.e
     spec: Any = operation.outputs[0].spec
@@ -178,19 +188,22 @@ def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
     cells = Cells(e, spec.element, None, False)
     cells.reset(e, e.word(0))
     site = Site("", cells.dtype, cells.dtype, {}, False)
-    for number, index in enumerate(_few(region, places)):
+
+    def take(number: Register, index: Register) -> None:
         e.demand(e.b.icmp_signed(">=", index, e.word(0)))
         cells.extend_to(e, e.plus(index, e.word(1)))
         there, onward = e.block("there"), e.block("onward")
-        e.b.cbranch(e.b.icmp_signed("<", e.word(number), source.length(e)), there, onward)
+        e.b.cbranch(e.b.icmp_signed("<", number, source.length(e)), there, onward)
         with e.into(there):
-            into, more = cells.at(e, index), source.at(e, e.word(number))
+            into, more = cells.at(e, index), source.at(e, number)
             with region.loops(cells.shape, []) as index_in:
                 flat = index_in.flat(e)
                 total = add(e, site, e.load(cells.dtype, into, flat), e.load(cells.dtype, more, flat))
                 e.store(cells.dtype, into, flat, total)
             e.b.branch(onward)
         e.b.position_at_end(onward)
+
+    _each(region, places, take)
     return List(cells)
 
 

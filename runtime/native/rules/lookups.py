@@ -14,6 +14,7 @@ from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
 from ..emit.types import Element, Register, constant, integer
 from .casts import converted
+from .choosing import most
 from .creating import shape_of
 from .elements import compared
 from .gathering import get, new_slot, put
@@ -52,19 +53,19 @@ def place_of(e: Emitter, rows: Node, batch: list[Register], own: Element, is_lef
     return found
 
 
-@lowers("sequence_mask")
+@lowers("sequence_mask", sized=True)
 def _(region: Region, operation: Operation, lengths: Node, maxlen: Node) -> Node:
     (value,) = operation.outputs
-    if known(operation, 1) < 0:
-        raise RefusedError("`maxlen` must be known when the graph is compiled")
+    known = (value.shape or ())[-1]
     ends = region.readable(lengths)
+    size = most(region, ends, maxlen) if known is None else known
 
     def find(e: Emitter, index: Index) -> Element:
         *batch, place = index.places(e)
         end = converted(e, ends.at(e, Index.of(ends.shape, batch)), ends.dtype, dtypes.int64)
         return converted(e, e.b.icmp_signed("<", place, end), dtypes.bool_, value.dtype)
 
-    return Mapped(value.dtype, shape_of(operation), [ends], find, once=False)
+    return Mapped(value.dtype, (*lengths.shape, size), [ends], find, once=False)
 
 
 @lowers("reverse_sequence")

@@ -150,6 +150,17 @@ def _in_blocks(
     return converted(e, get(e, meeting, total), meeting, kind.wide)
 
 
+def divisor(e: Emitter, dtype: dtypes.DType, size: int) -> Element:
+    """By what a sum is divided; that of no integers is 0."""
+    if not isinstance(size, Size):
+        return constant(dtype, size if dtype.kind in "fc" else max(size, 1))
+    count = converted(e, e.word(size), dtypes.int64, dtype)
+    if dtype.kind in "fc":
+        return count
+    one = constant(dtype, 1)
+    return e.choose(e.b.icmp_unsigned("<", count, one), one, count)
+
+
 def _gather(
     e: Emitter,
     node: Node,

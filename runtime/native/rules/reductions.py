@@ -14,13 +14,13 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import Site, lowers
-from ..emit.sizes import Size
-from ..emit.types import Element, constant
+from ..emit.types import Element
 from .casts import converted
-from .creating import shape_of
+from .creating import asked_shape, size_at
 from .elements import add, divide
 from .gathering import Kind, maxima, minima, products, site_of, sums
-from .reducing import axes_of, reduced, reduced_shape
+from .reducing import axes_of, divisor, reduced, reduced_shape
+from .shaping import checked
 
 _KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
     "reduce_sum": sums,
@@ -46,24 +46,13 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     kind = sums(_WIDE.get(node.dtype.kind, node.dtype))
     total = reduced(region, node, kind, axes, shape, kind.wide)
     size = math.prod(node.shape[axis] for axis in axes)
-    count = _divisor(region.e, kind.wide, size)
+    count = divisor(region.e, kind.wide, size)
     site = site_of(kind.wide)
 
     def mean(e: Emitter, site: Site, x: Element) -> Element:
         return converted(e, _over(e, site, x, count), site.dtype, node.dtype)
 
     return region.computed(mean, site, node.dtype, shape, [total], 4)
-
-
-def _divisor(e: Emitter, dtype: dtypes.DType, size: int) -> Element:
-    """By what a sum is divided; that of no integers is 0."""
-    if not isinstance(size, Size):
-        return constant(dtype, size if dtype.kind in "fc" else max(size, 1))
-    count = converted(e, e.word(size), dtypes.int64, dtype)
-    if dtype.kind in "fc":
-        return count
-    one = constant(dtype, 1)
-    return e.choose(e.b.icmp_unsigned("<", count, one), one, count)
 
 
 _WIDE = {"i": dtypes.int64, "u": dtypes.uint64}
@@ -77,24 +66,32 @@ def _over(e: Emitter, site: Site, total: Element, count: Element) -> Element:
     return e.b.sdiv(total, count) if site.dtype.kind == "i" else e.b.udiv(total, count)
 
 
-@lowers("sum_to")
+@lowers("sum_to", sized=True)
 def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
-    wanted = shape_of(operation)
-    extra = len(node.shape) - len(wanted)
+    sizes = operation.outputs[0].shape or ()
+    extra = len(node.shape) - len(sizes)
+    own = zip(node.shape[extra:], sizes, strict=True)
+    wanted = tuple(
+        checked(region.e, one, size_at(region, shape[0], axis)) if size is None else size
+        for axis, (one, size) in enumerate(own)
+    )
     axes = [
         axis
         for axis, size in enumerate(node.shape)
         if axis < extra or (wanted[axis - extra] == 1 and size != 1)
     ]
+    for axis, size in enumerate(wanted, extra):
+        if size != 1:
+            checked(region.e, node.shape[axis], size)
     return reduced(region, node, sums(node.dtype), axes, wanted, node.dtype) if axes else node
 
 
-@lowers("spread")
+@lowers("spread", sized=True)
 def _(region: Region, operation: Operation, node: Node, *shape: Node) -> Node:
     """The opposite of a reduction."""
     from ..emit.shapes import regrouped
 
-    wide, axis = shape_of(operation), operation.attrs["axis"]
+    wide, axis = asked_shape(region, operation, shape[0] if shape else None), operation.attrs["axis"]
     gone = range(len(wide)) if axis is None else [one % len(wide) for one in axis]
     kept = tuple(1 if place in gone else size for place, size in enumerate(wide))
     found = regrouped(region.readable(node), kept)

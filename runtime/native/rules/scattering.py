@@ -18,7 +18,7 @@ from ..emit.nodes import Buffer, Index, Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
 from ..emit.types import Element, Register
-from .creating import shape_of
+from .creating import asked_shape, shape_of
 from .elements import add, divide, larger, multiply, smaller, subtract
 from .indexing import batch_rank, coordinates, in_range
 
@@ -75,15 +75,15 @@ def _at_coordinates(
     return combined_at(region, where, updates, target, how)
 
 
-@lowers("scatter_nd")
+@lowers("scatter_nd", sized=True)
 def _(region: Region, operation: Operation, indices: Node, updates: Node, shape: Node) -> Node:
-    where = region.zeros(updates.dtype, shape_of(operation))
+    where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
     return _at_coordinates(region, where, indices, updates, "add")
 
 
-@lowers("put_back_nd")
+@lowers("put_back_nd", sized=True)
 def _(region: Region, operation: Operation, updates: Node, indices: Node, shape: Node) -> Node:
-    where = region.zeros(updates.dtype, shape_of(operation))
+    where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
     return _at_coordinates(region, where, indices, updates, "add", operation.attrs["batch_dims"])
 
 
@@ -112,10 +112,10 @@ def _(region: Region, operation: Operation, tensor: Node, indices: Node, updates
     return combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
 
 
-@lowers("put_back")
+@lowers("put_back", sized=True)
 def _(region: Region, operation: Operation, rows: Node, indices: Node, shape: Node) -> Node:
     e = region.e
-    where = region.zeros(rows.dtype, shape_of(operation))
+    where = region.zeros(rows.dtype, asked_shape(region, operation, shape))
     wanted = region.readable(indices)
     axis = operation.attrs["axis"] % len(where.shape)
     batch = batch_rank(operation, indices)

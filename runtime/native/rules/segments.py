@@ -20,9 +20,9 @@ from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
 from ..emit.types import Element, constant
 from .casts import converted
-from .creating import shape_of
+from .creating import shape_of, size_at
 from .gathering import Kind, maxima, minima, products, sums
-from .shaping import known
+from .shaping import checked, known
 
 _KINDS: dict[str, Callable[[dtypes.DType], Kind]] = {
     "sum": sums,
@@ -34,11 +34,13 @@ _UNSORTED = {f"unsorted_segment_{name}": kind for name, kind in _KINDS.items()}
 _SORTED = {f"segment_{name}": kind for name, kind in _KINDS.items()}
 
 
-@lowers(*_UNSORTED)
+@lowers(*_UNSORTED, sized=True)
 def _(region: Region, operation: Operation, node: Node, ids: Node, count: Node) -> Node:
     kind = _UNSORTED[operation.type](node.dtype)
     empty = {"max": node.dtype.min, "min": node.dtype.max}.get(operation.type[-3:], kind.start)
-    return _grouped(region, operation, node, ids, kind, empty)
+    known = (operation.outputs[0].shape or ())[0]
+    groups = size_at(region, count, 0) if known is None else known
+    return _grouped(region, groups, node, ids, kind, empty)
 
 
 @lowers(*_SORTED)
@@ -48,11 +50,13 @@ def _(region: Region, operation: Operation, node: Node, ids: Node) -> Node:
         raise RefusedError("its groups are not in order")
     kind = _SORTED[operation.type](node.dtype)
     empty = 0 if operation.type[-3:] in ("max", "min") else kind.start
-    return _grouped(region, operation, node, ids, kind, empty)
+    return _grouped(region, shape_of(operation)[0], node, ids, kind, empty)
 
 
-def _grouped(region: Region, operation: Operation, node: Node, ids: Node, kind: Kind, empty: Any) -> Node:
-    e, shape = region.e, shape_of(operation)
+def _grouped(region: Region, groups: int, node: Node, ids: Node, kind: Kind, empty: Any) -> Node:
+    e, shape = region.e, (groups, *node.shape[len(ids.shape) :])
+    for own, size in zip(ids.shape, node.shape, strict=False):
+        checked(e, own, size)
     if node.dtype is dtypes.float16:
         raise RefusedError("float16 is not gathered in groups")
     rows, numbers = region.settled(node), region.settled(ids)

@@ -18,7 +18,7 @@ from ..emit.shapes import regrouped
 from ..emit.sizes import Size, is_sized
 from ..emit.types import Element, Pair, Register
 from .casts import converted
-from .creating import shape_of, size_at
+from .creating import asked_shape, shape_of, size_at
 
 
 @lowers("expand_dims", "squeeze", "ensure_shape", sized=True)
@@ -39,7 +39,7 @@ def checked(e: Emitter, own: int, wanted: int | None) -> int:
     if wanted is None or wanted == own:
         return own
     e.demand(e.b.icmp_signed("==", e.word(own), e.word(wanted)))
-    return wanted
+    return own if isinstance(wanted, Size) else wanted
 
 
 @lowers("reshape", sized=True)
@@ -89,10 +89,15 @@ def _over(e: Emitter, node: Node, rest: int) -> int:
     return Size.of(count)
 
 
-@lowers("broadcast_to")
+@lowers("broadcast_to", sized=True)
 def _(region: Region, operation: Operation, node: Node, shape: Node) -> Node:
-    wide = shape_of(operation)
+    wide = asked_shape(region, operation, shape)
     found = node.storage or node
+    if is_sized(wide) or is_sized(node.shape):
+        pairs = zip(found.shape, wide[len(wide) - len(found.shape) :], strict=True)
+        fitting = [(own, size if own == 1 else checked(region.e, size, own)) for own, size in pairs]
+        found = regrouped(found, tuple(1 if own == 1 else size for own, size in fitting))
+        wide = (*wide[: len(wide) - len(fitting)], *(size for _, size in fitting))
     return Mapped(
         found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, found.shape)), once=False
     )
@@ -168,12 +173,21 @@ def _wrapped(e: Emitter, place: Register, steps: int, size: int) -> Register:
     return e.choose(e.b.icmp_signed("<", far, e.word(size)), far, e.minus(far, e.word(size)))
 
 
-@lowers("tile")
+@lowers("tile", sized=True)
 def _(region: Region, operation: Operation, node: Node, multiples: Node) -> Node:
-    found = region.readable(node)
+    found, operand = region.readable(node), operation.inputs[1]
+    known = operand.value.ravel().tolist() if isinstance(operand, Constant) else None
+    shape = (
+        tuple(
+            size * (known[axis] if known is not None else size_at(region, multiples, axis))
+            for axis, size in enumerate(found.shape)
+        )
+        if None in (operation.outputs[0].shape or ()) or is_sized(found.shape)
+        else shape_of(operation)
+    )
     return moved(
         found,
-        shape_of(operation),
+        shape,
         lambda e, places: [e.over(p, size)[1] for p, size in zip(places, found.shape, strict=True)],
         once=False,
     )
@@ -191,10 +205,12 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     return made
 
 
-@lowers("stack")
+@lowers("stack", sized=True)
 def _(region: Region, operation: Operation, *nodes: Node) -> Node:
-    shape = shape_of(operation)
-    axis = operation.attrs["axis"] % len(shape)
+    check = functools.partial(checked, region.e)
+    one = [functools.reduce(check, sizes) for sizes in zip(*(node.shape for node in nodes), strict=True)]
+    axis = operation.attrs["axis"] % (len(one) + 1)
+    shape = (*one[:axis], len(nodes), *one[axis:])
     wide = [regrouped(node, (*shape[:axis], 1, *shape[axis + 1 :])) for node in nodes]
     return joined(region, wide, axis, shape)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.graph import Operation
+from ...ir.graph import Operand, Operation
 from ...ops.indexing import _matched
 from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
@@ -33,18 +33,18 @@ def counted(e: Emitter, place: Register, size: int) -> Register:
 
 
 def sized_parts(
-    region: Region, operation: Operation, shape: Shape, holes: Sequence[Node]
+    region: Region, operation: Operation, shape: Shape, operands: Sequence[Operand], holes: Sequence[Node]
 ) -> tuple[list[Part | None], Shape]:
     """What a key selects, and in which shape, where sizes are known only while the code runs."""
     e = region.e
-    nodes = dict(zip(operation.inputs[1:], holes, strict=True))
+    nodes = dict(zip(operands, holes, strict=True))
     parts: list[Part | None] = []
     sizes: list[int] = []
 
     def bound(given: Any) -> Register | None:
         return None if given is None else region.integer(nodes[given]) if given in nodes else e.word(given)
 
-    for item, axis in _matched(index_of(operation.attrs["key"], list(operation.inputs[1:])), len(shape)):
+    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
         if item is None:
             sizes.append(1)
             parts.append(None)

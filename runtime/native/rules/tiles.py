@@ -19,7 +19,9 @@ from ..emit.nodes import Buffer, Index, Known, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
 from ..emit.shapes import regrouped
+from ..emit.sizes import is_sized
 from ..emit.types import Register
+from .choosing import repeated
 from .creating import shape_of
 from .elements import add
 from .gathering import sums
@@ -68,9 +70,11 @@ def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None
     return [table if place == axis else None for place in range(len(shape))]
 
 
-@lowers("repeat")
+@lowers("repeat", sized=True)
 def _(region: Region, operation: Operation, node: Node, repeats: Node) -> Node:
     axis = operation.attrs["axis"]
+    if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
+        return repeated(region, node, repeats, axis)
     whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
     place = (axis or 0) % len(whole.shape)
     times = int(repeats.size) == 1 and isinstance(operation.inputs[1], Constant)

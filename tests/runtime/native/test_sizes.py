@@ -203,6 +203,29 @@ def test_a_loop_over_what_another_one_has_collected() -> None:
         lambda x: x[x > 0][-1] + x[x > 0][0],
         lambda x: tf.unique(tf.cast(x * 2, tf.int32)[:, 0]),
         lambda x: tf.unique(tf.constant([0.0, np.nan, -0.0, np.nan]) + 0 * x[0]),
+        lambda x: tf.nn.softmax(x[x > 0]),
+        lambda x: tf.nn.log_softmax(x[x[:, 0] > 0]),
+        lambda x: tf.reduce_logsumexp(x[x[:, 0] > 0], 1),
+        lambda x: (tf.math.reduce_std(x[x > 0]), tf.math.reduce_variance(x[x[:, 0] > 0], 0)),
+        lambda x: (tf.norm(x[x > 0]), tf.math.count_nonzero(x[x > 0])),
+        lambda x: tf.matmul(x[x[:, 0] > 0], x, transpose_b=True),
+        lambda x: tf.matmul(x[x[:, 0] > 0], x[x[:, 0] > 0], transpose_a=True),
+        lambda x: tf.tensordot(x[x > 0], x[x > 0], 1),
+        lambda x: tf.linalg.matvec(x[x[:, 0] > 0], x[0]),
+        lambda x: tf.stack([x[x > 0], 2 * x[x > 0]], 1),
+        lambda x: tf.tile(x[x > 1], [3]),
+        lambda x: tf.one_hot(tf.cast(x[x > 0], tf.int32), 3),
+        lambda x: tf.broadcast_to(x[x > 0], [2, tf.size(x[x > 0])]),
+        lambda x: tf.gather_nd(x, tf.where(x > 0)),
+        lambda x: tf.scatter_nd(tf.where(x > 0), x[x > 0], [10, 4]),
+        lambda x: tf.repeat(x[:, 0], tf.cast(x[:, 1] > 0, tf.int32) * 2),
+        lambda x: tf.repeat(x, tf.cast(x[:, 1] > 0, tf.int32), axis=0),
+        lambda x: tf.sequence_mask(tf.cast(x[:, 0] * 3, tf.int32)),
+        lambda x: tf.math.unsorted_segment_sum(x[:3], [0, 2, 0], tf.size(x[x > 0])),
+        lambda x: tf.math.unsorted_segment_max(x[x > 0], tf.cast(x[x > 0], tf.int32), 4),
+        lambda x: tf.TensorArray(tf.float32, tf.size(x[x > 0])).unstack(x[x > 0]).stack(),
+        lambda x: tf.TensorArray(tf.float32, 0, True).unstack(x[x[:, 0] > 0]).size(),
+        lambda x: tf.reduce_all(tf.squeeze(tf.expand_dims(x[x > 0], 0), 0) > 0),
         lambda x: tf.math.bincount(tf.cast(x * x, tf.int32)),
         lambda x: tf.math.bincount(tf.cast(x * x, tf.int32), minlength=5, maxlength=5),
         lambda x: tf.math.bincount(tf.cast(x * x, tf.int32), x, minlength=9),
@@ -210,6 +233,44 @@ def test_a_loop_over_what_another_one_has_collected() -> None:
 )
 def test_what_is_done_with_them(program: Any) -> None:
     check(program, (ROWS,), (-ROWS,))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: tf.reduce_sum(x[x > 0] ** 2),
+        lambda x: tf.reduce_mean(tf.exp(x[x[:, 0] > 0]) * [1.0, 2.0, 3.0, 4.0]),
+        lambda x: tf.reduce_sum(tf.cumsum(x[x > 0])[1:] * x[x > 0][0]),
+        lambda x: tf.reduce_sum(tf.gather(x, tf.where(x[:, 0] > 0)[:, 0]) ** 3),
+        lambda x: tf.reduce_sum(tf.matmul(x[x[:, 0] > 0], x, transpose_b=True) ** 2),
+        lambda x: tf.reduce_sum(tf.nn.softmax(x[x > 0]) * x[x > 0]),
+        lambda x: tf.reduce_sum(tf.stack(halved_until_small(x)) ** 2),
+        lambda x: tf.reduce_sum(tf.concat([x[x > 0], x[0]], 0) ** 2),
+    ],
+)
+def test_gradients(program: Any) -> None:
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = program(x)
+        return y, tape.gradient(y, x)
+
+    check(gradient, (ROWS,), (-ROWS,))
+
+
+def halved_until_small(x: Any) -> Any:
+    seen = [x]
+    while tf.reduce_max(tf.abs(seen[-1])) > 0.1:
+        seen.append(seen[-1] * 0.5)
+    return seen
+
+
+def test_many_values_of_an_integer_get_one_code() -> None:
+    graph = tf.function(lambda n: tf.range(n) * 2).get_concrete_function(tf.constant(1) + 0).graph
+    native = Native(graph)
+    for n in range(12):
+        assert native.run([np.int32(n)])[0].tolist() == list(range(0, 2 * n, 2))
+    assert native.by_value == () and len(native._code) == 1
 
 
 def test_nothing_may_be_left() -> None:
