@@ -84,6 +84,8 @@ def _over(e: Emitter, node: Node, rest: int) -> int:
             return size
     if rest == 1:
         return node.size
+    if isinstance(rest, Size):
+        e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
     count, left = e.over(e.word(node.size), rest)
     e.demand(e.b.icmp_signed("==", left, e.word(0)))
     return Size.of(count)
