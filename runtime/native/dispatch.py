@@ -50,7 +50,7 @@ HEADER = (
 ARGUMENT = ("mode", "object")
 VARIABLE = ("object", "result")
 INPUT = ("dtype", "rank", "sizes")
-RESULT = ("number", "rank", "sizes", "spare", "kept", "kind")
+RESULT = ("number", "rank", "sizes", "spare", "later", "kept", "kind")
 STEP = ("step", "number")
 """The words of the rows."""
 
@@ -264,17 +264,17 @@ class _Writer:
         """The array of a result: the one that was kept, if nobody else has it any more, or a new one."""
         b, found = self.b, self.found
         b.store(self.null, found)
-        slot = self.field(row, RESULT, "spare")
-        with b.if_then(self.is_there(slot)):
-            kept = b.load(slot, typ=pointer())
-            b.store(self.null, slot)
-            with b.if_then(self.is_there(kept)):
-                is_free = b.icmp_signed("==", self.load(kept, 0, integer(32)), integer(32)(1))
-                with b.if_else(is_free) as (free, taken):
-                    with free:
-                        b.store(kept, found)
-                    with taken:
-                        self.drop(kept)
+        slot, later = (self.field(row, RESULT, name) for name in ("spare", "later"))
+        kept = b.load(slot, typ=pointer())
+        b.store(b.load(later, typ=pointer()), slot)
+        b.store(self.null, later)
+        with b.if_then(self.is_there(kept)):
+            is_free = b.icmp_signed("==", self.load(kept, 0, integer(32)), integer(32)(1))
+            with b.if_else(is_free) as (free, taken):
+                with free:
+                    b.store(kept, found)
+                with taken:
+                    self.drop(kept)
         with b.if_then(self.equal(b.load(found, typ=pointer()), self.null)):
             number, rank = (
                 b.trunc(self.field(row, RESULT, name, integer(64)), integer(32))
@@ -304,23 +304,24 @@ class _Writer:
         return code
 
     def _keep_spares(self) -> None:
-        """Keep an array for each large result of the next call: the result, or what a variable has had until now."""
+        """Keep an array for each result of a later call: the result, or what a variable has had until now.
+
+        Small ones wait for the call after the next, so that `y = f(y)` finds one that is free.
+        """
         b, wanted = self.b, integer(32)(OWN_AND_WRITEABLE)
         with self.loop(self.number("results")) as i:
             row = self.row("result_rows", i, RESULT)
-            slot = self.field(row, RESULT, "spare")
-            with b.if_then(self.is_there(slot)):
-                kept = self.field(row, RESULT, "kept", integer(64))
-                is_result = b.icmp_signed("<", kept, _word(0))
-                place = b.select(is_result, self.item(self.tensors, i), self.item(self.arrays, kept))
-                array = b.load(place, typ=pointer())
-                own = b.and_(self.load(array, FLAGS, integer(32)), wanted)
-                with b.if_then(self.equal(own, wanted)):
-                    before = b.load(slot, typ=pointer())
-                    self.take(array)
-                    b.store(array, slot)
-                    with b.if_then(self.is_there(before)):
-                        self.drop(before)
+            kept = self.field(row, RESULT, "kept", integer(64))
+            is_result = b.icmp_signed("<", kept, _word(0))
+            place = b.select(is_result, self.item(self.tensors, i), self.item(self.arrays, kept))
+            array, later = b.load(place, typ=pointer()), self.field(row, RESULT, "later")
+            own = b.and_(self.load(array, FLAGS, integer(32)), wanted)
+            with b.if_then(self.equal(own, wanted)):
+                before = b.load(later, typ=pointer())
+                self.take(array)
+                b.store(array, later)
+                with b.if_then(self.is_there(before)):
+                    self.drop(before)
 
     def _wrap(self) -> None:
         """Make tensors of the arrays, in their places; arrays for variables stay what they are."""

@@ -254,5 +254,9 @@ class EntryWriter:
 
 
 def is_worth_keeping(spec: Spec) -> bool:
-    size = math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
-    return _SMALLEST <= size <= LARGEST
+    return _SMALLEST <= size_of(spec) <= LARGEST
+
+
+def size_of(spec: Spec) -> int:
+    """The bytes of a tensor."""
+    return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size

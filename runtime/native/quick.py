@@ -27,9 +27,12 @@ from .dispatch import (
     IS_ALIVE,
     IS_OBJECT,
     IS_TENSOR,
+    MOST,
     dispatcher,
 )  # fmt: skip
+from .entry import size_of
 from .loading import Kernel, builtin
+from .memory import LARGEST, Spares
 from .objects import Method
 
 _TAKES_ARRAY_AND_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS
@@ -39,6 +42,12 @@ TENSOR = object()
 """Stands for an argument that is a tensor."""
 
 Row = tuple[int, ...]
+
+
+def has_room_for(kernel: Kernel, program: Sequence[Row]) -> bool:
+    """Whether a kernel has no more inputs and results than a call can have, and gives arrays that can be kept."""
+    count = max(len(kernel.inputs) + len(kernel.results), len(program))
+    return count <= MOST and all(size_of(spec) <= LARGEST for spec in kernel.results)
 
 
 class Quick:
@@ -108,10 +117,15 @@ class Quick:
     def _results(self, kernel: Kernel) -> list[Row]:
         outputs = len(kernel.results) - len(kernel.assigned)
         rows: list[Row] = []
+        spares = Spares(2 * len(kernel.results))
+        self._needed.append(spares)
+        first = spares.table.ctypes.data
         for number, spec in enumerate(kernel.results):
             assert spec.shape is not None
             kept = -1 if number < outputs else kernel.assigned[number - outputs]
             kind = self._id(kind_for(spec.dtype, spec.shape))  # type: ignore[arg-type]
-            spare = kernel.spares.get(number, 0)
-            rows.append((spec.dtype.numpy.num, len(spec.shape), self._sizes(spec), spare, kept, kind))
+            spare, later = first + 16 * number, first + 16 * number + 8
+            if number in kernel.spares:
+                spare = later = kernel.spares[number]
+            rows.append((spec.dtype.numpy.num, len(spec.shape), self._sizes(spec), spare, later, kept, kind))
         return rows

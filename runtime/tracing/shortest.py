@@ -62,14 +62,15 @@ def way_for(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[
     kernel = kernel_for(concrete.runner, [*[leaf._array for leaf in leaves], *concrete.references])
     if kernel is None or len(leaves) + len(concrete.references) != len(kernel.inputs):
         return None
-    from ..native.dispatch import MOST as LARGEST
-    from ..native.quick import Quick
+    from ..native import quick
 
     program = _program(concrete)
-    if program is None or max(len(kernel.inputs) + len(kernel.results), len(program[0])) > LARGEST:
+    if program is None or not quick.has_room_for(kernel, program[0]):
         return None
     failed = _failing(concrete, kernel, values, leaves)
-    return Quick(kernel, list(map(_argument, values)), concrete.references, program[0], failed, program[1])
+    return quick.Quick(
+        kernel, list(map(_argument, values)), concrete.references, program[0], failed, program[1]
+    )
 
 
 def _is_simple(value: Any) -> bool:
