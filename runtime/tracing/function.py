@@ -7,6 +7,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from agc.autograph import api
@@ -99,7 +100,14 @@ class Function(Generic[P, R]):
     ) -> BoundFunction[Q, T]: ...
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else BoundFunction(self, instance)
+        if instance is None:
+            return self
+        bound = _new_bound(BoundFunction)
+        bound._function, bound._instance = self, instance
+        bound.__call__ = MethodType(self, instance)
+        bound.__doc__ = self.__doc__
+        self._calls.is_method = True
+        return bound
 
     def __reduce__(self) -> Any:
         """A function that can be found by its name is pickled as that, others without their graphs."""
@@ -133,15 +141,25 @@ def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], Non
 
 
 class BoundFunction(Generic[P, R]):
-    """A `Function` as the method of an instance; it keeps no graphs of its own."""
+    """A `Function` as the method of an instance, which `Function.__get__` makes; it keeps no graphs of its own."""
 
-    def __init__(self, function: Function[Any, R], instance: Any) -> None:
-        function._calls.is_method = True
-        self._function = function
-        self._instance = instance
-        self.__wrapped__ = function.python_function
-        self.__name__ = function.name
-        self.__doc__ = function.__doc__
+    if TYPE_CHECKING:
+        _function: Function[Any, R]
+        _instance: Any
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+            """Call the function with the instance, and these arguments behind it."""
+
+    else:
+        __slots__ = ("__call__", "__dict__", "__weakref__", "_function", "_instance")
+
+    @property
+    def __wrapped__(self) -> Callable[..., R]:
+        return self._function.python_function
+
+    @property
+    def __name__(self) -> str:
+        return self._function.name
 
     @property
     def __self__(self) -> Any:
@@ -159,9 +177,6 @@ class BoundFunction(Generic[P, R]):
     @property
     def input_signature(self) -> tuple[Any, ...] | None:
         return self._function.input_signature
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._function(self._instance, *args, **kwargs)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """As `Function.get_concrete_function`, for this instance."""
@@ -184,8 +199,14 @@ class BoundFunction(Generic[P, R]):
     def __hash__(self) -> int:
         return hash((id(self._function), id(self._instance)))
 
+    def __reduce__(self) -> Any:
+        return Function.__get__, (self._function, self._instance)
+
     def __repr__(self) -> str:
         return f"<agc.runtime.Function {self._function.name} of {self._instance!r}>"
+
+
+_new_bound: Callable[[type], Any] = BoundFunction.__new__
 
 
 def made(python_function: Any, options: Options) -> Function[Any, Any]:
