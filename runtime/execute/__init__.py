@@ -70,10 +70,17 @@ def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
     return None if find is None else find(arguments)
 
 
+def when_decided(runner: Runner, arguments: Sequence[Any], tell: Callable[[], None]) -> None:
+    """Have `tell` called when a runner that tries several ways has decided about one, if that is to come."""
+    wait = getattr(getattr(runner, "__self__", None), "when_decided", None)
+    if wait is not None:
+        wait(arguments, tell)
+
+
 COMPLETE = ("automatic", "interpret", "plan")
 """Those that run every graph."""
 
-__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "kernel_for", "shortest"]
+__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "kernel_for", "shortest", "when_decided"]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..config import optimizer
+from ..execute import kernel_for
 from ..ir.graph import Graph
 from ..ops.elements import Elements
 from . import engine
@@ -59,6 +60,7 @@ class Automatic:
         self._trials: dict[Any, Trial] = {}
         self._has_one_shape = all(_is_fixed(value.spec) for value in graph.inputs)
         self._only: Trial | None = None
+        self._waiting: list[Callable[[], None]] = []
         self._by_value: tuple[int, ...] = ()  # the inputs whose values native code is compiled for
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -71,6 +73,22 @@ class Automatic:
     def chosen_for(self, arguments: Sequence[Any]) -> Runner | None:
         """What runs such arguments from now on, once that is decided."""
         return self._trial(arguments).chosen
+
+    def kernel_for(self, arguments: Sequence[Any]) -> Any:
+        """The machine code for such arguments, once it is decided that it runs them."""
+        chosen = self.chosen_for(arguments)
+        return None if chosen is None else kernel_for(chosen, arguments)
+
+    def when_decided(self, arguments: Sequence[Any], call: Callable[[], None]) -> None:
+        """Have `call` called when something is decided, if nothing is about such arguments yet."""
+        if self.chosen_for(arguments) is None:
+            self._waiting.append(call)
+
+    def decided(self) -> None:
+        """Tell those who wait."""
+        waiting, self._waiting = self._waiting, []
+        for call in waiting:
+            call()
 
     def _trial(self, arguments: Sequence[Any]) -> Trial:
         key = self._key(arguments)
@@ -147,12 +165,16 @@ class Trial:
         results = run(arguments)
         times.append(time.perf_counter() - start)
         if min(len(planned), len(compiled)) >= TRIALS:
-            self.chosen = native if min(compiled) < min(planned) else self._plan
+            self._choose(native if min(compiled) < min(planned) else self._plan)
         return results
+
+    def _choose(self, runner: Runner) -> None:
+        self.chosen = runner
+        self.owner.decided()
 
     def give_up(self) -> None:
         """Leave it to the plan for good."""
-        self.chosen = self._plan
+        self._choose(self._plan)
 
 
 class Compiler:

@@ -10,6 +10,7 @@ it any more, although it holds the method that it is called by.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
@@ -35,6 +36,17 @@ _BOUND = "bound"  # begins the key of a call with keywords, which has the values
 
 _tracing = threading.RLock()
 """One thread traces at a time: the code of functions in sight changes while one of them is traced."""
+
+
+def _forgetting(reference: Callable[[], Calls | None], key: Hashable) -> Callable[[], None]:
+    """What lets the next call with a key go the long way again."""
+
+    def forget() -> None:
+        calls = reference()
+        if calls is not None:
+            calls.cache.fast.pop(key, None)
+
+    return forget
 
 
 def _nowhere(call: Callable[..., Any]) -> None:
@@ -113,7 +125,7 @@ class Calls:
         self, key: Hashable, concrete: ConcreteFunction, values: tuple[Any, ...], leaves: list[Any]
     ) -> None:
         """Let calls like this one do without Python from now on, where that is possible."""
-        way = way_for(concrete, values, leaves)
+        way = way_for(concrete, values, leaves, _forgetting(weakref.ref(self), key))
         is_changed = self._shortest.forget(self._fast)
         if way is not None:
             self._shortest.add(key, way)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api
 
-from ..execute import kernel_for
+from ..execute import kernel_for, when_decided
 from ..tensor import EagerTensor
 from .entry import IMMUTABLE, Entry, entry_for
 from .signature import Identity, is_identified
@@ -55,12 +55,21 @@ class Shortest:
         return functools.reduce(lambda fallback, way: way.call(fallback), self._ways.values(), last)
 
 
-def way_for(concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any]) -> Quick | None:
-    """The shortest way for calls like this one, which just went well; None if they need Python."""
+def way_for(
+    concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any], again: Callable[[], None]
+) -> Quick | None:
+    """The shortest way for calls like this one, which just went well; None if they need Python.
+
+    `again` is called when it is worth to ask again.
+    """
     if not all(map(_is_simple, values)):
         return None
-    kernel = kernel_for(concrete.runner, [*[leaf._array for leaf in leaves], *concrete.references])
-    if kernel is None or len(leaves) + len(concrete.references) != len(kernel.inputs):
+    arguments = [*[leaf._array for leaf in leaves], *concrete.references]
+    kernel = kernel_for(concrete.runner, arguments)
+    if kernel is None:
+        when_decided(concrete.runner, arguments, again)
+        return None
+    if len(leaves) + len(concrete.references) != len(kernel.inputs):
         return None
     from ..native import quick
 

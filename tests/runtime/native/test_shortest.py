@@ -14,6 +14,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.native import automatic
 from agc.runtime.tracing import shortest
 
 ONE, TWO = tf.constant(1.0), tf.constant(2.0)
@@ -183,6 +184,7 @@ class TestMethods:
             result, seen = frames(Model.__dict__["scaled"], model, TWO)
             assert (float(result), seen) == (wanted, [])
             assert float(model.scaled(TWO)) == wanted
+            assert goes_shortest(model.scaled, TWO)
 
     def test_an_instance_at_the_place_of_one_that_is_gone(self) -> None:
         class Box:
@@ -197,6 +199,21 @@ class TestMethods:
             box = Box(content)
             for _ in range(3):
                 assert float(box.get(ONE)) == content + 1
+
+
+def test_what_is_compiled_without_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AGC_JIT")
+    monkeypatch.setattr(automatic, "HOT", -1.0)
+    monkeypatch.setattr(automatic.compiler, "ask", automatic._compile)
+    x = tf.ones([100])
+    f = tf.function(lambda x: tf.reduce_sum(tf.exp(x) * x + x))
+    wanted = float(tf.function(f.python_function, jit_compile=True)(x))
+    for _ in range(3 * automatic.TRIALS):
+        assert float(f(x)) == pytest.approx(wanted)
+    (concrete,) = f.concrete_functions
+    chosen = concrete.runner.__self__.chosen_for([x.numpy()])
+    assert chosen is not None
+    assert goes_shortest(f, x) == (type(chosen) is type(len))
 
 
 class TestWhatGoesTheLongerWay:
