@@ -144,8 +144,10 @@ class BoundFunction(Generic[P, R]):
     """A `Function` as the method of an instance, which `Function.__get__` makes; it keeps no graphs of its own."""
 
     if TYPE_CHECKING:
-        _function: Function[Any, R]
-        _instance: Any
+
+        def __init__(self, function: Function[Any, R], instance: Any) -> None:
+            self._function = function
+            self._instance = instance
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
             """Call the function with the instance, and these arguments behind it."""
