@@ -24,6 +24,7 @@ from .lines import Lines, Scope, tuple_of
 from .liveness import in_place, may_be_big
 from .module import Module
 from .owning import Owning, body_of
+from .repeating import repeated
 
 
 class Regions(Lines):
@@ -33,6 +34,7 @@ class Regions(Lines):
         super().__init__(module, graph)
         self.owning = Owning(graph, (), module)
         self.buffers: Scope = {}
+        self.repeated: dict[tuple[Operation, int], str] = {}  # by operation and number of the operand
 
     def operations(
         self,
@@ -140,6 +142,7 @@ class Regions(Lines):
         self.delete(early, depth)
         state = [*targets, *self._invariants(operation, outside, depth)]
         inside = self._prepare(operation, targets, depth)
+        self._repeat(operation, state, depth)
         limit = operation.attrs.get("maximum_iterations")
         self.line(depth, "while True:" if limit is None else f"for _ in range({limit}):")
         head = len(self.module.lines)
@@ -209,6 +212,19 @@ class Regions(Lines):
             name = self.buffers[value] = self.names.unique(f"{names.local(value.name)}_buffer")
             self.line(depth, f"{name} = np.empty({value.shape}, np.{value.dtype.numpy.name})")
         return inside
+
+    def _repeat(self, loop: Operation, state: list[str], depth: int) -> None:
+        """Repeat the rows that the body adds to those of a matrix."""
+        if depth + 1 > DEEPEST:
+            return
+        names = dict(zip(loop.regions[1].inputs, state, strict=True))
+        made: dict[tuple[str, tuple[int, ...]], str] = {}
+        for (operation, number), shape in repeated(loop).items():
+            row = names[operation.inputs[number]]  # type: ignore[index]
+            if (row, shape) not in made:
+                made[row, shape] = self.names.unique(f"{row}_rows")
+                self.line(depth, f"{made[row, shape]} = np.broadcast_to({row}, {shape}).copy()")
+            self.repeated[operation, number] = made[row, shape]
 
     def _region(
         self,

@@ -114,7 +114,8 @@ class Writer(Regions):
             self._number(operation, scope, targets[0], depth)
         else:
             inputs = [
-                (self.either if takes_number(operation, number) else self.text)(operand, scope)
+                self.repeated.get((operation, number))
+                or (self.either if takes_number(operation, number) else self.text)(operand, scope)
                 for number, operand in enumerate(operation.inputs)
             ]
             text = self._into(operation, inputs, targets, scope) or self._computation(

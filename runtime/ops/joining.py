@@ -173,6 +173,8 @@ def _(values: list[Array], axis: int) -> Array:
     if axis != 0:
         return np.stack(values, axis)
     first = values[0]
+    if first.dtype.kind in "biufc":
+        return np.array(values)
     rows = np.empty((len(values), *np.shape(first)), first.dtype)
     for i, value in enumerate(values):
         rows[i, ...] = value  # an array of objects would hold the array itself in rows[i]
