@@ -42,7 +42,7 @@ PACKED = "packed"
 _SMALLEST = 4096  # bytes of results that are worth keeping
 
 _OF_PYTHON = (
-    "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear", "PyEval_RestoreThread",
+    "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_SetInterrupt", "PyErr_Clear", "PyEval_RestoreThread",
     "PyEval_SaveThread", "PyList_New", "PyList_SetItem", "PyMem_RawCalloc", "PyMem_RawFree", "PyMem_RawMalloc",
     "PyMem_RawRealloc", "PyObject_CallOneArg", "PyObject_GetAttr", "PyObject_SetAttr", "PyObject_Vectorcall",
     "PyTuple_New", "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",

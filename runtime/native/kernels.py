@@ -1,6 +1,6 @@
 """Kernels as functions that compiled code can call: they read and write arrays at the addresses that they are given.
 
-    compute(sizes, inputs…, results…)    0, or FAILED           `sizes` are those that show only while the code runs
+    compute(sizes, inputs…, results…)    0, or why not          `sizes` are those that show only while the code runs
     compute(sizes, inputs…)              where those of results do: they are written behind those of the inputs,
     hand_over(results…)                  and the results are copied when there is memory for them
 
@@ -10,7 +10,6 @@ plan runs the same inputs, which raises it again with the user's line.
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +21,7 @@ from .. import dtypes
 from ..execute.kernels import kernel_of
 from ..execute.results import returns_many
 from ..ir.graph import Constant, Operation, Value
-from .emit.emitter import FAILED
+from .emit.emitter import FAILED, INTERRUPTED
 
 Sizes: TypeAlias = tuple[int | None, ...]
 """A shape, with None for sizes that show only while the code runs."""
@@ -60,8 +59,7 @@ class Callback:
             try:
                 run(*addresses)
             except KeyboardInterrupt:
-                _thread.interrupt_main()
-                return FAILED
+                return INTERRUPTED
             except Exception:
                 return FAILED
             return 0

@@ -16,12 +16,12 @@ from ... import dtypes
 from ...ir.graph import Operation, Value
 from ...ir.specs import Spec
 from .arithmetic import Callee
+from .emitter import INTERRUPTED, Emitter
 from .nodes import Buffer, Node
 from .sizes import Size
 from .types import COMPILED, Register, integer, ir, pointer
 
 if TYPE_CHECKING:
-    from .emitter import Emitter
     from .regions import Region
 
 _WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_with_default"})
@@ -87,4 +87,6 @@ def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
     """Call a function of the host, or the run fails."""
     kind = ir().FunctionType(integer(32), [pointer()] * len(arguments))
     code = e.b.call(Callee(e.host(name), kind), arguments)
+    with e.b.if_then(e.b.icmp_signed("==", code, integer(32)(INTERRUPTED)), likely=False):
+        e.call("PyErr_SetInterrupt", ir().VoidType())  # again, for whoever runs Python next
     e.demand(e.b.icmp_signed("==", code, integer(32)(0)))
