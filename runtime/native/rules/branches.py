@@ -79,11 +79,7 @@ def _given(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[
     given = []
     for node in nodes:
         found = region.readable(node)
-        if isinstance(found, Buffer) and found.is_own and not region.is_last_read(operation, node):
-            found = Buffer(found.dtype, found.shape, found.address)
-        if not region.is_last_read(operation, node):
-            found = list_states.shared(found)
-        given.append(found)
+        given.append(found if region.is_last_read(operation, node) else list_states.shared(found))
     region.leave(operation, nodes)
     return given
 

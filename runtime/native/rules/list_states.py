@@ -12,7 +12,7 @@ from typing import Any
 from ...ir.graph import Graph, Operation, Value
 from ...ir.specs import ArraySpec, Spec
 from ..emit.emitter import Emitter
-from ..emit.nodes import Node
+from ..emit.nodes import Buffer, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError
 from ..lengths import SizedSpec
@@ -117,5 +117,7 @@ def _shorter(operation: Operation, value: Value) -> list[Value]:
 
 
 def shared(node: Node) -> Node:
-    """A list that others read, too; any other node as it is."""
+    """What others read, too: a list or memory that nobody may replace; any other node as it is."""
+    if isinstance(node, Buffer) and node.is_own:
+        return Buffer(node.dtype, node.shape, node.address)
     return node.of(node.parts, is_shared=True) if isinstance(node, (List, Lists)) else node

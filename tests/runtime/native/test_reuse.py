@@ -77,6 +77,32 @@ def loops_within(x: Any, y: Any) -> Any:
     return x, y
 
 
+def starts_again(x: Any, y: Any) -> Any:
+    """Each round starts the inner loop with what was there before the outer one."""
+    start = tf.cumsum(x[0, :4])
+    total = start
+    for _ in tf.range(3):
+        now = start
+        for _ in tf.range(2):
+            now = tf.sin(now) + y[0, :4]
+        total += now
+    return total
+
+
+def tries_ahead(x: Any, y: Any) -> Any:
+    """The test of a loop starts another one with the state, and leaves it as it is."""
+    now = tf.cumsum(x[0, :4])
+    while furthest(now, y[0, :4]) < 50.0:
+        now = now + 1.0
+    return now
+
+
+def furthest(now: Any, step: Any) -> Any:
+    for _ in tf.range(3):
+        now = now + step
+    return tf.reduce_max(now)
+
+
 def lists(x: Any, y: Any) -> Any:
     rows = tf.TensorArray(tf.float64, 4)
     for i in tf.range(4):
@@ -100,8 +126,8 @@ def along_axes(x: Any, y: Any) -> Any:
 
 
 PROGRAMS = [
-    products, products_and_elements, read_behind, states_change_places, branches, loops_within, lists, same_memory,
-    along_axes,
+    products, products_and_elements, read_behind, states_change_places, branches, loops_within, starts_again,
+    tries_ahead, lists, same_memory, along_axes,
 ]  # fmt: skip
 
 
