@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from ..ir.graph import Constant, Operand, Operation
 from ..ir.specs import AnySpec, ArraySpec, Spec
+from . import contents
 
 
 class SizedSpec(ArraySpec):
@@ -86,7 +87,7 @@ def of_both(element: Spec, one: ArraySpec, other: ArraySpec) -> ArraySpec:
     """The spec of lists of such elements that are the one or the other: as long as both, where both are as long."""
     if isinstance(one, SizedSpec) and isinstance(other, SizedSpec) and one.size == other.size:
         return SizedSpec(element, one.size)
-    return ArraySpec(element)
+    return contents.of_both(one, other) or ArraySpec(contents.plain(element))
 
 
 MAKING = frozenset({

@@ -24,6 +24,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.refusing import OF_COMPUTING
 from ..shapes import generalise
+from . import contents
 from .lengths import of_both, readers_first, sized
 from .linear import index_of, selected_sizes
 from .support import CannotCompileError, NeverRunsError, Reason
@@ -31,8 +32,8 @@ from .support import CannotCompileError, NeverRunsError, Reason
 LARGEST_FOLDED = 4096
 """Elements that a result may have which is computed while compiling."""
 
-_ROUNDS = 4
-"""How often the element of a TensorArray in a loop's state may become better known."""
+_ROUNDS = 8
+"""How often what is known of the lists in a loop's state may change."""
 
 
 def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_sizes: bool = False) -> Graph:
@@ -72,7 +73,7 @@ class _Writer:
         return [known.get(operand, operand) for operand in graph.outputs]
 
     def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
-        specs = sized(operation, inputs, _inferred(operation, inputs))
+        specs = contents.filled(operation, inputs, sized(operation, inputs, _inferred(operation, inputs)))
         if operation.type == "getitem":
             specs = [self._sliced(operation, inputs, *specs)]
         folded = _of_shapes(operation, inputs, specs) or _folded(operation, inputs, specs)
@@ -86,7 +87,7 @@ class _Writer:
                 self.operations.pop()
                 values = np.array(elements, specs[0].dtype.numpy)
                 return [Constant(values.reshape(specs[0].shape))]
-        return outputs
+        return contents.taken(operation, inputs, outputs)
 
     def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> Spec:
         """The spec of part of a tensor; the lengths of slices are known where their ends move together."""
@@ -154,6 +155,8 @@ class _Writer:
             if settled == specs:
                 break
             specs = settled
+        else:
+            raise CannotCompileError([Reason(operation, "what is in its lists depends on itself")])
         values = [Value(value.name, spec) for value, spec in zip(test.inputs, specs, strict=False)]
         tested = self.region(test, [*values, *_afresh(test, invariants, count)])
         passed = [operand for operand in invariants if isinstance(operand, Value)]

@@ -24,7 +24,10 @@ PROGRAMS = {
 
 
 def check(program: Any, *arrays: np.ndarray[Any, Any], tolerance: float = 1e-6) -> None:
-    graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+    function = (
+        program if isinstance(program, tf.types.experimental.PolymorphicFunction) else tf.function(program)
+    )
+    graph = function.get_concrete_function(*map(tf.constant, arrays)).graph
     found, wanted = Native(graph).run(list(arrays)), interpret(graph, arrays)
     for one, other in zip(found, wanted, strict=True):
         assert one.dtype == np.asarray(other).dtype
@@ -75,6 +78,36 @@ def test_rows_of_a_jacobian_have_gradients_of_elements() -> None:
         return outer.jacobian(slope, p)
 
     check(curvature, np.array([0.5, 2.0]))
+
+
+SIZES = {
+    "a loop": lambda x, w: repeated(lambda y: tf.exp(0.1 * y) * w, x),
+    "a loop in a loop": lambda x, w: repeated(lambda y: repeated(lambda z: tf.sin(z) * w, y) + x, x),
+    "sums of differences": lambda x, w: repeated(
+        lambda y: tf.reduce_sum((y[None] - y[:, None]) ** 2, 1) * w, x
+    ),
+    "a size that changes": lambda x, w: repeated(lambda y: tf.sqrt(y * y + 1.0), tf.concat([x * w, x], 0)),
+}
+
+
+def repeated(step: Any, x: Any) -> Any:
+    for _ in tf.range(3):
+        x = step(x)
+    return x
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_loops_over_sizes_that_only_the_call_knows(name: str) -> None:
+    """What rounds keep for the way back has one shape, and so do the shapes that gradients are summed to."""
+
+    def gradient(x: Any, w: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = SIZES[name](x, w)
+        return tape.gradient(y, [x, w])
+
+    signature = [tf.TensorSpec([None, 6], tf.float64), tf.TensorSpec([None], tf.float64)]
+    check(tf.function(gradient, input_signature=signature), X / 3, X[0] / 3)
 
 
 def test_forward_accumulators_go_through_loops() -> None:
