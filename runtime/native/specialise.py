@@ -163,9 +163,10 @@ class _Writer:
         return self._add(operation, [*state, *passed], specs, (tested, region))
 
     def _met(self, operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
-        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one != other:
-            return of_both(one.element if other.element.covers(one.element) else other.element, one, other)
         found = self._of_both(one, other)
+        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one != other:
+            wide, narrow = (other, one) if other.element.covers(one.element) else (one, other)
+            found = of_both(narrow.element, one, other) if wide.element.covers(narrow.element) else None
         if found is None:
             raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
         return found

@@ -31,6 +31,7 @@ from .elements import add
 from .indexing import in_range, key_parts, selected
 from .scattering import combined_at
 from .shaping import known
+from .slices import sized_parts
 
 
 @contextmanager
@@ -87,7 +88,7 @@ def _(region: Region, operation: Operation, one: Node, other: Node) -> Node:
     return List(cells)
 
 
-@lowers("array_add")
+@lowers("array_add", sized=True)
 def _(region: Region, operation: Operation, array: Node, value: Node, *rest: Node) -> Node:
     e = region.e
     parts = rest[:-1]
@@ -103,7 +104,11 @@ def _(region: Region, operation: Operation, array: Node, value: Node, *rest: Nod
             row = wanted.at(e, Index.of(wanted.shape, places[:rank]))
             return [in_range(e, row, wanted.dtype, where.shape[0]), *places[rank:]]
     else:
-        chosen = key_parts(region, operation, where.shape, operation.inputs[2:-1], parts, value.shape)
+        holes = operation.inputs[2:-1]
+        if None in operation.inputs[1].spec.shape:  # type: ignore[union-attr, operator]
+            chosen, _ = sized_parts(region, operation, where.shape, holes, parts)
+        else:
+            chosen = key_parts(region, operation, where.shape, holes, parts, value.shape)
 
         def target(places: list[Register]) -> list[Register]:
             return selected(e, chosen, places)

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native
+from agc.runtime.native import CompilationError, Native
 
 ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -112,3 +112,20 @@ def test_an_index_out_of_range_is_the_plans_error() -> None:
     graph = tf.function(fibonacci).get_concrete_function(tf.constant(1)).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match="Tried to write to index 1"):
         Native(graph).run([np.array(1, np.int32)])
+
+
+def test_lists_of_tensors_of_several_sizes_are_refused() -> None:
+    def either(x: Any) -> Any:
+        rows = []
+        for i in tf.range(3):
+            if x[i, 0] > 2.0:
+                rows.append(x[0])
+            else:
+                rows.append(x[0, :2])
+        return tf.stack(rows)
+
+    graph = tf.function(either).get_concrete_function(tf.constant(ROWS)).graph
+    with pytest.raises(
+        CompilationError, match=r"its branches give array float32\[3\] and array float32\[2\]"
+    ):
+        Native(graph).run([ROWS])

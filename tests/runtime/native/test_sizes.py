@@ -378,3 +378,17 @@ def test_a_rank_that_depends_on_values_is_refused() -> None:
     graph = tf.function(lambda x: tf.zeros(x[x > 0])).get_concrete_function(tf.constant([2, 0, 1])).graph
     with pytest.raises(CompilationError, match="depends on values"):
         Native(graph).run([np.array([2, 0, 1], np.int32)])
+
+
+def test_gradients_of_products_of_some_elements() -> None:
+    """What is added to the gradient has no size beforehand either."""
+
+    def gradient(x: Any, n: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.constant(0.0)
+            for i in tf.range(n):
+                y += tf.reduce_prod(x[: i + 1])
+        return tape.gradient(y, x)
+
+    check(gradient, (NUMBERS, 3), (NUMBERS, 0), (NUMBERS[:5], 5))
