@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir.graph import Operation
+from .. import dtypes
+from ..ir.graph import Operation, Value
 from ..ir.specs import Spec
-from . import narrow
 from .families import Elementwise
 
 ELEMENTS = frozenset({
@@ -64,7 +64,10 @@ def reduces(operation: Operation) -> bool:
 
 def _are_plain(operation: Operation) -> bool:
     """Whether all are tensors of numbers that NumPy has itself."""
-    specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
-    return not narrow.is_used_by(operation) and all(
-        isinstance(spec, Spec) and spec.dtype.kind in "biufc" for spec in specs
-    )
+    for operand in (*operation.inputs, *operation.outputs):
+        if type(operand) is Value and not isinstance(operand.spec, Spec):
+            return False
+        dtype = operand.dtype
+        if dtype.kind not in "biufc" or isinstance(dtype, dtypes.NarrowFloat):
+            return False
+    return True
