@@ -60,12 +60,20 @@ RUNNING = {
 }
 
 
+def statements(body):
+    """Statements, and those inside of them."""
+    for node in body:
+        yield node
+        for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from statements(getattr(node, part, ()))
+
+
 def imports(path, everywhere=True):
     """(line, absolute name) of everything that a file imports, wherever in the file; or outside of functions only."""
     package = ["agc", *path.relative_to(ROOT).with_suffix("").parts]
     package = package[:-1]
     tree = ast.parse(path.read_text())
-    for node in ast.walk(tree) if everywhere else tree.body:
+    for node in statements(tree.body) if everywhere else tree.body:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
