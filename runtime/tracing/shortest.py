@@ -9,6 +9,7 @@ hands them to `Calls.call`. What writes the built-in function is native/quick.py
 from __future__ import annotations
 
 import functools
+import threading
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,24 +36,29 @@ class Shortest:
 
     def __init__(self) -> None:
         self._ways: dict[Hashable, Quick] = {}
+        self._lock = threading.Lock()
 
     def add(self, key: Hashable, way: Quick) -> None:
         """Take a way in; the oldest makes room for it."""
-        self._ways.pop(key, None)
-        if len(self._ways) >= MOST:
-            del self._ways[next(iter(self._ways))]
-        self._ways[key] = way
+        with self._lock:
+            self._ways.pop(key, None)
+            if len(self._ways) >= MOST:
+                del self._ways[next(iter(self._ways))]
+            self._ways[key] = way
 
     def forget(self, known: dict[Hashable, Any]) -> bool:
         """Forget all ways when one is none of those that are `known`; whether there was one."""
-        if self._ways.keys() <= known.keys():
-            return False
-        self._ways.clear()
-        return True
+        with self._lock:
+            if all(key in known for key in self._ways):
+                return False
+            self._ways.clear()
+            return True
 
     def chain(self, last: Callable[..., Any]) -> Callable[..., Any]:
         """What is called: the newest way, which hands on what is not for it, and so on to the last."""
-        return functools.reduce(lambda fallback, way: way.call(fallback), self._ways.values(), last)
+        with self._lock:
+            ways = list(self._ways.values())
+        return functools.reduce(lambda fallback, way: way.call(fallback), ways, last)
 
 
 def way_for(

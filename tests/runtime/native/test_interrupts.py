@@ -10,14 +10,16 @@ import agc.runtime as tf
 import pytest
 
 
-def test_a_long_loop_can_be_interrupted() -> None:
+@pytest.mark.parametrize("calls", [1, 3], ids=["called by Python", "called without Python"])
+def test_a_long_loop_can_be_interrupted(calls: int) -> None:
     @tf.function(jit_compile=True)
     def endless(n: Any) -> Any:
         while n >= 0:
             n = (n + 1) % 1000
         return n
 
-    endless(tf.constant(-1))
+    for _ in range(calls):
+        endless(tf.constant(-1))
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
