@@ -32,7 +32,21 @@ BIG = 1 << 14
 _VIEWS = frozenset({"round", "real", "imag"})
 """Operations on elements that may give what they are given."""
 
-_MAKERS = frozenset({"matmul", "zeros", "ones", "fill", "shape", "size", "rank"})
+_MAKERS = frozenset(
+    {
+        "array_concat",
+        "array_gather",
+        "array_stack",
+        "fill",
+        "matmul",
+        "ones",
+        "rank",
+        "shape",
+        "size",
+        "stack",
+        "zeros",
+    }
+)
 """Other operations that give new arrays, and keep nothing."""
 
 _UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}

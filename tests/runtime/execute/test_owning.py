@@ -49,6 +49,16 @@ graph f(x: float32[4, 4]) -> float32[4, 4]
     ]
 
 
+def test_rows_that_were_put_together_are_an_array_of_their_own() -> None:
+    lines = source("""\
+graph f(x: float32[4], y: float32[4]) -> float32[2, 4]
+  a = stack x, y [axis=0]                       : float32[2, 4]
+  b = multiply a, 2.0                           : float32[2, 4]
+  return b
+""")
+    assert lines[1:3] == ["a = op_stack([x, y], axis=0)", "b = np.multiply(a, float32_2_0, out=a)"]
+
+
 @pytest.mark.parametrize(
     "other",
     [
