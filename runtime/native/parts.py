@@ -37,13 +37,16 @@ class Part:
 
     def __init__(self, graph: Graph) -> None:
         self._native = Native(graph)
+        self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans keep numbers as Python's own
         self._plan: Plan | None = None
 
     def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """The results, as the plan has them: numbers where the rank is 0."""
         if self._plan is None:
             try:
-                found = self._native.run([np.asarray(x) for x in inputs])
+                found = self._native.run(
+                    [np.asarray(x, dtype) for x, dtype in zip(inputs, self._dtypes, strict=True)]
+                )
                 return [x if x.shape else x[()] for x in map(np.asarray, found)]
             except (CompilationError, CompilerFaultError) as error:
                 if isinstance(error, CompilerFaultError):
@@ -58,15 +61,24 @@ def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] 
     from . import rules  # noqa: F401  (the table of operations is filled)
 
     found = optimise(graph)
-    operations = [_replaced(operation) for operation in found.operations]
-    if all(new is old for new, old in zip(operations, found.operations, strict=True)):
-        return None
-    return Plan(Graph(found.name, found.inputs, operations, found.outputs)).run
+    written = _with_parts(found)
+    return None if written is found else Plan(written).run
+
+
+def _with_parts(graph: Graph) -> Graph:
+    """A graph whose loops are parts, also those within branches and within other loops; itself if it has none."""
+    operations = [_replaced(operation) for operation in graph.operations]
+    if all(new is old for new, old in zip(operations, graph.operations, strict=True)):
+        return graph
+    return Graph(graph.name, graph.inputs, operations, graph.outputs)
 
 
 def _replaced(operation: Operation) -> Operation:
     if operation.type != "while" or not _is_plain(operation):
-        return operation
+        regions = [_with_parts(region) for region in operation.regions]
+        is_entered = operation.type in ("while", "cond", "switch")
+        is_new = any(new is not old for new, old in zip(regions, operation.regions, strict=True))
+        return with_parts(operation, regions=regions) if is_entered and is_new else operation
     known: Substitution = {x: twin(x) for x in operation.inputs if isinstance(x, Value)}
     outputs = tuple(map(twin, operation.outputs))
     loop = with_parts(operation, read_as(operation.inputs, known), outputs=outputs)

@@ -53,15 +53,27 @@ def running(region: Region, node: Node, axis: int, reverse: bool, start: Element
 def _(region: Region, operation: Operation, node: Node) -> Node:
     attrs = operation.attrs
     site = Site("", node.dtype, node.dtype, {}, False)
-    combine, first = (add, 0) if operation.type == "cumsum" else (multiply, 1)
-    source = region.settled(node)
+    combine, first = (
+        (add, constant(node.dtype, 0)) if operation.type == "cumsum" else (multiply, constant(node.dtype, 1))
+    )
+    source, axis = region.settled(node), attrs["axis"] % len(node.shape)
 
     def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
         after = combine(e, site, before, source.at(e, index))
-        return (before if attrs["exclusive"] else after), after
+        if not attrs["exclusive"]:
+            return after, after
+        begin = e.word(node.shape[axis] - 1 if attrs["reverse"] else 0)
+        return e.choose(e.b.icmp_unsigned("==", index.along(e, axis), begin), first, before), after
 
-    start = constant(node.dtype, first)
-    return running(region, source, attrs["axis"] % len(node.shape), attrs["reverse"], start, step)
+    start = first if operation.type == "cumprod" else _nothing(node.dtype)
+    return running(region, source, axis, attrs["reverse"], start, step)
+
+
+def _nothing(dtype: dtypes.DType) -> Element:
+    """What leaves every number as it is that is added, -0.0 too."""
+    if dtype.kind not in "fc":
+        return constant(dtype, 0)
+    return constant(dtype, complex(-0.0, -0.0) if dtype.kind == "c" else -0.0)
 
 
 @lowers("cumulative_logsumexp", sized=True)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 from agc.runtime.config import optimizer
-from agc.runtime.execute import EXECUTORS
+from agc.runtime.execute import EXECUTORS, interpret
 from agc.runtime.native import Native, automatic
+from agc.runtime.native.parts import with_native_parts
 
 
 class Clock:
@@ -122,3 +124,29 @@ def test_values_that_shapes_depend_on_are_decided_about_one_by_one(
     for number in range(100):
         found.run([tf.constant(number).numpy()])
     assert len(found._trials) == automatic.MOST_VALUES
+
+
+def test_loops_within_branches_and_within_loops_that_print_are_parts(capsys: Any) -> None:
+    def totals(n: Any, flag: Any) -> Any:
+        total = 0
+        if flag:
+            k = 0
+            while k < n:
+                total += k % 7
+                k += 1
+        for i in tf.range(3):
+            tf.print(i)
+            j = 0
+            while j < n:
+                total += j * i
+                j += 1
+        return total
+
+    graph = tf.function(totals).get_concrete_function(tf.constant(1) + 0, tf.constant(True)).graph
+    run = with_native_parts(graph)
+    assert run is not None
+    for n, flag in [(1000, True), (500, False), (0, True)]:
+        arguments = [np.int32(n), np.bool_(flag)]
+        (found,), (wanted,) = run(arguments), interpret(graph, arguments)
+        assert found == wanted and found.dtype == np.int32
+    assert capsys.readouterr().err.split() == ["0", "1", "2"] * 6

@@ -35,7 +35,12 @@ def sums_of_nothing_but_zeros(x: Any, y: Any) -> Any:
     return tf.reduce_sum(low), tf.reduce_sum(one), tf.reduce_mean(one), tf.reduce_sum(low[None], 0)
 
 
-@pytest.mark.parametrize("program", [extremes, sums_of_nothing_but_zeros])
+def running_totals(x: Any, y: Any) -> Any:
+    ways = [(exclusive, reverse) for exclusive in (False, True) for reverse in (False, True)]
+    return [tf.cumsum(z, exclusive=exclusive, reverse=reverse) for z in (x, y) for exclusive, reverse in ways]
+
+
+@pytest.mark.parametrize("program", [extremes, sums_of_nothing_but_zeros, running_totals])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_signs_of_zeros(program: Any, dtype: Any) -> None:
     wanted, found = bits(program, ZEROS.astype(dtype), OTHERS.astype(dtype))
