@@ -16,8 +16,11 @@ from .. import dtypes
 from ..chance.sampling import BLOCKS_PER_ELEMENT
 from ..ir.specs import Spec
 from .declare import Input, Ints, Name, op
+from .families import demand
 
 Array = Any
+
+STATES = frozenset({dtypes.int64})
 
 _HALF = (1 << 64) - 1
 
@@ -48,6 +51,7 @@ def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -
     >>> stream_behind(np.array([5, 0, 1]), np.zeros(3), "random_uniform").numpy().tolist()
     [773, 0, 1]
     """
+    demand(state, STATES, "stream_behind")
     return Spec(dtypes.int64, (3,))
 
 
@@ -66,6 +70,7 @@ def stream_after(state: Input, count: Ints, each: int, name: Name = None) -> Spe
     >>> stream_after(np.array([-1, 0, 1]), [2, 3], 2).numpy().tolist()
     [11, 1, 1]
     """
+    demand(state, STATES, "stream_after")
     return Spec(dtypes.int64, (3,))
 
 
