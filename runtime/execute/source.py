@@ -1,16 +1,11 @@
-"""Graphs as Python source: one function for the graph, one for each callee, regions as nested blocks.
+"""Graphs as Python source: one function for the graph, one for each callee; operations one below the other.
 
-What a region is given keeps its name inside. What it yields is stored right under the name of the result,
-where nothing reads that name any more:
+    b = exp a                        b = op_exp(a)
+    c = add b, a             ==>     c = b + a
+    d = reverse c, [0]               del b
+                                     d = op_reverse(c, constant)
 
-    m = cond odd, n                     if odd:
-      then n                                m = n + int32_1
-        t = add n, 1            ==>     else:
-        yield t                             m = n
-      else n
-        yield n
-
-Values that may be big are deleted after their last use.
+Values that may be big are deleted after their last use. Regions are nested blocks, see `regions`.
 """
 
 from __future__ import annotations

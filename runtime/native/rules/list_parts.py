@@ -2,8 +2,8 @@
 
 s.1 = array_sum s, t           s[i] ← s[i] + t[i], as far as both go
 s.1 = array_add s, y, i        the only element of s, at i:  s[0][i] ← s[0][i] + y
-ss.1 = list_keep ss, s         the elements of all lists stand behind each other, and how many each has beside them
-ss.2, s = list_take ss.1       the last ones, where they stand
+y = array_gather s, [2, 0]     y[0] ← s[2];  y[1] ← s[0]
+s.1 = list_extend s, t         the elements of t behind those of s
 """
 
 from __future__ import annotations

@@ -63,8 +63,10 @@ def test_batches_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("start", [-3, -1, 4, 5, 100])
-def test_a_slice_that_is_cut_off_or_counts_from_the_end_is_the_plans(start: int) -> None:
-    assert check(lambda x, i: x[i : i + 3], TABLE, np.int32(start))._plan is not None
+def test_a_slice_that_is_cut_off_or_counts_from_the_end_is_the_plans(start: int, given_up: list[str]) -> None:
+    check(lambda x, i: x[i : i + 3], TABLE, np.int32(start))
+    assert given_up
+    given_up.clear()
 
 
 def test_a_slice_whose_length_is_computed() -> None:
