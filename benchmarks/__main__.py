@@ -17,7 +17,6 @@ from .contestants import REFERENCE
 from .figures import Figures
 from .workloads import GROWTH, LOOPS, TABLE
 
-RESULTS = pathlib.Path(__file__).with_name("results")
 OF_MEMORY = ("chain", "RNN gradient", "MLP", *LOOPS)
 
 

@@ -85,9 +85,8 @@ class _Common:
         self.callee = callee
         self.names: dict[Operand, Operand] = {}
         self.seen: dict[Hashable, Seen] = {}
-        self.firsts: dict[
-            Hashable, Seen | None
-        ] = {}  # the only one with this type and operand; None once there are more
+        # By type and operand the only one that has these; None once there are more.
+        self.firsts: dict[Hashable, Seen | None] = {}
         self.constants: dict[Hashable, Constant] = {}
         self.attributes: dict[int, Hashable] = {}
         self.numbering = Numbering()

@@ -135,9 +135,8 @@ def counted_rounds(operation: Operation) -> int | None:
         return None
     limits = np.iinfo(start.value.dtype)
     last = int(start.value) + rounds * change
-    return (
-        rounds if limits.min <= last <= limits.max else None
-    )  # else it goes round through the smallest number
+    # One that leaves its dtype goes on from the smallest number.
+    return rounds if limits.min <= last <= limits.max else None
 
 
 def _distance(name: str, first: int, step: int, limit: int) -> int | None:

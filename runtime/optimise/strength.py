@@ -39,7 +39,7 @@ def _realdiv(operation: Operation, walk: Walk) -> Found:
     with np.errstate(all="ignore"):
         fraction, _ = np.frexp(array)
         inverse = np.asarray(1 / array, array.dtype)
-        smallest = np.finfo(array.dtype).smallest_normal
+        smallest = np.finfo(array.dtype).smallest_normal  # below it, processors multiply slowly
         is_exact = (np.abs(fraction) == 0.5) & np.isfinite(inverse) & (np.abs(inverse) >= smallest)
     if not is_exact.all():
         return None

@@ -127,10 +127,8 @@ class Recorder:
             if notes[i].around >= 0:
                 totals[notes[i].around] += totals[i]
         nodes: list[Node] = []
-        begins, free = (
-            [],
-            [start] * (len(notes) + 1),
-        )  # when the next one within each begins; the last: at the top
+        begins: list[int] = []
+        free = [start] * (len(notes) + 1)  # when the next one within each begins; the last: at the top
         for note, total in zip(notes, totals, strict=True):
             parent = nodes[note.around] if note.around >= 0 else self._node
             node = parent.children.get(note.spot) or Node(note.spot, parent)

@@ -85,6 +85,12 @@ def reductions(x: Any) -> Any:
     return tf.reduce_max(centred), tf.reduce_sum(tf.abs(centred), axis=1), tf.reduce_min(y, axis=0), centred
 
 
+def three_in_a_row(x: Any, y: Any, z: Any, n: Any) -> Any:
+    for _ in tf.range(n):
+        x, y, z = x * 0.5 + y, y * 0.25 + z, z * 0.5 + 1.0
+    return x, y, z
+
+
 GRID = np.linspace(-2, 2, 60, dtype=np.float32).reshape(5, 12)
 CASES = [
     (collatz, (97,)),
@@ -103,6 +109,7 @@ CASES = [
     (items_of_two, (GRID[0], 9)),
     (items_of_two, (GRID.ravel(), 40)),
     (reductions, (GRID,)),
+    *((three_in_a_row, (*np.resize(GRID, (3, size)), 4)) for size in (1, 31, 33, 65)),  # blocks, and a rest
 ]
 
 

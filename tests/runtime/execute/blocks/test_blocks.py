@@ -339,6 +339,20 @@ def test_every_operation_on_elements(dtype: dtypes.DType) -> None:
             assert outcomes[1] == outcomes[0], name
 
 
+def test_a_buffer_that_has_a_new_owner_is_not_free() -> None:
+    """u is computed where t was; so w, which u waits for, must be computed elsewhere."""
+    plan = planned("""\
+graph f(x: float32[N], y: float32[N]) -> float32[N]
+  t = multiply x, y                             : float32[N]
+  u = exp t                                     : float32[N]
+  w = negative x                                : float32[N]
+  v = add u, w                                  : float32[N]
+  return v
+""")
+    values = list(np.random.default_rng(6).normal(size=(2, 300)).astype(np.float32))
+    same(plan.run(values)[0], interpret(plan.graph, values)[0])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64"])
 def test_what_is_given_stays_as_it_is(dtype: str) -> None:
     """An operand that is read for the last time gives its buffer for the result; the user's array is no buffer."""
