@@ -22,7 +22,6 @@ from . import engine
 from .emit.arithmetic import Callee
 from .emit.emitter import INTERRUPTED
 from .emit.types import Register, integer, ir, pointer
-from .entry import declare_symbols
 from .objects import (
     C_ORDER_AND_ALIGNED,
     DATA,
@@ -37,6 +36,7 @@ from .objects import (
     WEAK_TARGET,
     offset_of,
 )  # fmt: skip
+from .symbols import declare_symbols
 
 MOST = 128
 """The most inputs and results together, and the most parts of what a function returns."""

@@ -102,6 +102,11 @@ def assembled(text: str) -> bytes:
     return found
 
 
+def known_as(name: str, address: int) -> None:
+    """Tell the loader where a function stands that code calls by this name."""
+    _binding().add_symbol(name, address)
+
+
 class Code:
     """An object file in memory; its addresses are valid as long as it lives."""
 

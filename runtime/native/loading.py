@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir.specs import Spec
+from . import library
 from .emit.metering import TABLE
 from .engine import Code
-from .entry import PACKED, is_worth_keeping
-from .memory import NAME, SPARE, Memory, Spares
+from .entry import WORD
+from .memory import NAME, Memory, Spares, is_worth_keeping
 from .objects import Method
 from .unit import Unit, content
 
@@ -39,12 +40,11 @@ class Kernel(NamedTuple):
     needed: Sequence[Any]
 
 
-class _Keeper:
-    """What a built-in function needs as long as it lives."""
+class Table(np.ndarray[Any, Any]):
+    """What the entry is told of a kernel, which belongs to the built-in function, and what that needs."""
 
-    def __init__(self, kernel: Kernel, *needed: Any) -> None:
-        self.kernel = kernel
-        self.needed = needed
+    needed: Any
+    kernel: Kernel
 
     def kernel_for(self, arguments: Sequence[Any]) -> Kernel:
         return self.kernel
@@ -56,39 +56,34 @@ class Loader:
     def __init__(self, unit: Unit, code: Code, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]):
         self.unit = unit
         self.code = code
-        self.objects = {"list": list, "ndarray": np.ndarray, "mismatch": mismatch, "failed": failed}
+        self.inputs = [content(value.spec) for value in unit.graph.inputs]
+        self.functions = (mismatch, failed)
         self.needed: list[Any] = [code, mismatch, failed, *unit.host.callbacks]
-        self.functions = {
+        self.callbacks = {
             f"{kind} {i}": address
             for i, callback in enumerate(unit.host.callbacks)
             for kind, address in callback.functions()
         }
-        self.spares: Spares | None = None
         numbers = unit.host.numbers
         table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
         for name, number in numbers.items():
             table[number] = self._address(name)
+        first = self._data(Spares(len(unit.results)))
+        self.spares = {i: first + WORD * i for i, spec in enumerate(unit.results) if is_worth_keeping(spec)}
 
     def _address(self, name: str) -> int:
         unit = self.unit
         if name == NAME:
             return self._data(Memory(unit.module.kept.count))
-        if name == SPARE:
-            self.spares = Spares(len(unit.results))
-            return self._data(self.spares)
         if name == TABLE:
             assert unit.meter is not None
             unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)
             return self._data(unit.meter)
-        if name in self.functions:
-            return self.functions[name]
-        if name in unit.host.arrays:
-            array = unit.host.arrays[name]
-            self.needed.append(array)
-            return array.ctypes.data
-        thing = np.dtype(name[6:]) if name.startswith("dtype ") else self.objects[name]
-        self.needed.append(thing)
-        return id(thing)
+        if name in self.callbacks:
+            return self.callbacks[name]
+        array = unit.host.arrays[name]
+        self.needed.append(array)
+        return array.ctypes.data
 
     def _data(self, holder: Any) -> int:
         """Where the numbers are that belong to an object."""
@@ -96,21 +91,47 @@ class Loader:
         self.needed += [holder, table]
         return table.ctypes.data
 
-    def kernel(self, assigned: Sequence[int], fail: Callable[[Sequence[Any]], Any]) -> Kernel:
+    def kernel(self, fail: Callable[[Sequence[Any]], Any]) -> Kernel:
         """The kernel of the unit, for those who call it themselves."""
-        unit = self.unit
-        inputs = [content(value.spec) for value in unit.graph.inputs]
-        spares = {}
-        if self.spares is not None:
-            first = self.spares.table.ctypes.data
-            spares = {i: first + 8 * i for i, spec in enumerate(unit.results) if is_worth_keeping(spec)}
-        address = self.code.function(PACKED)
-        return Kernel(address, inputs, unit.results, assigned, unit.is_long, spares, fail, self.needed)
+        unit, address = self.unit, self.code.function("run")
+        return Kernel(
+            address, self.inputs, unit.results, unit.assigned, unit.is_long, self.spares, fail, self.needed
+        )
 
     def entry(self, kernel: Kernel) -> Callable[[Any], Any]:
         """The built-in function."""
-        method = Method(self.unit.graph.name.encode(), self.code.function("entry"), _TAKES_ONE, None)
-        return builtin(method, _Keeper(kernel, method, *self.needed))
+        table = self._table(kernel)
+        method = Method(self.unit.graph.name.encode(), library.address("agc_entry"), _TAKES_ONE, None)
+        table.needed, table.kernel = (method, *self.needed), kernel
+        return builtin(method, table)
+
+    def _table(self, kernel: Kernel) -> Table:
+        """What the entry is told, in the order of its constants."""
+        first = len(kernel.results) - len(kernel.assigned)
+        inputs, results = [], []
+        for spec in kernel.inputs:
+            dtype = np.dtype(spec.dtype.name)
+            self.needed.append(dtype)
+            inputs += [*self._shape(spec), id(dtype)]
+        for i, spec in enumerate(kernel.results):
+            kept = len(kernel.inputs) + i if i < first else kernel.assigned[i - first]
+            results += [*self._shape(spec), spec.dtype.numpy.num, self.spares.get(i, 0), kept]
+        numbers = [
+            kernel.address, int(kernel.is_long), len(kernel.inputs), len(kernel.results), id(list),
+            id(np.ndarray), *map(id, self.functions), self._words(inputs), self._words(results),
+        ]  # fmt: skip
+        return np.array(numbers, np.int64).view(Table)
+
+    def _shape(self, spec: Spec) -> tuple[int, int]:
+        """The rank, and where the sizes stand."""
+        sizes = [size or 0 for size in spec.shape or ()]
+        return len(sizes), self._words(sizes)
+
+    def _words(self, numbers: Sequence[int]) -> int:
+        """Where such numbers stand."""
+        array = np.array(numbers or [0], np.int64)
+        self.needed.append(array)
+        return array.ctypes.data
 
 
 def builtin(method: Method, owner: Any) -> Callable[..., Any]:

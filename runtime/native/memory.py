@@ -10,20 +10,23 @@ last to give it back frees what is there.
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
 
-from .emit.types import Register, integer, ir, pointer
-
-SPARE = "spare"
-"""What the table of arrays is called that wait to become results."""
+from ..ir.specs import Spec
+from .emit.routines import Routine
+from .emit.shared import declared, outside, shared
+from .emit.types import Register, integer, ir, null, pointer
 
 HEAD = 64
 """Bytes at the beginning of memory that grows, of which the first say how much fits; 0 in new memory."""
 
 LARGEST = 64 << 20
 """Bytes that are kept in one piece."""
+
+_SMALLEST = 4096  # bytes of results that are worth keeping
 
 NAME = "kept"
 """What the table of a module is called among what is known only when the code is loaded."""
@@ -45,89 +48,68 @@ class Kept:
 
     def take(self, b: Any, slot: Register, size: int) -> Register:
         """So many bytes, or null."""
-        return b.call(self._taking(), [slot, integer(64)(size)])
+        function = declared(self._module, "agc_take")
+        function.return_value.add_attribute("noalias")
+        return b.call(function, [slot, integer(64)(size)])
 
     def give(self, b: Any, slot: Register, address: Register, size: Register) -> None:
         """Keep memory of so many bytes for the next call, or free it."""
-        b.call(self._giving(), [slot, address, size])
+        b.call(declared(self._module, "agc_give"), [slot, address, size])
 
     def fit(self, b: Any, slot: Register, size: Register) -> Register:
         """The address behind the head of memory that a slot holds, of so many bytes at least; or null."""
-        return b.call(self._fitting(), [slot, size])
+        return b.call(declared(self._module, "agc_fit"), [slot, size])
 
-    def _fitting(self) -> Any:
-        found = self._module.globals.get("agc_fit")
-        if found is not None:
-            return found
-        word = integer(64)
-        found = self._function("agc_fit", pointer(), [pointer(), word])
-        b = ir().IRBuilder(found.append_basic_block("entry"))
-        slot, size = found.args
-        fits, small, made, lacking = (
-            found.append_basic_block(name) for name in ("fits", "small", "made", "lacking")
-        )
-        old = b.load(slot, typ=pointer())
-        b.cbranch(b.icmp_unsigned(">=", b.load(old, typ=word), size), fits, small)
-        b.position_at_end(fits)
-        b.ret(b.gep(old, [word(HEAD)], source_etype=integer(8)))
-        b.position_at_end(small)
-        wanted = b.add(size, b.lshr(size, word(2)))
-        new = b.call(self._outside("PyMem_RawMalloc", pointer(), [word]), [b.add(wanted, word(HEAD))])
-        b.cbranch(b.icmp_unsigned("!=", new, ir().Constant(pointer(), None)), made, lacking)
-        b.position_at_end(made)
-        b.call(self._outside("PyMem_RawFree", ir().VoidType(), [pointer()]), [old])
-        b.store(wanted, new)
-        b.store(new, slot)
-        b.ret(b.gep(new, [word(HEAD)], source_etype=integer(8)))
-        b.position_at_end(lacking)
-        b.ret(ir().Constant(pointer(), None))
-        return found
 
-    def _taking(self) -> Any:
-        found = self._module.globals.get("agc_take")
-        if found is None:
-            found = self._function("agc_take", pointer(), [pointer(), integer(64)])
-            found.return_value.add_attribute("noalias")
-            b = ir().IRBuilder(found.append_basic_block("entry"))
-            slot, size = found.args
-            kept = b.atomic_rmw("xchg", slot, integer(64)(0), "acquire")
-            lacking, there = (found.append_basic_block(name) for name in ("lacking", "there"))
-            b.cbranch(b.icmp_unsigned("==", kept, integer(64)(0)), lacking, there)
-            b.position_at_end(there)
-            b.ret(b.inttoptr(kept, pointer()))
-            b.position_at_end(lacking)
-            b.ret(
-                b.call(self._outside("PyMem_RawCalloc", pointer(), [integer(64)] * 2), [integer(64)(1), size])
-            )
-        return found
+@shared("agc_take", "address", "address", "word")
+def _(r: Routine) -> None:
+    b, word = r.b, integer(64)
+    slot, size = r.arguments
+    kept = b.atomic_rmw("xchg", slot, word(0), "acquire")
+    with r.where(b.icmp_unsigned("==", kept, word(0))):
+        calloc = outside(r.module, "PyMem_RawCalloc", pointer(), word, word)
+        b.ret(b.call(calloc, [word(1), size]))
+    b.ret(b.inttoptr(kept, pointer()))
 
-    def _giving(self) -> Any:
-        found = self._module.globals.get("agc_give")
-        if found is None:
-            found = self._function("agc_give", ir().VoidType(), [pointer(), pointer(), integer(64)])
-            b = ir().IRBuilder(found.append_basic_block("entry"))
-            slot, address, size = found.args
-            large, small = (found.append_basic_block(name) for name in ("large", "small"))
-            b.cbranch(b.icmp_unsigned(">", size, integer(64)(LARGEST)), large, small)
-            b.position_at_end(large)
-            b.call(self._outside("PyMem_RawFree", ir().VoidType(), [pointer()]), [address])
-            b.ret_void()
-            b.position_at_end(small)
-            other = b.atomic_rmw("xchg", slot, b.ptrtoint(address, integer(64)), "release")
-            free = self._outside("PyMem_RawFree", ir().VoidType(), [pointer()])
-            b.call(free, [b.inttoptr(other, pointer())])
-            b.ret_void()
-        return found
 
-    def _function(self, name: str, result: Any, kinds: list[Any]) -> Any:
-        made = ir().Function(self._module, ir().FunctionType(result, kinds), name)
-        made.linkage = "internal"
-        made.attributes.add("noinline")
-        return made
+@shared("agc_give", "nothing", "address", "address", "word")
+def _(r: Routine) -> None:
+    b, word = r.b, integer(64)
+    slot, address, size = r.arguments
+    free = outside(r.module, "PyMem_RawFree", ir().VoidType(), pointer())
+    with r.where(b.icmp_unsigned(">", size, word(LARGEST))):
+        b.call(free, [address])
+        b.ret_void()
+    other = b.atomic_rmw("xchg", slot, b.ptrtoint(address, word), "release")
+    b.call(free, [b.inttoptr(other, pointer())])
+    b.ret_void()
 
-    def _outside(self, name: str, result: Any, kinds: list[Any]) -> Any:
-        found = self._module.globals.get(name)
-        return found or ir().Function(self._module, ir().FunctionType(result, kinds), name)
+
+@shared("agc_fit", "address", "address", "word")
+def _(r: Routine) -> None:
+    b, word = r.b, integer(64)
+    slot, size = r.arguments
+    old = b.load(slot, typ=pointer())
+    with r.where(b.icmp_unsigned(">=", b.load(old, typ=word), size)):
+        b.ret(r.at(integer(8), old, word(HEAD)))
+    wanted = b.add(size, b.lshr(size, word(2)))
+    new = b.call(outside(r.module, "PyMem_RawMalloc", pointer(), word), [b.add(wanted, word(HEAD))])
+    with r.where(b.icmp_unsigned("==", new, null())):
+        b.ret(null())
+    b.call(outside(r.module, "PyMem_RawFree", ir().VoidType(), pointer()), [old])
+    b.store(wanted, new)
+    b.store(new, slot)
+    b.ret(r.at(integer(8), new, word(HEAD)))
+
+
+def is_worth_keeping(spec: Spec) -> bool:
+    """Whether the arrays of a result are kept for the next call."""
+    return _SMALLEST <= size_of(spec) <= LARGEST
+
+
+def size_of(spec: Spec) -> int:
+    """The bytes of a tensor."""
+    return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
 
 
 class Memory:

@@ -30,9 +30,8 @@ from .dispatch import (
     MOST,
     dispatcher,
 )  # fmt: skip
-from .entry import size_of
 from .loading import Kernel, builtin
-from .memory import LARGEST, Spares
+from .memory import LARGEST, Spares, size_of
 from .objects import Method
 
 _TAKES_ARRAY_AND_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS

@@ -187,8 +187,8 @@ class Native:
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
         """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
-        from .entry import declare_symbols
         from .loading import Loader
+        from .symbols import declare_symbols
         from .unit import content
 
         declare_symbols()
@@ -209,7 +209,7 @@ class Native:
             return code(plain)
 
         loader = Loader(unit, engine.Code(engine.assembled(unit.text())), mismatched, failed)
-        kernel = loader.kernel(self._assigned, self.fail)
+        kernel = loader.kernel(self.fail)
         code = loader.entry(kernel)
         if wants_one_thread(unit.graph):
             return with_one_thread(code)
@@ -309,7 +309,6 @@ def lowered(
         raise CannotCompileError([why])
     from ..optimise import Options, optimise, prune
     from . import rules  # noqa: F401  (the table of operations is filled)
-    from .entry import EntryWriter
     from .specialise import specialised
     from .unit import Unit
 
@@ -318,7 +317,7 @@ def lowered(
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
-    EntryWriter(unit, [given.index(i) for i in assigned])
+    unit.assigned = [given.index(i) for i in assigned]
     return unit
 
 

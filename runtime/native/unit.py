@@ -1,5 +1,6 @@
-"""One graph as one module of LLVM: a function that computes, and the entry that Python calls (entry.py).
+"""One graph as one module of LLVM: a function that computes, which the entry calls (entry.py).
 
+    int32 run(addresses, thread state)
     int32 kernel(inputs…, outputs…, thread state)      0: done; 1: a check failed; 2: interrupted
 
 The text of the module decides under which key its object file is kept. Large constants and Python's objects are not
@@ -100,7 +101,8 @@ class Unit:
         for argument in self.kernel.args:
             argument.add_attribute("noalias")
             argument.add_attribute("nonnull")
-        self._define_interrupted()
+        self.kernel.attributes.add("noinline")  # what is known of its arguments would cost much to keep
+        self._define_run()
         e = Emitter(self.module, self.kernel)
         self.meter = e.meter = Meter(e) if is_measured else None
         self._write(e)
@@ -110,6 +112,7 @@ class Unit:
             raise CannotCompileError(e.reasons)
         e.finish()
         self.places = e.places
+        self.assigned: Sequence[int] = ()  # the inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)
 
     def _write(self, e: Emitter) -> None:
@@ -133,33 +136,16 @@ class Unit:
         self.lists = handed_over(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
         tensors_handed_over(e, sized, [targets[i] for i in self.sized])
 
-    def _define_interrupted(self) -> None:
-        """A function that asks Python whether to stop; others may run Python from then on, if not before."""
-        kind = ir().FunctionType(integer(32), [pointer()])
-        function = ir().Function(self.module, kind, "agc_interrupted")
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+    def _define_run(self) -> None:
+        """What the entry calls: the kernel, with the addresses of inputs and outputs in one place."""
+        function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
         b = ir().IRBuilder(function.append_basic_block("entry"))
-        (slot,) = function.args
-        self.take_lock(b, slot)
-        answer = b.call(self.function_named("PyErr_CheckSignals", integer(32), []), [])
-        self.leave_lock(b, slot)
-        b.ret(answer)
-
-    def leave_lock(self, b: Any, slot: Register) -> None:
-        """Let others run Python; the slot keeps what it takes to have the lock again."""
-        b.store(b.call(self.function_named("PyEval_SaveThread", pointer(), []), []), slot)
-
-    def take_lock(self, b: Any, slot: Register) -> None:
-        """Wait for Python's lock, unless this thread has it, which an empty slot says."""
-        state = b.load(slot, typ=pointer())
-        with b.if_then(b.icmp_unsigned("!=", state, ir().Constant(pointer(), None))):
-            b.call(self.function_named("PyEval_RestoreThread", ir().VoidType(), [pointer()]), [state])
-
-    def function_named(self, name: str, result: Any, kinds: Sequence[Any]) -> Any:
-        """A function from outside of the module."""
-        found = self.module.globals.get(name)
-        return found or ir().Function(self.module, ir().FunctionType(result, kinds), name)
+        addresses, slot = function.args
+        places = (
+            b.gep(addresses, [integer(64)(i)], source_etype=pointer())
+            for i in range(len(self.kernel.args) - 1)
+        )
+        b.ret(b.call(self.kernel, [*[b.load(place, typ=pointer()) for place in places], slot]))
 
     def text(self) -> str:
         """The module in LLVM's language."""

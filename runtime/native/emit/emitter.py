@@ -24,7 +24,7 @@ FAILED = 1
 INTERRUPTED = 2
 
 UNROLLED = 16
-"""Tensors of so few elements are written out, element by element, so that LLVM can keep them in registers."""
+"""In loops, tensors of so few elements are written out, element by element: LLVM can keep them in registers."""
 
 FEW = 64
 """Nests of so few rounds are written out by LLVM, for the same reason. Others are not, which takes long to compile."""
@@ -51,6 +51,7 @@ class Emitter(Storage):
         self._loops = 0
         self._rounds = [1]  # of the nests that are being written, with those around them
         self._nests: list[Nest] = []
+        self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
         self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see divisibility.py
@@ -92,7 +93,7 @@ class Emitter(Storage):
         numbers = [self._open(count, opened) for count in counts]
         self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
         yield numbers
-        is_small = self._rounds.pop() <= FEW
+        is_small = self._rounds.pop() <= FEW and self.is_repeated
         written_out = WRITTEN_OUT if in_registers or is_small else ()
         for entry in reversed(opened):
             self._close(entry, group, written_out)
@@ -162,6 +163,17 @@ class Emitter(Storage):
         if not isinstance(content, list):
             return content
         return self.module.add_metadata([self._metadata(item) for item in content])
+
+    @contextmanager
+    def repeatedly(self) -> Iterator[None]:
+        """What is written here may run very often: it is worth much code."""
+        self._repeated += 1
+        yield
+        self._repeated -= 1
+
+    @property
+    def is_repeated(self) -> bool:
+        return self._repeated > 0
 
     @contextmanager
     def into(self, block: Any) -> Iterator[None]:

@@ -34,10 +34,12 @@ class Cell:
 
 
 class Routine:
-    """A function without a result that is being written; `b` is llvmlite's builder."""
+    """A function that is being written, without a result unless its type is given; `b` is llvmlite's builder."""
 
-    def __init__(self, module: Any, name: str, kinds: Sequence[Any]) -> None:
-        self.function = ir().Function(module, ir().FunctionType(ir().VoidType(), kinds), name)
+    def __init__(self, module: Any, name: str, kinds: Sequence[Any], result: Any = None) -> None:
+        kind = ir().FunctionType(result or ir().VoidType(), kinds)
+        self.function = ir().Function(module, kind, name)
+        self.module = module
         self.function.linkage = "internal"
         self.function.attributes.add("noinline")
         self.function.attributes.add("nounwind")
@@ -67,7 +69,7 @@ class Routine:
         """So many elements of so many bytes."""
         name = "llvm.memcpy.p0.p0.i64"
         kinds = [pointer(), pointer(), integer(64), integer(1)]
-        module = self.function.module
+        module = self.module
         found = module.globals.get(name) or ir().Function(
             module, ir().FunctionType(ir().VoidType(), kinds), name
         )
@@ -105,11 +107,16 @@ class Routine:
         self.b.cbranch(holds, body, after)
         self.b.position_at_end(body)
         yield
-        self.b.branch(after)
+        if not self.b.block.is_terminated:
+            self.b.branch(after)
         self.b.position_at_end(after)
 
     def finish(self) -> Any:
         """The function, complete."""
         self.b.ret_void()
+        return self.close()
+
+    def close(self) -> Any:
+        """The function, whose ends have been written already."""
         self.top.branch(self._start)
         return self.function

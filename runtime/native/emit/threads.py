@@ -16,17 +16,24 @@ from typing import Any
 from ...config.threading import threads_within
 from .arithmetic import Callee
 from .liveness import BORN, operands_of
-from .types import Register, integer, ir, pointer
+from .routines import Routine
+from .shared import declared, outside, shared
+from .types import Register, integer, ir, null, pointer
 
 WORTH = 1 << 18
 """Elements of a loop from which on threads pay."""
 
+HAVE_THREADS = sys.platform != "win32"  # where there is no pthread_create
+
+MOST = 16
+"""Threads that run a loop."""
+
+_JOB = 32  # bytes of what a thread is told
+
 
 def count() -> int:
     """How many threads run a loop."""
-    if sys.platform == "win32":
-        return 1  # there is no pthread_create
-    return min(threads_within(), 16)
+    return min(threads_within(), MOST) if HAVE_THREADS else 1
 
 
 def taken_apart(
@@ -81,7 +88,8 @@ def taken_apart(
     memory = emitter.slot(integer(64), max(len(captured), 1))
     for place, value in enumerate(captured):
         b.store(value, b.gep(memory, [integer(64)(8 * place)], source_etype=integer(8)))
-    run = b.call(_runner(emitter.module), [part, memory, integer(64)(rounds)])
+    arguments = [part, memory, integer(64)(rounds), integer(64)(count())]
+    run = b.call(declared(emitter.module, "agc_run_part"), arguments)
     b.branch(after)
     return run
 
@@ -150,64 +158,51 @@ def _bound(number: Register, before: Any, entry: Any, begin: Register, end: Regi
             instruction.operands = [following, end]
 
 
-def _runner(module: Any) -> Any:
-    """The function that runs a part in threads: each gets a share of the rounds, this one the last."""
-    known = module.globals.get("agc_run_part")
-    if known is not None:
-        return known
-    kind = ir().FunctionType(ir().VoidType(), [pointer(), pointer(), integer(64)])
-    run = ir().Function(module, kind, "agc_run_part")
-    run.linkage = "internal"
-    run.attributes.add("noinline")
-    part, around, rounds = run.args
-    start = _starter(module)
-    b = ir().IRBuilder(run.append_basic_block("entry"))
-    threads = count()
-    ids = b.alloca(integer(64), integer(32)(threads))
-    jobs = b.alloca(integer(64), integer(32)(4 * threads))
-    ids.type = jobs.type = pointer()
-    create = _outer(module, "pthread_create", integer(32), [pointer()] * 4)
-    join = _outer(module, "pthread_join", integer(32), [integer(64), pointer()])
-    null = ir().Constant(pointer(), None)
-    call = ir().FunctionType(ir().VoidType(), [pointer(), integer(64), integer(64)])
-    bounds = [b.udiv(b.mul(rounds, integer(64)(i)), integer(64)(threads)) for i in range(threads + 1)]
-    started = []
-    for i in range(threads - 1):
-        job = b.gep(jobs, [integer(64)(32 * i)], source_etype=integer(8))
-        for place, value in enumerate((part, around, bounds[i], bounds[i + 1])):
-            b.store(value, b.gep(job, [integer(64)(8 * place)], source_etype=integer(8)))
-        identity = b.gep(ids, [integer(64)(8 * i)], source_etype=integer(8))
-        failed = b.call(create, [identity, null, start, job])
-        started.append((identity, b.icmp_signed("==", failed, integer(32)(0)), i))
-    _indirect(b, part, call, [around, bounds[threads - 1], bounds[threads]])
-    for identity, is_running, i in started:
-        with b.if_else(is_running) as (then, otherwise):
-            with then:
-                b.call(join, [b.load(identity, typ=integer(64)), null])
-            with otherwise:
-                _indirect(b, part, call, [around, bounds[i], bounds[i + 1]])
-    b.ret_void()
-    return run
-
-
-def _starter(module: Any) -> Any:
+@shared("agc_thread", "address", "address", where=HAVE_THREADS)
+def _(r: Routine) -> None:
     """What a thread runs: the part that its job names."""
-    start = ir().Function(module, ir().FunctionType(pointer(), [pointer()]), "agc_thread")
-    start.linkage = "internal"
-    b = ir().IRBuilder(start.append_basic_block("entry"))
+    (job,) = r.arguments
     kinds = (pointer(), pointer(), integer(64), integer(64))
     part, *arguments = [
-        b.load(b.gep(start.args[0], [integer(64)(8 * i)], source_etype=integer(8)), typ=kind)
-        for i, kind in enumerate(kinds)
+        r.b.load(r.at(integer(8), job, integer(64)(8 * i)), typ=kind) for i, kind in enumerate(kinds)
     ]
-    _indirect(b, part, ir().FunctionType(ir().VoidType(), list(kinds[1:])), arguments)
-    b.ret(ir().Constant(pointer(), None))
-    return start
+    r.b.call(Callee(part, ir().FunctionType(ir().VoidType(), kinds[1:])), arguments)
+    r.b.ret(null())
 
 
-def _indirect(b: Any, address: Register, kind: Any, arguments: list[Register]) -> None:
-    b.call(Callee(address, kind), arguments)
+@shared("agc_run_part", "nothing", "address", "address", "word", "word", where=HAVE_THREADS)
+def _(r: Routine) -> None:
+    """Run a part in threads: each gets a share of the rounds, this one the last."""
+    b, word, code = r.b, integer(64), integer(32)
+    part, around, rounds, threads = r.arguments
+    ids, jobs = (r.top.alloca(word, code(count)) for count in (MOST, 4 * MOST))
+    ids.type = jobs.type = pointer()
+    create = outside(r.module, "pthread_create", code, *[pointer()] * 4)
+    join = outside(r.module, "pthread_join", code, word, pointer())
+    kind = ir().FunctionType(ir().VoidType(), [pointer(), word, word])
+    last = b.sub(threads, word(1))
 
+    def bound(number: Register) -> Register:
+        return b.udiv(b.mul(rounds, number), threads)
 
-def _outer(module: Any, name: str, result: Any, kinds: list[Any]) -> Any:
-    return module.globals.get(name) or ir().Function(module, ir().FunctionType(result, kinds), name)
+    def run(number: Register) -> None:
+        bounds = [bound(number), bound(b.add(number, word(1)))]
+        b.call(Callee(part, kind), [around, *bounds])
+
+    with r.counting(word(0), last) as number:
+        job = r.at(integer(8), jobs, b.mul(number, word(_JOB)))
+        for place, value in enumerate((part, around, bound(number), bound(b.add(number, word(1))))):
+            b.store(value, r.at(integer(8), job, word(8 * place)))
+        start = declared(r.module, "agc_thread")
+        failed = b.call(create, [r.at(word, ids, number), null(), start, job])
+        with r.where(b.icmp_signed("!=", failed, code(0))):
+            r.store(job, word(0), word(0))
+    run(last)
+    with r.counting(word(0), last) as number:
+        job = r.at(integer(8), jobs, b.mul(number, word(_JOB)))
+        is_running = b.icmp_unsigned("!=", r.load(word, job, word(0)), word(0))
+        with r.where(is_running):
+            b.call(join, [r.load(word, ids, number), null()])
+        with r.where(b.not_(is_running)):
+            run(number)
+    b.ret_void()

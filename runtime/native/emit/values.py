@@ -160,7 +160,7 @@ class Values:
         shape = wanted[0][0].shape
         if 0 in shape:
             return
-        if math.prod(shape) <= UNROLLED:
+        if math.prod(shape) <= (UNROLLED if self.e.is_repeated else 1):
             self._fill_in_registers(wanted)
             return
         with self.loops(shape, order or [node for node, _ in wanted], each_once=True) as index:

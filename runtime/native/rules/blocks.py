@@ -115,7 +115,7 @@ def run_in_blocks(
         e.b.store(e.word(0), rounds)
         head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
         e.b.branch(head)
-        with region.inside(), e.into(head):
+        with region.inside(), e.repeatedly(), e.into(head):
             now: list[Node] = [
                 mine if place is None else place.read(e)  # type: ignore[misc]
                 for place, mine in zip(places, own, strict=True)

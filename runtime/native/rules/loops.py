@@ -103,7 +103,7 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     e.b.store(e.word(0), rounds)
     head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
     e.b.branch(head)
-    with region.inside(), e.into(head):
+    with region.inside(), e.repeatedly(), e.into(head):
         now = [place.read(e) for place in state]
         number = e.b.load(rounds, typ=integer(64))
         leave_after(e, operation, number, behind)
