@@ -47,11 +47,12 @@ def repeated(loop: Operation) -> dict[tuple[Operation, int], tuple[int, ...]]:
 
 def _has_short_rows(operation: Operation) -> bool:
     spec = operation.outputs[0].spec
-    if not isinstance(spec, Spec) or not is_static(spec.shape) or len(spec.shape) < 2:
+    shape: Any = spec.shape if isinstance(spec, Spec) else None
+    if not isinstance(spec, Spec) or not is_static(shape) or len(shape) < 2:
         return False
-    *rows, columns = spec.shape
+    *rows, columns = shape
     count = math.prod(rows)
-    return count >= FEWEST and columns <= LONGEST and count * columns * spec.dtype.size <= MOST
+    return bool(count >= FEWEST and columns <= LONGEST and count * columns * spec.dtype.size <= MOST)
 
 
 def _is_part(shape: Any, whole: tuple[int, ...]) -> bool:
