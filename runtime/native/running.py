@@ -92,7 +92,7 @@ class Native:
                     results = self._run([*arguments, *self._streams])
             else:
                 results = self._run(arguments)
-        except NeverRunsError:
+        except (NeverRunsError, MemoryError):
             return self.fail(arguments)
         except CannotCompileError as refusal:
             raise refused(self.graph, refusal) from None

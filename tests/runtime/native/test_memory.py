@@ -6,6 +6,7 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
+import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
 
@@ -58,3 +59,13 @@ def test_memory_is_kept_for_the_next_call() -> None:
     (wanted,) = interpret(graph, [x])
     for _ in range(3):
         np.testing.assert_allclose(native.run([x])[0], wanted)
+
+
+def test_too_large_a_result_is_the_plans_error() -> None:
+    @tf.function(jit_compile=True)
+    def cube(n: Any) -> Any:
+        return tf.zeros([n, n, n]) + 1.0
+
+    assert cube(tf.constant(2)).shape == (2, 2, 2)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="in cube"):
+        cube(tf.constant(100_000))
