@@ -4,7 +4,7 @@
     compute(sizes, inputs…)              where those of results do: they are written behind those of the inputs,
     hand_over(results…)                  and the results are copied when there is memory for them
 
-Whoever has let go of Python's lock gets it for the call. What a kernel raises is not handed on: the run fails, and the
+Whoever has let go of Python's lock gets it for the call. An error of a kernel is not handed on: the run fails, and the
 plan runs the same inputs, which raises it again with the user's line.
 """
 
@@ -21,7 +21,7 @@ from .. import dtypes
 from ..execute.kernels import kernel_of
 from ..execute.results import returns_many
 from ..ir.graph import Constant, Operation, Value
-from .emit.emitter import FAILED, INTERRUPTED
+from .emit.emitter import FAILED
 
 Sizes: TypeAlias = tuple[int | None, ...]
 """A shape, with None for sizes that show only while the code runs."""
@@ -45,28 +45,13 @@ class Callback:
         self._counted = sum(shape.count(None) for shape in shapes)
         self._is_apart = any(None in shape for _, shape in self._made)
         self._waiting = threading.local()
-        self._functions: list[Any] = []
 
-    def functions(self) -> Iterator[tuple[str, int]]:
-        """The addresses of what can be called, and their names."""
+    def functions(self) -> Iterator[tuple[str, Callable[[int], int]]]:
+        """What can be called, and the names: functions of the address where the addresses of their arguments stand."""
         count = len(self._given) + (0 if self._is_apart else len(self._made))
-        yield "compute", self._address(self.compute, 1 + count)
+        yield "compute", _guarded(self.compute, 1 + count)
         if self._is_apart:
-            yield "hand_over", self._address(self.hand_over, len(self._made))
-
-    def _address(self, run: Callable[..., None], count: int) -> int:
-        def guarded(*addresses: int) -> int:
-            try:
-                run(*addresses)
-            except KeyboardInterrupt:
-                return INTERRUPTED
-            except Exception:
-                return FAILED
-            return 0
-
-        made = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * count)(guarded)
-        self._functions.append(made)
-        return ctypes.cast(made, ctypes.c_void_p).value or 0
+            yield "hand_over", _guarded(self.hand_over, len(self._made))
 
     def compute(self, sizes: int, *addresses: int) -> None:
         """Run the kernel."""
@@ -103,6 +88,20 @@ class Callback:
     def _put(self, results: Sequence[Any], addresses: Sequence[int]) -> None:
         for array, (dtype, _), address in zip(results, self._made, addresses, strict=True):
             _array(address, array.shape, dtype)[...] = array
+
+
+def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
+    """A function that gives 0, or FAILED for an error; an interrupt is nobody's error, and passes."""
+    arguments = ctypes.c_size_t * count
+
+    def guarded(address: int) -> int:
+        try:
+            run(*arguments.from_address(address))
+        except Exception:
+            return FAILED
+        return 0
+
+    return guarded
 
 
 def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:

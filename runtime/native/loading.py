@@ -58,11 +58,11 @@ class Loader:
         self.code = code
         self.inputs = [content(value.spec) for value in unit.graph.inputs]
         self.functions = (mismatch, failed)
-        self.needed: list[Any] = [code, mismatch, failed, *unit.host.callbacks]
+        self.needed: list[Any] = [code, mismatch, failed]
         self.callbacks = {
-            f"{kind} {i}": address
+            f"{kind} {i}": function
             for i, callback in enumerate(unit.host.callbacks)
-            for kind, address in callback.functions()
+            for kind, function in callback.functions()
         }
         numbers = unit.host.numbers
         table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
@@ -80,7 +80,8 @@ class Loader:
             unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)
             return self._data(unit.meter)
         if name in self.callbacks:
-            return self.callbacks[name]
+            self.needed.append(self.callbacks[name])
+            return id(self.callbacks[name])
         array = unit.host.arrays[name]
         self.needed.append(array)
         return array.ctypes.data

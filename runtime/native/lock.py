@@ -1,7 +1,8 @@
-"""Python's lock, which long code gives back meanwhile, and the question whether somebody wants it to stop."""
+"""Python's lock, which long code gives back meanwhile: to ask whether somebody wants it to stop, and to call Python."""
 
 from __future__ import annotations
 
+from .emit.emitter import INTERRUPTED
 from .emit.routines import Routine
 from .emit.shared import outside, shared
 from .emit.types import Register, integer, ir, null, pointer
@@ -15,6 +16,29 @@ def _(r: Routine) -> None:
     answer = r.b.call(outside(r.module, "PyErr_CheckSignals", integer(32)), [])
     leave_lock(r, slot)
     r.b.ret(answer)
+
+
+@shared("agc_call", "code", "address", "address", "address")
+def _(r: Routine) -> None:
+    """Call a function of Python with an address: the code that it gives, or INTERRUPTED when it raised something."""
+    callee, address, slot = r.arguments
+    whole = integer(32)
+    state = r.b.load(slot, typ=pointer())
+    take_lock(r, slot)
+    code = r.cell(whole(INTERRUPTED))
+    number = r.b.call(outside(r.module, "PyLong_FromVoidPtr", pointer(), pointer()), [address])
+    drop = outside(r.module, "Py_DecRef", ir().VoidType(), pointer())
+    with r.where(r.b.icmp_unsigned("!=", number, null())):
+        call = outside(r.module, "PyObject_CallOneArg", pointer(), pointer(), pointer())
+        result = r.b.call(call, [callee, number])
+        r.b.call(drop, [number])
+        with r.where(r.b.icmp_unsigned("!=", result, null())):
+            found = r.b.call(outside(r.module, "PyLong_AsLongLong", integer(64), pointer()), [result])
+            r.b.call(drop, [result])
+            code.set(r.b.trunc(found, whole))
+    with r.where(r.b.icmp_unsigned("!=", state, null())):
+        leave_lock(r, slot)
+    r.b.ret(code.get())
 
 
 def leave_lock(r: Routine, slot: Register) -> None:

@@ -12,10 +12,11 @@ from .emit.metering import symbols
 from .engine import known_as
 
 _OF_PYTHON = (
-    "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear", "PyErr_SetInterrupt", "PyEval_RestoreThread",
-    "PyEval_SaveThread", "PyList_New", "PyList_SetItem", "PyMem_RawCalloc", "PyMem_RawFree", "PyMem_RawMalloc",
-    "PyMem_RawRealloc", "PyObject_CallOneArg", "PyObject_GetAttr", "PyObject_SetAttr", "PyObject_Vectorcall",
-    "PyTuple_New", "PyTuple_SetItem", "PyType_GenericAlloc", "Py_DecRef", "Py_IncRef",
+    "Py_DecRef", "Py_IncRef", "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear",
+    "PyEval_RestoreThread", "PyEval_SaveThread", "PyList_New", "PyList_SetItem", "PyLong_AsLongLong",
+    "PyLong_FromVoidPtr", "PyMem_RawCalloc", "PyMem_RawFree", "PyMem_RawMalloc", "PyMem_RawRealloc",
+    "PyObject_CallOneArg", "PyObject_GetAttr", "PyObject_SetAttr", "PyObject_Vectorcall", "PyTuple_New",
+    "PyTuple_SetItem", "PyType_GenericAlloc",
 )  # fmt: skip
 
 

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ... import dtypes
 from ...ir.graph import Operation, Value
 from ...ir.specs import Spec
-from .arithmetic import Callee
-from .emitter import INTERRUPTED, Emitter
+from .emitter import INTERRUPTED, OFTEN, Emitter
 from .nodes import Buffer, Node
 from .sizes import Size
-from .types import COMPILED, Register, integer, ir, pointer
+from .types import COMPILED, Register, integer, pointer
 
 if TYPE_CHECKING:
     from .regions import Region
@@ -84,9 +83,13 @@ def _results(region: Region, operation: Operation, shapes: Sequence[Any]) -> lis
 
 
 def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
-    """Call a function of the host, or the run fails."""
-    kind = ir().FunctionType(integer(32), [pointer()] * len(arguments))
-    code = e.b.call(Callee(e.host(name), kind), arguments)
-    with e.b.if_then(e.b.icmp_signed("==", code, integer(32)(INTERRUPTED)), likely=False):
-        e.call("PyErr_SetInterrupt", ir().VoidType())  # again, for whoever runs Python next
+    """Call a function of the host with these addresses, or the run ends."""
+    addresses = e.slot(pointer(), len(arguments))
+    for number, argument in enumerate(arguments):
+        e.b.store(argument, e.b.gep(addresses, [e.word(number)], source_etype=pointer()))
+    code = e.call("agc_call", integer(32), e.host(name), addresses, e.function.args[-1])
+    onward = e.block("onward")
+    stop = e.end_with(INTERRUPTED)
+    e.b.cbranch(e.b.icmp_signed("==", code, integer(32)(INTERRUPTED)), stop, onward).set_weights([1, OFTEN])
+    e.b.position_at_end(onward)
     e.demand(e.b.icmp_signed("==", code, integer(32)(0)))
