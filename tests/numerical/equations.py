@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import OF_VALUES, normal, plain
+from .program import normal, plain
 
 
 def runge_kutta(state: Any, steps: Any, h: Any) -> Any:
@@ -182,7 +182,6 @@ PROGRAMS = {
         (np.array([1.0, 1.0, 1.0], np.float32), 0, 0.01),
         (np.array([3.0, -1.0, 20.0], np.float64), 30, np.float64(0.005)),
         tolerance=2e-5,
-        refusal=OF_VALUES,
     ),
     "adaptive steps": plain(
         adaptive_steps,

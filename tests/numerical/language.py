@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import OF_VALUES, Program, integers, normal, plain
+from .program import Program, integers, normal, plain
 
 
 def fft(x: Any) -> Any:
@@ -287,9 +287,7 @@ PROGRAMS = {
     "Pythagorean": plain(pythagorean, (25,), (40,), (2,)),
     "while loops": plain(while_loops, (np.array([0.5, -2.0, 3.0], np.float32),), (np.float32(1.0),)),
     "clipped gradient": plain(clipped_gradient, (normal(5),)),
-    "second order": plain(
-        second_order, (np.abs(normal(3)),), (-np.abs(normal(3)),), tolerance=1e-4, refusal=OF_VALUES
-    ),
+    "second order": plain(second_order, (np.abs(normal(3)),), (-np.abs(normal(3)),), tolerance=1e-4),
     "third order": plain(third_order, (normal(4, dtype=np.float64),), tolerance=1e-10),
     "persistent tape": plain(persistent, (normal(3, 4), _W)),
     "forward mode": plain(forward_mode, (normal(4), normal(4, seed=1))),
@@ -297,8 +295,8 @@ PROGRAMS = {
     "checkpoints": plain(checkpointed, (normal(2, 4), _W)),
     "recomputed": plain(recomputed, (normal(3, 4), _W)),
     "functions of functions": Program(functions_of_functions, [(normal(3, 2), 3), (normal(3, 2), 1)]),
-    "collected": plain(collected, (integers(-9, 9, 5),), (normal(6),), refusal=OF_VALUES),
-    "items": plain(items, (integers(-9, 9, 6),), (normal(5),), refusal=OF_VALUES, is_python=False),
+    "collected": plain(collected, (integers(-9, 9, 5),), (normal(6),)),
+    "items": plain(items, (integers(-9, 9, 6),), (normal(5),), is_python=False),
     "mapped": plain(mapped, (normal(5, 3),)),
     "checks": plain(
         chained_exceptions, (integers(0, 20, 9), 0), (integers(0, 20, 9), 5), (integers(90, 120, 9), 0)

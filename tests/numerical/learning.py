@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import OF_VALUES, Program, integers, normal, plain
+from .program import Program, integers, normal, plain
 
 
 def k_means(points: Any, centres: Any) -> Any:
@@ -263,7 +263,6 @@ PROGRAMS = {
         lstm,
         (normal(3, 6, 4), np.array([6, 2, 4], np.int32), normal(4, 20, seed=1), normal(5, 20, seed=2)),
         (normal(2, 3, 4), np.array([1, 0], np.int32), normal(4, 20, seed=1), normal(5, 20, seed=2)),
-        refusal=OF_VALUES,
     ),
     "GRU gradient": plain(gru_gradient, (normal(6, 2, 3), normal(3, 12, seed=1), normal(4, 12, seed=2))),
     "attention": plain(

@@ -17,8 +17,6 @@ class Program(NamedTuple):
     calls: Calls
     tolerance: float = 1e-5
     """Of floats, relative to the largest of their tensor. Integers and booleans are equal."""
-    refusal: str | None = None
-    """Of the reason why it cannot be native code as a whole, where it cannot."""
     is_python: bool = True
     """Whether it runs without being converted."""
 
@@ -26,9 +24,6 @@ class Program(NamedTuple):
 def plain(function: Callable[..., Any], *calls: tuple[Any, ...], **more: Any) -> Program:
     """A program without state."""
     return Program(lambda: function, calls, **more)
-
-
-OF_VALUES = "depends on values"
 
 
 def normal(*shape: int, seed: int = 0, dtype: Any = np.float32) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 
-from .program import OF_VALUES, integers, normal, plain
+from .program import integers, normal, plain
 
 
 def viterbi(observed: Any, start: Any, transition: Any, emission: Any) -> Any:
@@ -224,12 +224,12 @@ PROGRAMS = {
     "sorting network": plain(sorting_network, (integers(-99, 99, 5, 16),), (integers(0, 5, 1, 16),)),
     "insertion sort": plain(insertion_sort, (integers(-9, 9, 12),), (np.arange(5, dtype=np.int32),)),
     "hashes": plain(hashes, (np.frombuffer(b"the quick brown fox", np.uint8),), (np.zeros(1, np.uint8),)),
-    "linear congruence": plain(linear_congruence, (12345, 30), (-7, 1), refusal=OF_VALUES),
+    "linear congruence": plain(linear_congruence, (12345, 30), (-7, 1)),
     "xorshift": plain(xorshift, (np.uint32(2463534242),)),
     "binary search": plain(
         binary_search, *((np.arange(0, 60, 3, dtype=np.int32), wanted) for wanted in (27, 28, 0, -5, 99))
     ),
     "primes": plain(primes, (100,), (2,), (50,)),
     "maximal sum": plain(maximal_sum, (integers(-9, 9, 20),), (normal(30),), (-np.ones(4, np.float32),)),
-    "run lengths": plain(run_lengths, (integers(0, 2, 20),), (np.ones(6, np.int32),), refusal=OF_VALUES),
+    "run lengths": plain(run_lengths, (integers(0, 2, 20),), (np.ones(6, np.int32),)),
 }
