@@ -27,8 +27,6 @@ from .contestants import BY_NAME, CONTESTANTS, Contestant, Run
 from .workloads import WORKLOADS
 
 LASTING = 0.05
-LONG = 2.0
-"""Seconds. What takes longer is run once for a figure."""
 WARMING = ("power", "Collatz", "MLP")
 AGAIN = 4
 """So many calls say what a later one takes, unless they take long: the second may still prepare something."""
@@ -78,10 +76,7 @@ def measure(contestant: Contestant, name: str, size: str) -> dict[str, Any]:
 def _prepared(contestant: str, name: str, size: str) -> tuple[Run, int]:
     """The run of a workload, warm, and how many of them make one figure."""
     run, _ = _run(BY_NAME[contestant], name, size)
-    start = time.perf_counter()
     run()
-    if time.perf_counter() - start > LONG:
-        return run, 1
     count = 1
     while (seconds := _seconds(run, count)) < LASTING / 4:
         count *= 4
