@@ -213,14 +213,21 @@ _new_bound: Callable[[type], Any] = BoundFunction.__new__
 
 def made(python_function: Any, options: Options) -> Function[Any, Any]:
     """The `Function` of a Python function. Raises TypeError for what cannot become one."""
-    if not callable(python_function):
-        raise TypeError(f"function() takes a callable, not {python_function!r}")
-    inner = python_function.python_function if isinstance(python_function, Function) else python_function
-    if inspect.isgeneratorfunction(inner) or inspect.iscoroutinefunction(inner):
-        kind = "generator" if inspect.isgeneratorfunction(inner) else "coroutine"
-        raise TypeError(f"the {kind} `{inner.__qualname__}` cannot become a graph: return tensors instead")
-    name = getattr(inner, "__name__", type(inner).__name__)
-    return Function(inner, name if name.isidentifier() else "lambda_", options)
+    try:
+        if not callable(python_function):
+            raise TypeError(f"function() takes a callable, not {python_function!r}")
+        inner = python_function.python_function if isinstance(python_function, Function) else python_function
+        if inspect.isgeneratorfunction(inner) or inspect.iscoroutinefunction(inner):
+            kind = "generator" if inspect.isgeneratorfunction(inner) else "coroutine"
+            raise TypeError(
+                f"the {kind} `{inner.__qualname__}` cannot become a graph: return tensors instead"
+            )
+        name = getattr(inner, "__name__", type(inner).__name__)
+        return Function(inner, name if name.isidentifier() else "lambda_", options)
+    except Exception as error:
+        api.strip_frames(error)
+        api.leave_no_trace(error)
+        raise
 
 
 @overload
@@ -312,15 +319,20 @@ def function(
     >>> clipped(constant(-3)).numpy()
     np.int32(0)
     """
-    options = Options.checked(
-        input_signature=input_signature,
-        autograph=autograph,
-        jit_compile=experimental_compile if jit_compile is None else jit_compile,
-        reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
-        implements=experimental_implements,
-        features=experimental_autograph_options,
-        attributes=experimental_attributes,
-        executor=experimental_executor,
-        max_traces=max_traces,
-    )
-    return functools.partial(made, options=options) if func is None else made(func, options)
+    try:
+        options = Options.checked(
+            input_signature=input_signature,
+            autograph=autograph,
+            jit_compile=experimental_compile if jit_compile is None else jit_compile,
+            reduce_retracing=bool(reduce_retracing or experimental_relax_shapes),
+            implements=experimental_implements,
+            features=experimental_autograph_options,
+            attributes=experimental_attributes,
+            executor=experimental_executor,
+            max_traces=max_traces,
+        )
+        return functools.partial(made, options=options) if func is None else made(func, options)
+    except Exception as error:
+        api.strip_frames(error)
+        api.leave_no_trace(error)
+        raise

@@ -344,6 +344,21 @@ class TestErrors:
         assert {frame.filename for frame in frames} == {__file__}
         assert frames[-1].line == "return tf.matmul(x, x)"
 
+    def test_errors_of_the_decorator_show_the_line_of_the_user_alone(self):
+        def numbers():
+            yield 1
+
+        for make in (
+            lambda: tf.function(numbers),
+            lambda: tf.function(jit_compile=False)(numbers),
+            lambda: tf.function(max_traces="two"),
+            lambda: tf.function(input_signature=3),
+        ):
+            with pytest.raises((TypeError, ValueError)) as caught:
+                make()
+            files = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
+            assert set(files) == {__file__}
+
     def test_an_error_in_the_graph_names_the_operation_and_the_users_line(self):
         @tf.function
         def f(x, i):
