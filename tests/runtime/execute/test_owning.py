@@ -78,6 +78,59 @@ graph f(x: float32[4, 4]) -> float32[4, 4], float32[4, 4]
     assert "b = a * x" in source(text)
 
 
+_MAY_BE_THEIR_OPERAND = {
+    "round": lambda x: tf.round(x),
+    "round of integers": lambda x: tf.round(tf.cast(x, tf.int32)),
+    "real": lambda x: tf.math.real(x),
+    "real of complex": lambda x: tf.math.real(tf.complex(x, x)),
+    "imag of complex": lambda x: tf.math.imag(tf.complex(x, x)),
+    "reshape": lambda x: tf.reshape(x, [-1]),
+    "transpose": lambda x: tf.transpose(x),
+    "slice": lambda x: x[1:],
+    "split": lambda x: tf.split(x, 2)[0],
+    "broadcast": lambda x: tf.broadcast_to(x, [2, 4, 4]),
+    "sum over nothing": lambda x: tf.reduce_sum(x, axis=[]),
+}
+
+
+@pytest.mark.parametrize("of_what", ["an input", "a new array"])
+@pytest.mark.parametrize("view", _MAY_BE_THEIR_OPERAND.values(), ids=_MAY_BE_THEIR_OPERAND)
+def test_an_array_under_two_names_is_written_to_under_neither(view: Any, of_what: str) -> None:
+    @tf.function(jit_compile=False)
+    def both(x: Any) -> Any:
+        x = x if of_what == "an input" else tf.sqrt(x)
+        seen = view(x)
+        return -(seen + seen), -(x * x), seen * seen, x + x
+
+    x = tf.constant(np.arange(16.0).reshape(4, 4))
+    x._array.flags.writeable = False  # so that whoever writes to it fails
+    start = x._array if of_what == "an input" else np.sqrt(x._array)
+    seen = view(tf.constant(start)).numpy()
+    for _ in range(2):
+        for found, wanted in zip(both(x), (-2 * seen, -(start**2), seen * seen, 2 * start), strict=True):
+            np.testing.assert_array_equal(found.numpy(), wanted)
+
+
+@pytest.mark.parametrize(
+    "name, dtype, other",
+    [("round", "int32", "int32"), ("real", "complex64", "float32"), ("imag", "complex64", "float32")],
+)
+def test_what_may_be_its_operand_is_no_array_of_its_own(name: str, dtype: str, other: str) -> None:
+    graph = verify(
+        parse(f"""\
+graph f(x: {dtype}[4, 4]) -> {dtype}[4, 4], {other}[4, 4]
+  a = negative x                                : {dtype}[4, 4]
+  v = {name} a                                  : {other}[4, 4]
+  b = multiply v, v                             : {other}[4, 4]
+  return a, b
+""")
+    )
+    x = (np.arange(16).reshape(4, 4) * (1 + 2j if dtype == "complex64" else 1)).astype(dtype)
+    part = x.imag if name == "imag" else x.real
+    for found, wanted in zip(Plan(graph).run([x]), (-x, part * part), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_inputs_constants_and_variables_are_left_alone() -> None:
     text = """\
 graph f(x: float32[2], v: ref float32[2]) -> float32[2], float32[2], float32[2]
