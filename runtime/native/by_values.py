@@ -9,6 +9,7 @@ Which inputs these are shows when the graph is compiled: it cannot be with only 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -46,10 +47,8 @@ def lowered_for(
         return lowered(graph, known, assigned, is_measured, with_sizes)
 
     if sizes_first:
-        try:
+        with contextlib.suppress(CannotCompileError):
             return attempt((), with_sizes=True), ()
-        except CannotCompileError:
-            pass
     candidates = [i for i, value in enumerate(graph.inputs) if _may_be_shape(value.spec, arguments[i])]
     try:
         return _first(functools.partial(attempt, with_sizes=False), by_value, candidates)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import threading
 
-from .emit import threads  # noqa: F401  (what shares work among threads is entered)
+from . import dispatch, entry  # noqa: F401  (shared functions are entered, as those of threads)
+from .emit import threads  # noqa: F401
 from .emit.shared import WRITERS, written
 from .emit.types import ir
 from .engine import Code, assembled, known_as

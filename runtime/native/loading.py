@@ -13,9 +13,10 @@ import numpy as np
 
 from ..ir.specs import Spec
 from . import library
+from .calls import WORD, Words
 from .emit.metering import TABLE
 from .engine import Code
-from .entry import WORD
+from .entry import ENTRY_HEADER
 from .memory import NAME, Memory, Spares, is_worth_keeping
 from .objects import Method
 from .unit import Unit, content
@@ -58,7 +59,7 @@ class Loader:
         self.code = code
         self.inputs = [content(value.spec) for value in unit.graph.inputs]
         self.functions = (mismatch, failed)
-        self.needed: list[Any] = [code, mismatch, failed]
+        self.needed: list[Any] = [code]
         self.callbacks = {
             f"{kind} {i}": function
             for i, callback in enumerate(unit.host.callbacks)
@@ -101,38 +102,13 @@ class Loader:
 
     def entry(self, kernel: Kernel) -> Callable[[Any], Any]:
         """The built-in function."""
-        table = self._table(kernel)
+        mismatch, failed = self.functions
+        words = Words()
+        known = {**words.of_kernel(kernel, failed), "list": id(list), "mismatch": words.id(mismatch)}
+        table = np.array([known[name] for name in ENTRY_HEADER], np.int64).view(Table)
         method = Method(self.unit.graph.name.encode(), library.address("agc_entry"), _TAKES_ONE, None)
-        table.needed, table.kernel = (method, *self.needed), kernel
+        table.needed, table.kernel = (method, words), kernel
         return builtin(method, table)
-
-    def _table(self, kernel: Kernel) -> Table:
-        """What the entry is told, in the order of its constants."""
-        first = len(kernel.results) - len(kernel.assigned)
-        inputs, results = [], []
-        for spec in kernel.inputs:
-            dtype = np.dtype(spec.dtype.name)
-            self.needed.append(dtype)
-            inputs += [*self._shape(spec), id(dtype)]
-        for i, spec in enumerate(kernel.results):
-            kept = len(kernel.inputs) + i if i < first else kernel.assigned[i - first]
-            results += [*self._shape(spec), spec.dtype.numpy.num, self.spares.get(i, 0), kept]
-        numbers = [
-            kernel.address, int(kernel.is_long), len(kernel.inputs), len(kernel.results), id(list),
-            id(np.ndarray), *map(id, self.functions), self._words(inputs), self._words(results),
-        ]  # fmt: skip
-        return np.array(numbers, np.int64).view(Table)
-
-    def _shape(self, spec: Spec) -> tuple[int, int]:
-        """The rank, and where the sizes stand."""
-        sizes = [size or 0 for size in spec.shape or ()]
-        return len(sizes), self._words(sizes)
-
-    def _words(self, numbers: Sequence[int]) -> int:
-        """Where such numbers stand."""
-        array = np.array(numbers or [0], np.int64)
-        self.needed.append(array)
-        return array.ctypes.data
 
 
 def builtin(method: Method, owner: Any) -> Callable[..., Any]:

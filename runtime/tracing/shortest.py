@@ -23,8 +23,9 @@ from .signature import Identity, is_identified
 from .trace import Output
 
 if TYPE_CHECKING:
+    from ..native.calls import Row
     from ..native.loading import Kernel
-    from ..native.quick import Quick, Row
+    from ..native.quick import Quick
     from .concrete import ConcreteFunction
 
 MOST = 8

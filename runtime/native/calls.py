@@ -1,0 +1,250 @@
+"""What both ways from Python to a kernel do with arrays (entry.py, dispatch.py).
+
+    look at those that come in  →  make those of the results  →  run the kernel  →  keep arrays for a later call
+
+One code serves all functions. A table says what belongs to one of them: words, of which the first are those of
+`HEADER`, and rows of words for its inputs and results; `Words` makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ir.specs import Spec
+from .emit.arithmetic import Callee
+from .emit.routines import Routine
+from .emit.shared import outside
+from .emit.types import Register, integer, ir, null, pointer
+from .lock import leave_lock, take_lock
+from .memory import LARGEST, Spares, size_of
+from .objects import C_ORDER_AND_ALIGNED, DATA, DTYPE, FLAGS, OWN_AND_WRITEABLE, RANK, SIZES, TYPE
+
+if TYPE_CHECKING:
+    from .loading import Kernel
+
+WORD = 8
+
+HEADER = ("run", "is_long", "inputs", "results", "ndarray", "failed", "input_rows", "result_rows")
+INPUT = ("rank", "sizes", "dtype")
+RESULT = ("rank", "sizes", "number", "spare", "later", "kept")
+"""`kept` is the number of the array to keep, among those of inputs and results; `spare` and `later` are where arrays
+for the next call and the one behind it stand, or 0 for what is too large. Small ones wait for the call after the
+next, so that `y = f(y)` finds one that is free."""
+
+Row = Sequence[int]
+
+
+class Caller:
+    """Writes such code. The arrays of inputs, then of results, are its `objects`; `addresses` has their elements."""
+
+    header: tuple[str, ...] = HEADER
+    objects: Register
+    addresses: Register
+
+    def __init__(self, r: Routine, table: Register) -> None:
+        self.r, self.b = r, r.b
+        self.table = self.field(table, DATA)
+
+    # What the code is made of.
+
+    def field(self, base: Register, offset: int, kind: Any = None) -> Register:
+        return self.b.load(self.r.at(integer(8), base, self.r.word(offset)), typ=kind or pointer())
+
+    def head(self, name: str, kind: Any = None) -> Register:
+        """A word of the table."""
+        return self.field(self.table, WORD * self.header.index(name), kind)
+
+    def number(self, name: str) -> Register:
+        return self.head(name, integer(64))
+
+    def row(self, name: str, number: Register, fields: tuple[str, ...]) -> Register:
+        """Where a row begins."""
+        return self.r.at(integer(8), self.head(name), self.b.mul(number, self.r.word(WORD * len(fields))))
+
+    def item(self, things: Register, number: Register) -> Register:
+        return self.r.load(pointer(), things, number)
+
+    def room(self, count: Register | int) -> Register:
+        """Places for so many addresses, on the stack."""
+        made = self.b.alloca(pointer(), count)
+        made.type = pointer()
+        return made
+
+    def slot(self) -> Register:
+        made = self.r.top.alloca(pointer())
+        made.type = pointer()
+        return made
+
+    def equal(self, a: Register, b: Register) -> Register:
+        return self.b.icmp_unsigned("==", a, b)
+
+    def demand(self, holds: Register, otherwise: Any) -> None:
+        """Go on in another block unless this holds."""
+        onward = self.r.function.append_basic_block("onward")
+        self.b.cbranch(holds, onward, otherwise)
+        self.b.position_at_end(onward)
+
+    def call(self, name: str, result: Any, *arguments: Register) -> Register:
+        return self.b.call(outside(self.r.module, name, result, *[a.type for a in arguments]), arguments)
+
+    def take(self, thing: Register) -> None:
+        self.call("Py_IncRef", ir().VoidType(), thing)
+
+    def drop(self, thing: Register) -> None:
+        """Give up what is there, or nothing."""
+        self.call("Py_DecRef", ir().VoidType(), thing)
+
+    def drop_all(self, things: Register, start: Register, stop: Register) -> None:
+        with self.r.counting(start, stop) as number:
+            self.drop(self.item(things, number))
+
+    # Arrays
+
+    def check_inputs(self, otherwise: Any) -> None:
+        """Look whether the first objects are arrays as the table says."""
+        with self.r.counting(self.r.word(0), self.number("inputs")) as number:
+            array = self.item(self.objects, number)
+            self._check(self.row("input_rows", number, INPUT), array, otherwise)
+            self.r.store(self.addresses, number, self.field(array, DATA))
+
+    def _check(self, row: Register, array: Register, otherwise: Any) -> None:
+        r, whole = self.r, integer(32)
+        rank = self.word_of(INPUT, row, "rank", integer(64))
+        for found, wanted in (
+            (self.field(array, TYPE), self.head("ndarray")),
+            (self.field(array, DTYPE), self.word_of(INPUT, row, "dtype")),
+            (self.field(array, RANK, whole), self.b.trunc(rank, whole)),
+            (self._flags(array, C_ORDER_AND_ALIGNED), whole(C_ORDER_AND_ALIGNED)),
+        ):
+            self.demand(self.equal(found, wanted), otherwise)
+        sizes, known = self.field(array, SIZES), self.word_of(INPUT, row, "sizes")
+        with r.counting(r.word(0), rank) as axis:
+            found, wanted = (r.load(integer(64), x, axis) for x in (sizes, known))
+            self.demand(self.equal(found, wanted), otherwise)
+
+    def make_results(self, lacking: Any, made: Any) -> None:
+        """An array for each result; `made` is a cell that counts them."""
+        inputs = self.number("inputs")
+        with self.r.counting(self.r.word(0), self.number("results")) as number:
+            place = self.b.add(inputs, number)
+            array = self._result(self.row("result_rows", number, RESULT), lacking)
+            self.r.store(self.objects, place, array)
+            self.r.store(self.addresses, place, self.field(array, DATA))
+            made.set(self.b.add(made.get(), self.r.word(1)))
+
+    def _result(self, row: Register, lacking: Any) -> Register:
+        """The array that was kept, if nobody else has it any more, or a new one."""
+        r, b = self.r, self.b
+        found = self.slot()
+        b.store(null(), found)
+        spare, later = (self.word_of(RESULT, row, name) for name in ("spare", "later"))
+        with r.where(b.icmp_unsigned("!=", spare, null())):
+            kept = b.load(spare, typ=pointer())
+            b.store(b.load(later, typ=pointer()), spare)
+            b.store(null(), later)
+            with r.where(b.icmp_unsigned("!=", kept, null())):
+                is_free = b.icmp_signed("==", self.field(kept, 0, integer(32)), integer(32)(1))
+                with r.where(is_free):
+                    b.store(kept, found)
+                with r.where(b.not_(is_free)):
+                    self.drop(kept)
+        with r.where(self.equal(b.load(found, typ=pointer()), null())):
+            made = self._new(row)
+            self.demand(b.icmp_unsigned("!=", made, null()), lacking)
+            b.store(made, found)
+        return b.load(found, typ=pointer())
+
+    def _new(self, row: Register) -> Register:
+        whole = integer(32)
+        rank, number = (
+            self.b.trunc(self.word_of(RESULT, row, name, integer(64)), whole) for name in ("rank", "number")
+        )
+        sizes = self.word_of(RESULT, row, "sizes")
+        arguments = self.head("ndarray"), rank, sizes, number, null(), null(), whole(0), whole(0), null()
+        return self.call("PyArray_New", pointer(), *arguments)
+
+    def keep_arrays(self) -> None:
+        """Keep an array for each result of a later call: the result, or what a variable has had until now."""
+        b, wanted = self.b, integer(32)(OWN_AND_WRITEABLE)
+        with self.r.counting(self.r.word(0), self.number("results")) as number:
+            row = self.row("result_rows", number, RESULT)
+            later = self.word_of(RESULT, row, "later")
+            with self.r.where(b.icmp_unsigned("!=", later, null())):
+                array = self.item(self.objects, self.word_of(RESULT, row, "kept", integer(64)))
+                with self.r.where(self.equal(self._flags(array, OWN_AND_WRITEABLE), wanted)):
+                    before = b.load(later, typ=pointer())
+                    self.take(array)
+                    b.store(array, later)
+                    self.drop(before)
+
+    def run(self) -> Register:
+        """What the kernel says, which has Python's lock unless it takes long."""
+        r, b = self.r, self.b
+        state = self.slot()
+        b.store(null(), state)
+        with r.where(b.icmp_signed("!=", self.number("is_long"), r.word(0))):
+            leave_lock(r, state)
+        run = Callee(self.head("run"), ir().FunctionType(integer(32), [pointer(), pointer()]))
+        code = b.call(run, [self.addresses, state])
+        take_lock(r, state)
+        return code
+
+    def _flags(self, array: Register, flags: int) -> Register:
+        return self.b.and_(self.field(array, FLAGS, integer(32)), integer(32)(flags))
+
+    def word_of(self, fields: tuple[str, ...], row: Register, name: str, kind: Any = None) -> Register:
+        """A word of a row."""
+        return self.field(row, WORD * fields.index(name), kind)
+
+
+class Words:
+    """Numbers in memory, for such code, and what they are the addresses of: all live as long as this does."""
+
+    def __init__(self) -> None:
+        self._needed: list[Any] = []
+
+    def rows(self, rows: Sequence[Row]) -> int:
+        """Where such rows stand."""
+        made = np.array(rows if len(rows) else [0], np.int64)
+        self._needed.append(made)
+        return made.ctypes.data
+
+    def id(self, thing: Any) -> int:
+        """The address of an object."""
+        self._needed.append(thing)
+        return id(thing)
+
+    def of_kernel(self, kernel: Kernel, failed: Any) -> dict[str, int]:
+        """The words of `HEADER`, by their names."""
+        self._needed.append(kernel)
+        return {
+            "run": kernel.address, "is_long": int(kernel.is_long), "inputs": len(kernel.inputs),
+            "results": len(kernel.results), "ndarray": id(np.ndarray), "failed": self.id(failed),
+            "input_rows": self.rows([self._input(spec) for spec in kernel.inputs]),
+            "result_rows": self.rows(self._results(kernel)),
+        }  # fmt: skip
+
+    def _shape(self, spec: Spec) -> tuple[int, int]:
+        """The rank, and where the sizes stand."""
+        sizes = [size or 0 for size in spec.shape or ()]
+        return len(sizes), self.rows([sizes])
+
+    def _input(self, spec: Spec) -> Row:
+        return *self._shape(spec), self.id(np.dtype(spec.dtype.name))
+
+    def _results(self, kernel: Kernel) -> list[Row]:
+        outputs = len(kernel.results) - len(kernel.assigned)
+        spares = Spares(2 * len(kernel.results))
+        self._needed.append(spares)
+        rows: list[Row] = []
+        for number, spec in enumerate(kernel.results):
+            kept = len(kernel.inputs) + number if number < outputs else kernel.assigned[number - outputs]
+            spare = spares.table.ctypes.data + 2 * WORD * number
+            places = spare, spare + WORD
+            if number in kernel.spares or size_of(spec) > LARGEST:
+                places = (kernel.spares.get(number, 0),) * 2
+            rows.append((*self._shape(spec), spec.dtype.numpy.num, *places, kept))
+        return rows
