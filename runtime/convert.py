@@ -209,9 +209,7 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     if kind in (str, bytes):
         return _strings(np.array(value, object))
     if value is None:
-        raise ValueError(
-            "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-        )
+        raise _unsupported(value)
     try:
         array = np.array(value)
     except ValueError:
@@ -251,12 +249,24 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         if hasattr(type(item), "__components__"):
             raise MeetsCompositeError(item)
         if not isinstance(item, (str, bytes)):
-            kind = type(item)
-            raise ValueError(
-                f"Attempt to convert a value ({item!r}) with an unsupported type ({kind}) to a Tensor."
-            )
+            raise _no_string(array, item)
         out[index] = item.encode() if isinstance(item, str) else item
     return out
+
+
+def _no_string(array: np.ndarray[Any, Any], first: Any) -> ValueError:
+    """Why objects among which is no string in the first place are no tensor: the one that is to blame is named."""
+    plain = (str, bytes, bool, int, float, complex, np.generic)
+    odd = next((item for item in array.flat if not isinstance(item, plain)), first)
+    if any(isinstance(item, (str, bytes)) for item in array.flat) and odd is first:
+        return ValueError(f"Can't convert Python sequence with mixed types to Tensor: {array.tolist()!r}")
+    return _unsupported(odd)
+
+
+def _unsupported(value: Any) -> ValueError:
+    return ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+    )
 
 
 def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bool:

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..ir.builder import Builder
 from ..ir.copying import with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, RefSpec, Spec
+from ..ops.blanks import of_size_zero
 from ..ops.creation import zeros_like
 from ..ops.declare import wrap
 from ..ops.element_gradients import list_of_lists, new_list
@@ -193,10 +192,7 @@ def zeros_for(x: Any) -> Any:
 
 def blank(spec: Spec) -> EagerTensor:
     """Zeros that take no memory; of size 0 along dimensions that are not known."""
-    shape = tuple(size or 0 for size in spec.shape or ())
-    if spec.dtype.name == "string":
-        return EagerTensor(np.full(shape, b"", object))
-    return EagerTensor(np.broadcast_to(np.zeros((), spec.dtype.numpy), shape))
+    return EagerTensor(of_size_zero(spec))
 
 
 def making_list(spec: ArraySpec) -> list[Operation]:

@@ -19,8 +19,9 @@ import numpy as np
 from ..composite.indexed_slices import IndexedSlices
 from ..control.regions import common_spec
 from ..ir.builder import current, recorders
-from ..ir.graph import Constant, Graph, Operand, Value
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..ops.blanks import blank, of_size_zero
 from ..ops.casting import cast
 from ..ops.creation import zeros
 from ..ops.declare import wrap
@@ -30,7 +31,7 @@ from ..tensor import EagerTensor
 from .behind import given_references, read_behind
 from .loop_reversal import while_back
 from .records import Grads, GraphRecord
-from .reversal import Reversal, blank, content, making_list, zeros_for
+from .reversal import Reversal, content, making_list, zeros_for
 from .rounds import only_read
 from .saving import steady_reads
 from .slices import dense, public, put_together
@@ -157,7 +158,13 @@ def _blank_operand(reversal: Reversal, spec: AnySpec) -> Operand:
         reversal.forward.operations += making_list(spec)
         return reversal.forward.operations[-1].outputs[0]
     assert isinstance(spec, Spec)
-    return Constant(blank(spec)._array)
+    if is_static(spec.shape):
+        return Constant(of_size_zero(spec))
+    made = Value("blank", spec)
+    reversal.forward.operations.append(
+        Operation(blank, (), {"dtype": spec.dtype, "like": spec.shape}, (made,))
+    )
+    return made
 
 
 def _taking(

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..ir.graph import Graph, Operation
+from ..ops.extremes import largest, smallest
 from . import names
 from .blocks import Fused, Recipe, may_take, write
 from .kernels import kernel_of
@@ -28,7 +29,7 @@ class Module:
     def __init__(self, graph: Graph) -> None:
         self.lines: list[str] = []
         self.places: dict[int, Place] = {}
-        self.globals: dict[str, Any] = {"np": np}
+        self.globals: dict[str, Any] = {"np": np, "largest": largest, "smallest": smallest}
         self._names = names.Names()
         self._known: dict[Any, str] = {}
         self._functions: dict[Graph, str] = {}

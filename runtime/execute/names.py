@@ -18,7 +18,7 @@ GLOBAL = re.compile(
 
 _BUILT_IN = ("abs", "bool", "float", "int", "len", "max", "min", "range")
 
-_TAKEN = frozenset({"np", *_BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist})
+_TAKEN = frozenset({"np", "largest", "smallest", *_BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist})
 
 
 class Names:

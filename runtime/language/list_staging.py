@@ -10,7 +10,8 @@ Lists of one length are nests, whose elements are state like any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from agc.autograph.staging import OwnList, Undefined
@@ -110,31 +111,33 @@ class IndexableList(OwnList):
         return key
 
     def __getitem__(self, key: Any) -> Any:
-        try:
+        with _may_be_longer():
             return super().__getitem__(self._check(key))
-        except IndexError as error:
-            raise _failing(error) from None
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(self._check(key), value)
+        with _may_be_longer():
+            super().__setitem__(self._check(key), value)
 
     def __delitem__(self, key: Any) -> None:
-        super().__delitem__(self._check(key))
+        with _may_be_longer():
+            super().__delitem__(self._check(key))
 
     def pop(self, index: Any = -1) -> Any:
-        try:
+        with _may_be_longer():
             return super().pop(self._check(index))
-        except IndexError as error:
-            raise _failing(error) from None
 
     def insert(self, index: Any, value: Any) -> None:
         super().insert(self._check(index), value)
 
 
-def _failing(error: IndexError) -> IndexError:
-    """Such a list may be longer when the graph runs; if it is not, the graph raises this."""
-    error.fails_in_graph = True  # type: ignore[attr-defined]
-    return error
+@contextmanager
+def _may_be_longer() -> Iterator[None]:
+    """Such a list may be longer when the graph runs; if it is not, the graph raises what is raised here."""
+    try:
+        yield
+    except IndexError as error:
+        error.fails_in_graph = True  # type: ignore[attr-defined]
+        raise
 
 
 def indexable(state: tuple[Any, ...], loop: Any) -> tuple[Any, ...]:

@@ -22,6 +22,7 @@ from ..errors import OpError
 from ..ir.copying import with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
+from ..ops.blanks import of_size_zero
 from ..ops.refusing import OF_COMPUTING
 from ..shapes import generalise
 from . import contents
@@ -134,12 +135,16 @@ class _Writer:
 
     def _branches(self, operation: Operation, index: Operand, arguments: list[Operand]) -> Sequence[Operand]:
         regions = [self.region(region, _afresh(region, arguments)) for region in operation.regions]
-        specs = [output.spec for output in regions[0].outputs]
-        for region in regions[1:]:
-            for i, output in enumerate(region.outputs):
-                specs[i] = self._met(operation, specs[i], output.spec)
+        specs = [
+            self._meeting(operation, column)
+            for column in zip(*(region.outputs for region in regions), strict=True)
+        ]
+        regions = [_filled_in(region, specs) for region in regions]
         passed = [operand for operand in arguments if isinstance(operand, Value)]
         return self._add(operation, [index, *passed], specs, tuple(regions))
+
+    def _blank(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        return [_Blank(of_size_zero(Spec(operation.attrs["dtype"], operation.attrs["like"])))]
 
     def _while(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
         test, body = operation.regions
@@ -161,6 +166,14 @@ class _Writer:
         tested = self.region(test, [*values, *_afresh(test, invariants, count)])
         passed = [operand for operand in invariants if isinstance(operand, Value)]
         return self._add(operation, [*state, *passed], specs, (tested, region))
+
+    def _meeting(self, operation: Operation, outcomes: Sequence[Operand]) -> AnySpec:
+        """The spec of a result of branches."""
+        first, *others = [each for each in outcomes if not isinstance(each, _Blank)] or outcomes
+        spec = first.spec
+        for other in others:
+            spec = self._met(operation, spec, other.spec)
+        return spec
 
     def _met(self, operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
         found = self._of_both(one, other)
@@ -192,11 +205,29 @@ class _Writer:
 
 
 _STRUCTURES: dict[str, Any] = {
+    "blank": _Writer._blank,
     "call": _Writer._call,
     "cond": _Writer._cond,
     "switch": _Writer._switch,
     "while": _Writer._while,
 }
+
+
+class _Blank(Constant):
+    """What nobody reads, where another branch has a value: it gets the shape that this has."""
+
+    __slots__ = ()
+
+
+def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
+    """A branch with zeros of these shapes for what is blank."""
+    if not any(isinstance(output, _Blank) for output in region.outputs):
+        return region
+    outputs = [
+        Constant(of_size_zero(spec)) if isinstance(output, _Blank) and isinstance(spec, Spec) else output
+        for output, spec in zip(region.outputs, specs, strict=True)
+    ]
+    return Graph(region.name, region.inputs, region.operations, outputs)
 
 
 def _afresh(region: Graph, arguments: Sequence[Operand], skip: int = 0) -> list[Operand]:

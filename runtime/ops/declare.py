@@ -305,7 +305,8 @@ class Op:
         except MeetsCompositeError:
             raise
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}") from None
+            fix = _fix_of_sizes(value) if (position, "Ints") in self._inputs else ""
+            raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}{fix}") from None
 
     def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
         try:
@@ -511,6 +512,13 @@ def _hint_of_integers(value: Any) -> dtypes.DType | None:
         return dtypes.int32
     has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
     return None if has_own else dtypes.int32
+
+
+def _fix_of_sizes(value: Any) -> str:
+    """What to do about an unknown size in a shape."""
+    if not (isinstance(value, (list, tuple)) and any(item is None for item in value)):
+        return ""
+    return "; a size that is None while tracing is tf.shape(x)[i] when the graph runs"
 
 
 def _own_dtype(value: Any) -> dtypes.DType | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from .. import dtypes
 from ..ir.graph import Operation, Value
 from ..ir.specs import Spec
+from .extremes import largest, smallest
 from .families import Elementwise
 
 ELEMENTS = frozenset({
@@ -24,11 +28,24 @@ only in its last bit.
 UNIFORM = {"zeros_like": 0, "ones_like": 1}
 """Operations with one number for all elements."""
 
+
+class Reducer(NamedTuple):
+    """What a reduction is in a plan's source and what that means: a function of elements, axes, dtype and `out`."""
+
+    text: str
+    compute: Callable[..., Any]
+
+
 REDUCTIONS = {
-    "reduce_sum": "add", "reduce_mean": "add", "reduce_prod": "multiply", "reduce_max": "maximum",
-    "reduce_min": "minimum", "reduce_all": "logical_and", "reduce_any": "logical_or",
-}  # fmt: skip
-"""Reductions, with NumPy's functions for them."""
+    "reduce_sum": Reducer("np.add.reduce", np.add.reduce),
+    "reduce_mean": Reducer("np.add.reduce", np.add.reduce),
+    "reduce_prod": Reducer("np.multiply.reduce", np.multiply.reduce),
+    "reduce_max": Reducer("largest", largest),
+    "reduce_min": Reducer("smallest", smallest),
+    "reduce_all": Reducer("np.logical_and.reduce", np.logical_and.reduce),
+    "reduce_any": Reducer("np.logical_or.reduce", np.logical_or.reduce),
+}
+"""Reductions that can be computed part by part."""
 
 _DEAR = frozenset({
     "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "tanh", "asin", "acos", "atan", "sinh", "cosh",

@@ -26,6 +26,7 @@ from .declare import Input, Ints, Name, Op, op
 from .elementwise import as_real, conj, exp, is_finite, real
 from .extents import shape as shape_of
 from .extents import size as size_of
+from .extremes import largest, smallest
 from .families import (
     BOOLS,
     CURVED,
@@ -48,8 +49,6 @@ from .static import checked_dims, dims
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
-_larger: Any = np.maximum.reduce
-_smaller: Any = np.minimum.reduce
 _both: Any = np.logical_and.reduce
 _either: Any = np.logical_or.reduce
 
@@ -117,23 +116,11 @@ def _variance(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 
 
 def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    if input_tensor.size:
-        return _larger(input_tensor, axis, None, None, keepdims)
-    return _larger(input_tensor, axis, None, None, keepdims, _lowest(input_tensor.dtype))
+    return largest(input_tensor, axis, None, None, keepdims)  # type: ignore[no-any-return]
 
 
 def _min(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    if input_tensor.size:
-        return _smaller(input_tensor, axis, None, None, keepdims)
-    return _smaller(input_tensor, axis, None, None, keepdims, _highest(input_tensor.dtype))
-
-
-def _lowest(dtype: np.dtype[Any]) -> Any:
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
-
-
-def _highest(dtype: np.dtype[Any]) -> Any:
-    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+    return smallest(input_tensor, axis, None, None, keepdims)  # type: ignore[no-any-return]
 
 
 def _all(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:

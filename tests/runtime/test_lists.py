@@ -34,6 +34,37 @@ def test_collecting_in_a_loop_under_a_condition() -> None:
     agrees(f, ([1, 5, 3, 7], 2), ([1, 2], 5))
 
 
+def test_a_list_that_began_empty_is_changed_at_its_ends() -> None:
+    """While it is traced for the first time, it is shorter than it will be."""
+
+    def f(n):
+        found, last = [], []
+        for i in range(n):
+            found.append(i)
+            last.append(i)
+            if i > 3:
+                found[-1] = found.pop() + found.pop()
+            elif i == 3:
+                x = last.pop()
+                last[-1] = x
+                del last[0]
+        return found, last
+
+    def g(n):
+        found = [7, 8]
+        for i in range(n):
+            x = found.pop()
+            if i < 5:
+                found[-1] = x
+        return found
+
+    agrees(f, 5, 7)
+    with pytest.raises(IndexError):
+        g(3)
+    with pytest.raises(IndexError):
+        tf.function(g)(tf.constant(3))
+
+
 def test_a_python_loop_with_a_staged_condition() -> None:
     def f(x):
         out = []

@@ -164,7 +164,7 @@ def _finished(array: Any, part: Part, reduction: Any, layout: Layout) -> Any:
     if reduction is None:
         return array.reshape(part.whole)
     if part.joined:
-        array = getattr(np, REDUCTIONS[reduction.type]).reduce(array, 0, array.dtype)
+        array = REDUCTIONS[reduction.type].compute(array, 0, array.dtype)
     if reduction.type == "reduce_mean":
         count = math.prod(layout.shape) // (array.size or 1)
         with np.errstate(all="ignore"):

@@ -115,8 +115,8 @@ class _Writer:
         if isinstance(operand, Constant) or elements == self.uniform.get(operand):
             elements = self.buffer(operand.dtype.numpy)
             self.lines.append(f"np.copyto({elements}, {self.text(operand)})")
-        ufunc = REDUCTIONS[operation.type]
-        self.lines.append(f"np.{ufunc}.reduce({elements}, axes{name[1:]}, None, {name})")
+        reducer = REDUCTIONS[operation.type]
+        self.lines.append(f"{reducer.text}({elements}, axes{name[1:]}, None, {name})")
 
     def compute(self, operation: Operation, place: int) -> None:
         value = operation.outputs[0]

@@ -163,3 +163,22 @@ def test_tapes_do_not_hide_what_cannot_be_compiled():
     ):
         tape.watch(x)
         timed(x)
+
+
+def test_branches_in_loops_over_rows_of_any_number() -> None:
+    """What one branch saves the other has nothing of: it gets the shape that the rows have."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float64), tf.TensorSpec([], tf.int32)])
+    def gradient(x: Any, n: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.zeros_like(x)
+            for i in tf.range(n):
+                if i % 2 == 0:
+                    y = tf.tanh(y * x + 1.0) * x
+                elif i == 3:
+                    y = tf.exp(-y) @ tf.transpose(x) @ x
+            loss = tf.reduce_sum(y)
+        return tape.gradient(loss, x)
+
+    check(gradient, X[:, :2], np.array(5, np.int32))

@@ -40,7 +40,26 @@ def running_totals(x: Any, y: Any) -> Any:
     return [tf.cumsum(z, exclusive=exclusive, reverse=reverse) for z in (x, y) for exclusive, reverse in ways]
 
 
-@pytest.mark.parametrize("program", [extremes, sums_of_nothing_but_zeros, running_totals])
+def the_largest_and_the_smallest(x: Any, y: Any) -> Any:
+    """However long: NumPy takes many at once, and gives the zero that comes last in them."""
+    long = tf.tile(x, [9])
+    return [
+        reduce(z, axis)
+        for reduce in (tf.reduce_max, tf.reduce_min)
+        for z, axis in [
+            (x, None),
+            (y, 0),
+            (long, None),
+            (tf.sort(long), 0),
+            (tf.stack([x, y, -x]), 0),
+            (y[:, None], 1),
+        ]
+    ]
+
+
+@pytest.mark.parametrize(
+    "program", [extremes, the_largest_and_the_smallest, sums_of_nothing_but_zeros, running_totals]
+)
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_signs_of_zeros(program: Any, dtype: Any) -> None:
     wanted, found = bits(program, ZEROS.astype(dtype), OTHERS.astype(dtype))

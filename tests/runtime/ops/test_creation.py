@@ -126,6 +126,15 @@ def test_one_hot() -> None:
     assert same(tf.one_hot([1], 2, True, False), [[False, True]], tf.bool)
 
 
+def test_a_size_that_is_none_is_named() -> None:
+    with pytest.raises(
+        ValueError, match=r"argument `shape`.*value \(None\).*None while tracing is tf.shape\(x\)\[i\]"
+    ):
+        tf.random.stateless_uniform([2, None], [1, 2])
+    with pytest.raises(ValueError, match=r"mixed types to Tensor: \[1, 'a'\]"):
+        tf.constant([1, "a"])
+
+
 def test_what_is_known_of_a_shape_is_a_constant_in_a_graph() -> None:
     @tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([2, 3]), tf.TensorSpec(None)])
     def f(part: Any, known: Any, unknown: Any) -> Any:

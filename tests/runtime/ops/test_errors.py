@@ -67,7 +67,9 @@ Operations on each element (`Elementwise`) compute with every number but 0, and 
 """
 
 REFERRING = [name for name in NAMES if {"Ref", "Array"} & set(REGISTRY[name].rule.__annotations__.values())]
-WITHOUT_ARGUMENTS = {"array_new", "array_of_parts", "array_of_rows", "array_one", "list_new", "placeholder"}
+WITHOUT_ARGUMENTS = {
+    "array_new", "array_of_parts", "array_of_rows", "array_one", "blank", "list_new", "placeholder",
+}  # fmt: skip
 """These make something, of tensors that have been converted already."""
 TESTED = [name for name in NAMES if name not in {*REFERRING, *CALLS_OF_USERS, *WITHOUT_ARGUMENTS}]
 

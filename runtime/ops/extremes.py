@@ -1,0 +1,66 @@
+"""The largest and the smallest along axes: NumPy's, but that -0.0 is less than 0.0 wherever they stand.
+
+largest [0.0, -0.0]    0.0      NumPy gives one or the other, as the processor's vectors happen to meet
+
+The arguments are those of NumPy's `reduce`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def largest(
+    x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
+) -> Any:
+    """The largest elements, or NaN; of nothing the least number there is.
+
+    >>> [str(largest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0])]
+    ['0.0', '0.0', '-0.0']
+    """
+    first = None if x.size else _lowest(x.dtype)
+    found = np.maximum.reduce(x, axis, dtype, out, keepdims, first)  # type: ignore[arg-type]
+    if x.dtype.kind != "f" or _has_no_zero(found):
+        return found
+    return _signed(found, np.logical_and.reduce(np.signbit(x), axis, None, None, keepdims), out)
+
+
+def smallest(
+    x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
+) -> Any:
+    """The smallest elements, or NaN; of nothing the largest number there is.
+
+    >>> [str(smallest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [1.0, 0.0])]
+    ['-0.0', '-0.0', '0.0']
+    """
+    first = None if x.size else _highest(x.dtype)
+    found = np.minimum.reduce(x, axis, dtype, out, keepdims, first)  # type: ignore[arg-type]
+    if x.dtype.kind != "f" or _has_no_zero(found):
+        return found
+    return _signed(found, np.logical_or.reduce(np.signbit(x), axis, None, None, keepdims), out)
+
+
+def _lowest(dtype: np.dtype[Any]) -> Any:
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _highest(dtype: np.dtype[Any]) -> Any:
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+def _has_no_zero(found: Any) -> bool:
+    return bool(found if found.ndim == 0 else found.all())
+
+
+def _signed(found: Any, is_negative: Any, out: Array | None) -> Any:
+    """An extreme with those of its zeros negative that are said to be."""
+    zero = found.dtype.type(0)
+    right = np.where(found == 0, np.where(is_negative, -zero, zero), found)
+    if out is None:
+        return right[()]
+    np.copyto(out, right)
+    return out
