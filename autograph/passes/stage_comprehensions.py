@@ -116,7 +116,7 @@ class StageComprehensions(ExpressionPass):
             return False
         if any(map(_chooses, node.generators)):
             return True
-        return any(_may_be_staged(each.iter) and not each.ifs for each in node.generators)
+        return any(_may_be_staged(each.iter) for each in node.generators)
 
     def written(self, node: Any, before: list[Any], plain: Template) -> Any:
         """The comprehension (or generator) as a call; `before` is what its `for` parts were."""

@@ -33,6 +33,20 @@ def test_with_conditions() -> None:
     agrees(f, ([1, 5, 3, 10], 2), ([1], 5))
 
 
+def test_with_conditions_that_only_python_decides() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32)])
+    def f(xs: Any, n: Any) -> Any:
+        """The number of items is not known while tracing, whether they are taken is."""
+        return (
+            [x * n for x in xs if n is not None],
+            [x for x in xs if isinstance(x, str)],
+            sum(x for x in xs if x is not n),
+            [x * y for x in xs if True for y in xs if y is not x],
+        )
+
+    assert plainly(f(tf.constant([1, 2]), tf.constant(3))) == ([3, 6], [], 3, [1, 2, 2, 4])
+
+
 def test_over_ranges_and_pairs() -> None:
     def f(xs, n):
         return [i * n for i in range(n)], [i * x for i, x in enumerate(xs) if i != n], [x for x in xs]  # noqa: C416

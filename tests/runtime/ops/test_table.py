@@ -94,6 +94,7 @@ def the_rule_knows_the_shape_where_it_knows_the_values(name: str) -> None:
         "suppress",
         "suppress_overlaps",
         "placeholder_with_default",  # what is fed decides
+        "blank",  # nothing decides
         "coordinates_of_all_rows",
         "distinct_coordinates",
         "combined_sets",
