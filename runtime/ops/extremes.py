@@ -13,6 +13,11 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+_larger: Any = np.maximum.reduce
+_smaller: Any = np.minimum.reduce
+_both: Any = np.logical_and.reduce
+_either: Any = np.logical_or.reduce
+
 
 def largest(
     x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
@@ -23,10 +28,10 @@ def largest(
     ['0.0', '0.0', '-0.0']
     """
     first = None if x.size else _lowest(x.dtype)
-    found = np.maximum.reduce(x, axis, dtype, out, keepdims, first)  # type: ignore[arg-type]
+    found = _larger(x, axis, dtype, out, keepdims, first)
     if x.dtype.kind != "f" or _has_no_zero(found):
         return found
-    return _signed(found, np.logical_and.reduce(np.signbit(x), axis, None, None, keepdims), out)
+    return _signed(found, _both(np.signbit(x), axis, None, None, keepdims), out)
 
 
 def smallest(
@@ -38,10 +43,10 @@ def smallest(
     ['-0.0', '-0.0', '0.0']
     """
     first = None if x.size else _highest(x.dtype)
-    found = np.minimum.reduce(x, axis, dtype, out, keepdims, first)  # type: ignore[arg-type]
+    found = _smaller(x, axis, dtype, out, keepdims, first)
     if x.dtype.kind != "f" or _has_no_zero(found):
         return found
-    return _signed(found, np.logical_or.reduce(np.signbit(x), axis, None, None, keepdims), out)
+    return _signed(found, _either(np.signbit(x), axis, None, None, keepdims), out)
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:

@@ -116,11 +116,11 @@ def _variance(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 
 
 def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return largest(input_tensor, axis, None, None, keepdims)  # type: ignore[no-any-return]
+    return largest(input_tensor, axis, None, None, keepdims)
 
 
 def _min(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return smallest(input_tensor, axis, None, None, keepdims)  # type: ignore[no-any-return]
+    return smallest(input_tensor, axis, None, None, keepdims)
 
 
 def _all(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
