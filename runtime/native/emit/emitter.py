@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from .arithmetic import WORD, is_known
+from .interleaving import at_once
 from .reuse import Nest, pairs
 from .sizes import Size, is_sized, typical
 from .storage import Storage
@@ -93,10 +94,11 @@ class Emitter(Storage):
         numbers = [self._open(count, opened) for count in counts]
         self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
         yield numbers
-        is_small = self._rounds.pop() <= FEW and self.is_repeated
+        rounds = self._rounds.pop()
+        is_small = rounds <= FEW and self.is_repeated
         written_out = WRITTEN_OUT if in_registers or is_small else ()
         for entry in reversed(opened):
-            self._close(entry, group, written_out)
+            self._close(entry, group, rounds, written_out)
         if skipped is not None:
             self.b.branch(skipped)
             self.b.position_at_end(skipped)
@@ -145,14 +147,16 @@ class Emitter(Storage):
         opened.append((number, count, body, end))
         return number
 
-    def _close(self, entry: Any, group: Any, properties: Any) -> None:
-        number, _, body, end = entry
+    def _close(self, entry: Any, group: Any, rounds: int, properties: Any) -> None:
+        number, count, body, end = entry
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
         again = self.b.icmp_unsigned("<", following, end)
-        jump = self.b.cbranch(again, body, after)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
+        if body is self.b.block:
+            known += at_once(body, typical(count), rounds > typical(count), self._noted)
+        jump = self.b.cbranch(again, body, after)
         if properties or known:
             self._loops += 1
             jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties, *known]))
@@ -161,7 +165,7 @@ class Emitter(Storage):
     def _metadata(self, content: Any) -> Any:
         """A list of names and lists, as LLVM has it."""
         if not isinstance(content, list):
-            return content
+            return integer(32)(content) if isinstance(content, int) else content
         return self.module.add_metadata([self._metadata(item) for item in content])
 
     @contextmanager

@@ -1,0 +1,32 @@
+"""How many vectors of a loop LLVM shall compute at once: as few as keep the processor busy, for each is more code.
+
+for i: c[i] ← a[i] + b[i]         1: no round waits for another, so the processor begins the next ones by itself
+for i: b[i] ← tanh(a[i])          2: what takes so long leaves time for another one
+for i: total ← total + a[i]       as LLVM thinks, for each round waits for the one before
+for i: for j < 32: …              as LLVM thinks, which may leave no inner loop at all
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+SHORT = 64
+"""Inner loops of so few rounds may become so many vectors that no loop is left."""
+
+
+def at_once(body: Any, count: int, is_inner: bool, noted: Any) -> list[Any]:
+    """What LLVM is told about a loop whose only block this is; `noted` is where checks leave their note."""
+    if (is_inner and count <= SHORT) or _gathers(body, noted):
+        return []
+    return [["llvm.loop.interleave.count", 2 if _takes_long(body) else 1]]
+
+
+def _gathers(body: Any, noted: Any) -> bool:
+    """Whether elements are taken together in a slot."""
+    targets = [each.operands[1] for each in body.instructions if each.opname == "store"]
+    return any(getattr(target, "opname", None) == "alloca" and target is not noted for target in targets)
+
+
+def _takes_long(body: Any) -> bool:
+    """Whether one of our own mathematical functions is called."""
+    return any(each.opname == "call" and each.callee.name.startswith("agc.") for each in body.instructions)
