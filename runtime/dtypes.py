@@ -280,7 +280,7 @@ def of_array(array: Any) -> DType:
 
 
 def as_dtype(type_value: object) -> DType:
-    """The `DType` named by a DType, a name, a NumPy dtype or scalar type, or a Python type.
+    """The `DType` named by a DType, a name, a NumPy dtype of either byte order or scalar type, or a Python type.
 
     Raises TypeError for anything else.
     """
@@ -297,7 +297,7 @@ def as_dtype(type_value: object) -> DType:
     if numpy.kind in "SU":
         return string
     try:
-        found = _BY_NUMPY[numpy]
+        found = _BY_NUMPY[numpy if numpy.isnative else numpy.newbyteorder("=")]
     except KeyError:
         found = None
     if found is None or type_value is None:

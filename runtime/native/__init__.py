@@ -7,7 +7,7 @@ specialise.py   shapes become known, and what follows from them constants
 support.py      what cannot be compiled, with reasons
 unit.py         one graph, one module; emitter.py writes a function
 library.py      what all compiled functions share, compiled once: entry.py and dispatch.py, which Python calls (calls.py
-                is what both do with arrays, quick.py the tables of the second), memory.py, lock.py
+                is what both do with arrays, arguments.py and quick.py what the second looks at), memory.py, lock.py
 regions.py      the walk over operations: when lazy values (nodes.py) are computed, and in which loops
 reuse.py        buffers share memory where liveness.py says that they can
 metering.py     code that measures itself, for profiles

@@ -73,8 +73,8 @@ class Caller:
         made.type = pointer()
         return made
 
-    def slot(self) -> Register:
-        made = self.r.top.alloca(pointer())
+    def slot(self, kind: Any = None) -> Register:
+        made = self.r.top.alloca(kind or pointer())
         made.type = pointer()
         return made
 
@@ -125,15 +125,19 @@ class Caller:
             found, wanted = (r.load(integer(64), x, axis) for x in (sizes, known))
             self.demand(self.equal(found, wanted), otherwise)
 
-    def make_results(self, lacking: Any, made: Any) -> None:
-        """An array for each result; `made` is a cell that counts them."""
+    def clear(self, start: Register, stop: Register) -> None:
+        """Let there be nothing among the objects, where there may be something to drop later."""
+        with self.r.counting(start, stop) as number:
+            self.r.store(self.objects, number, null())
+
+    def make_results(self, lacking: Any) -> None:
+        """An array for each result."""
         inputs = self.number("inputs")
         with self.r.counting(self.r.word(0), self.number("results")) as number:
             place = self.b.add(inputs, number)
             array = self._result(self.row("result_rows", number, RESULT), lacking)
             self.r.store(self.objects, place, array)
             self.r.store(self.addresses, place, self.field(array, DATA))
-            made.set(self.b.add(made.get(), self.r.word(1)))
 
     def _result(self, row: Register, lacking: Any) -> Register:
         """The array that was kept, if nobody else has it any more, or a new one."""

@@ -14,7 +14,7 @@ from .emit.emitter import INTERRUPTED
 from .emit.routines import Routine
 from .emit.shared import shared
 from .emit.types import Register, integer, null, pointer
-from .objects import LIST_ITEMS, LIST_SIZE, TYPE
+from .objects import LIST_ITEMS, SIZE, TYPE
 
 ENTRY_HEADER = (*HEADER, "list", "mismatch")
 """The words of the table."""
@@ -31,15 +31,15 @@ class _Entry(Caller):
         mismatch, lacking = map(r.function.append_basic_block, ("mismatch", "lacking"))
         inputs, results = self.number("inputs"), self.number("results")
         self.demand(self.equal(self.field(given, TYPE), self.head("list")), mismatch)
-        self.demand(self.equal(self.field(given, LIST_SIZE, integer(64)), inputs), mismatch)
+        self.demand(self.equal(self.field(given, SIZE, integer(64)), inputs), mismatch)
         items = self.field(given, LIST_ITEMS)
         count = b.add(inputs, results)
         self.objects, self.addresses = (self.room(count) for _ in range(2))
         with r.counting(r.word(0), inputs) as number:
             r.store(self.objects, number, self.item(items, number))
         self.check_inputs(mismatch)
-        made = r.cell(inputs)
-        self.make_results(lacking, made)
+        self.clear(inputs, count)
+        self.make_results(lacking)
         code = self.run()
         with r.where(self.equal(code, integer(32)(0))):
             self.keep_arrays()
@@ -51,7 +51,7 @@ class _Entry(Caller):
         b.position_at_end(mismatch)
         b.ret(self.call("PyObject_CallOneArg", pointer(), self.head("mismatch"), given))
         b.position_at_end(lacking)
-        self.drop_all(self.objects, inputs, made.get())
+        self.drop_all(self.objects, inputs, count)
         b.ret(null())
 
     def _tuple(self, inputs: Register, results: Register) -> Register:

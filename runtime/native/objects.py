@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 
 TYPE = 8
-LIST_SIZE, LIST_ITEMS = 16, 24
+SIZE = 16  # of tuples, lists and dicts
+LIST_ITEMS = 24
 TUPLE_ITEMS = tuple.__basicsize__
 WEAK_TARGET = 16
 DATA, RANK, SIZES, DTYPE, FLAGS = 16, 24, 32, 56, 64

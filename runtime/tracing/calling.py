@@ -32,7 +32,9 @@ from .shortest import Shortest, way_for
 from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
 
-_BOUND = "bound"  # begins the key of a call with keywords, which has the values of all parameters
+_BOUND = (
+    "bound"  # begins the key of a call with keywords, which has their names, and the values of all parameters
+)
 
 _tracing = threading.RLock()
 """One thread traces at a time: the code of functions in sight changes while one of them is traced."""
@@ -83,7 +85,7 @@ class Calls:
             key: Any
             if kwargs:
                 values = self._parameters.values(args, kwargs)
-                key = None if values is None else (_BOUND, *map(quick_key, values))
+                key = None if values is None else (_BOUND, len(args), *kwargs, *map(quick_key, values))
             elif len(args) == 1 and type(args[0]) is EagerTensor:
                 key = args[0]._kind or kind_of(args[0])
             else:
@@ -117,15 +119,20 @@ class Calls:
             entry = entry_for(concrete, values, leaves)
             if entry is not None:
                 self.cache.remember(key, entry)
-                if not kwargs:
-                    self._shorten(key, concrete, values, leaves)
+                self._shorten(key, concrete, args, kwargs, leaves)
         return result
 
     def _shorten(
-        self, key: Hashable, concrete: ConcreteFunction, values: tuple[Any, ...], leaves: list[Any]
+        self,
+        key: Hashable,
+        concrete: ConcreteFunction,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        leaves: list[Any],
     ) -> None:
         """Let calls like this one do without Python from now on, where that is possible."""
-        way = way_for(concrete, values, leaves, _forgetting(weakref.ref(self), key))
+        forget = _forgetting(weakref.ref(self), key)
+        way = way_for(concrete, self._parameters, args, kwargs, leaves, forget)
         is_changed = self._shortest.forget(self._fast)
         if way is not None:
             self._shortest.add(key, way)

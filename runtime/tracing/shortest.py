@@ -1,25 +1,25 @@
-"""Calls without any Python: where a graph has machine code, and a call has tensors and objects only.
+"""Calls without any Python: where a graph has machine code, and a call has tensors, arrays, objects and nests of them.
 
-    f(x, 3), which returns {"y": …}   →   a built-in function that is f's `__call__` from now on
+    f(x, n=3), which returns {"y": …}   →   a built-in function that is f's `__call__` from now on
 
-It looks at the arguments itself; all other calls go to the built-in functions for the kinds before, of which the last
-hands them to `Calls.call`. What writes the built-in function is native/quick.py.
+It looks at the arguments itself (taking_apart.py); all other calls go to the built-in functions for the kinds before,
+of which the last hands them to `Calls.call`. What writes the built-in function is native/quick.py.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 import threading
-import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api
 
+from ..convert import convert_to_tensor
 from ..execute import kernel_for, when_decided
-from ..tensor import EagerTensor
-from .entry import IMMUTABLE, Entry, entry_for
-from .signature import Identity, is_identified
+from .entry import IMMUTABLE, entry_for
+from .signature import Parameters
 from .trace import Output
 
 if TYPE_CHECKING:
@@ -63,48 +63,35 @@ class Shortest:
 
 
 def way_for(
-    concrete: ConcreteFunction, values: Sequence[Any], leaves: Sequence[Any], again: Callable[[], None]
+    concrete: ConcreteFunction,
+    parameters: Parameters,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    again: Callable[[], None],
 ) -> Quick | None:
     """The shortest way for calls like this one, which just went well; None if they need Python.
 
     `again` is called when it is worth to ask again.
     """
-    if not all(map(_is_simple, values)):
-        return None
-    arguments = [*[leaf._array for leaf in leaves], *concrete.references]
+    tensors: list[Any] = [convert_to_tensor(leaf) for leaf in leaves]
+    arguments = [*[tensor._array for tensor in tensors], *concrete.references]
     kernel = kernel_for(concrete.runner, arguments)
     if kernel is None:
         when_decided(concrete.runner, arguments, again)
         return None
-    if len(leaves) + len(concrete.references) != len(kernel.inputs):
+    if len(arguments) != len(kernel.inputs):
         return None
     from ..native import quick
+    from .taking_apart import parts_of
 
-    program = _program(concrete)
-    if program is None or not quick.has_room_for(kernel, program[0]):
+    parts, program = parts_of(parameters, args, kwargs, leaves), _program(concrete)
+    if parts is None or program is None or not quick.has_room_for(kernel, parts, program[0]):
         return None
-    failed = _failing(concrete, kernel, values, leaves)
+    failed = _failing(concrete, kernel, parameters, args, kwargs, leaves)
     return quick.Quick(
-        kernel, list(map(_argument, values)), concrete.references, program[0], failed, program[1]
+        kernel, parts, list(map(sys.intern, kwargs)), concrete.references, program[0], failed, program[1]
     )
-
-
-def _is_simple(value: Any) -> bool:
-    """Whether an argument is a tensor, or what can be told from others by identity."""
-    kind = type(value)
-    return kind is EagerTensor or kind in IMMUTABLE or is_identified(kind)
-
-
-def _argument(value: Any) -> Any:
-    """What stands for an argument in a way, which does not keep objects alive that need not be."""
-    if type(value) is EagerTensor:
-        from ..native.quick import TENSOR
-
-        return TENSOR
-    if type(value) in IMMUTABLE:
-        return value
-    reference = Identity(value).reference
-    return reference if type(reference) is weakref.ref else value
 
 
 class _Failing:
@@ -117,16 +104,27 @@ class _Failing:
 
 
 def _failing(
-    concrete: ConcreteFunction, kernel: Kernel, values: Sequence[Any], leaves: Sequence[Any]
+    concrete: ConcreteFunction,
+    kernel: Kernel,
+    parameters: Parameters,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
 ) -> Callable[..., Any]:
     """What a call becomes whose kernel has failed: it says why."""
-    found: Entry | None = entry_for(_Failing(concrete, kernel), values, leaves)  # type: ignore[arg-type]
+
+    def values_of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+        bound = parameters.values(tuple(args), kwargs) if kwargs else args
+        assert bound is not None
+        return bound
+
+    found = entry_for(_Failing(concrete, kernel), values_of(args, kwargs), leaves)  # type: ignore[arg-type]
     assert found is not None
     entry = found
 
-    def failed(*args: Any) -> Any:
+    def failed(*args: Any, **kwargs: Any) -> Any:
         try:
-            return entry(args)
+            return entry(values_of(args, kwargs))
         except BaseException as error:
             api.strip_frames(error)
             api.leave_no_trace(error)

@@ -149,3 +149,14 @@ def test_dtypes_survive_pickling():
     copy = pickle.loads(pickle.dumps(b))
     assert copy.dtype is tf.bfloat16
     assert copy.numpy().tolist() == b.numpy().tolist()
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">f8", ">c8", ">u2", "<f4"])
+def test_arrays_of_either_byte_order_become_tensors_of_the_own_one(dtype):
+    array = np.array([1, 2, 300], dtype)
+    double = tf.function(lambda x: x + x)
+    for tensor in (tf.constant(array) * 2, tf.Variable(array) * 2, double(array), double(array)):
+        assert tensor.dtype.name == np.dtype(dtype).name
+        assert tensor.numpy().dtype.isnative
+        assert tensor.numpy().tolist() == [2, 4, 600]
+    assert tf.as_dtype(np.dtype(dtype)) is tf.as_dtype(np.dtype(dtype).name)

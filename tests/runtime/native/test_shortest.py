@@ -16,36 +16,9 @@ import numpy as np
 import pytest
 from agc.runtime.native import automatic
 from agc.runtime.tracing import shortest
+from shortest_calls import compiled, frames, goes_shortest
 
 ONE, TWO = tf.constant(1.0), tf.constant(2.0)
-
-
-def compiled(python_function: Any, *args: Any) -> Any:
-    """A function that has traced and compiled for such arguments, and goes the shortest way with them."""
-    function = tf.function(python_function, jit_compile=True)
-    function(*args), function(*args)
-    return function
-
-
-def frames(call: Any, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
-    """The result of a call, and the functions of Python that it went through."""
-    seen: list[str] = []
-
-    def note(frame: Any, event: str, _: Any) -> None:
-        if event == "call":
-            seen.append(frame.f_code.co_qualname)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        result = call(*args, **kwargs)
-    finally:
-        sys.setprofile(before)
-    return result, seen
-
-
-def goes_shortest(call: Any, *args: Any, **kwargs: Any) -> bool:
-    return not frames(call, *args, **kwargs)[1]
 
 
 class TestWhatNeedsNoPython:
@@ -218,11 +191,6 @@ def test_what_is_compiled_without_being_asked(monkeypatch: pytest.MonkeyPatch) -
 
 class TestWhatGoesTheLongerWay:
     """With the same results, and the same errors, as if there were no other."""
-
-    def test_keywords_and_defaults(self) -> None:
-        f = tf.function(lambda x, y=TWO: x - y, jit_compile=True)
-        for _ in range(3):
-            assert [float(f(ONE)), float(f(ONE, TWO)), float(f(y=ONE, x=TWO))] == [-1.0, -1.0, 1.0]
 
     def test_wrong_arguments(self) -> None:
         f = compiled(lambda x: x, ONE)

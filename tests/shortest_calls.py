@@ -1,0 +1,36 @@
+"""Calls of compiled functions, and whether they run any Python."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import agc.runtime as tf
+
+
+def compiled(python_function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function that has traced and compiled for such arguments, and goes the shortest way with them."""
+    function = tf.function(python_function, jit_compile=True)
+    function(*args, **kwargs), function(*args, **kwargs)
+    return function
+
+
+def frames(call: Any, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
+    """The result of a call, and the functions of Python that it went through."""
+    seen: list[str] = []
+
+    def note(frame: Any, event: str, _: Any) -> None:
+        if event == "call":
+            seen.append(frame.f_code.co_qualname)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        result = call(*args, **kwargs)
+    finally:
+        sys.setprofile(before)
+    return result, seen
+
+
+def goes_shortest(call: Any, *args: Any, **kwargs: Any) -> bool:
+    return not frames(call, *args, **kwargs)[1]
