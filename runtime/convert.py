@@ -100,6 +100,8 @@ def convert_to_tensor(
 
 
 def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
+    if type(value) is np.ndarray:  # for which nobody can register another conversion
+        return EagerTensor(_from_numpy(value, dtype))
     if type(value) not in _PLAIN:
         for _, kind, conversion in _conversions:
             if isinstance(value, kind):
@@ -182,11 +184,9 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
             raise _unfit(array, dtype)
         return _strings(array)
     own = dtypes.as_dtype(array.dtype)
-    wanted = own if dtype is None else dtype
-    # Even without a change of dtype this copies: the caller may go on writing to the original.
-    copied = rounded(array, wanted.numpy)
     if dtype is None or own is dtype:
-        return copied
+        return np.array(array, own.numpy)  # a copy: the caller may go on writing to the original
+    copied = rounded(array, dtype.numpy)
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
         raise _unfit(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
