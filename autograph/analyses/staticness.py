@@ -1,7 +1,7 @@
 """What is provably Python, and therefore stays Python: which blocks of a function are *not* staged.
 
     if x is None: return 0        native: the test is a bool, whatever x is
-    if mode == "train": …         native: a text is compared (tensors of strings: tf.equal)
+    if mode == "train": …         native: a text is compared (tensors of strings, which hold bytes: tf.equal, b"train")
     for k in (1, 2, 3): …         native, unless a test on data decides about leaving the loop
     while True:                   staged, because `x > 0` may be a tensor and decides when it ends
         if x > 0: break
@@ -48,7 +48,7 @@ def static(node: gast.expr) -> bool:
         case gast.Constant():
             return True
         case gast.Compare(left=left, ops=[gast.Eq() | gast.NotEq()], comparators=[right]):
-            return is_text(left) or is_text(right)  # a mode, a kind, a command: not a tensor of strings
+            return _is_str(left) or _is_str(right)  # a mode, a kind, a command: not a tensor of strings
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops) and not among_numbers(node)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
@@ -73,8 +73,13 @@ def is_text(node: gast.expr) -> bool:
     )
 
 
+def _is_str(node: gast.expr) -> bool:
+    """The same without bytes, which elements of tensors of strings are."""
+    return is_text(node) and not (isinstance(node, gast.Constant) and isinstance(node.value, bytes))
+
+
 def among_numbers(node: gast.Compare) -> bool:
-    """Whether a comparison asks if something is in a range, or among values that are spelled out and no texts."""
+    """Whether a comparison asks if something is in a range, or among values that are spelled out and no strings."""
     return any(
         isinstance(op, (gast.In, gast.NotIn)) and _holds_numbers(right)
         for op, right in zip(node.ops, node.comparators, strict=True)
@@ -84,7 +89,7 @@ def among_numbers(node: gast.Compare) -> bool:
 def _holds_numbers(container: gast.expr) -> bool:
     if isinstance(container, (gast.Tuple, gast.List, gast.Set)):
         return any(
-            not is_text(part) and not (isinstance(part, gast.Constant) and part.value is None)
+            not _is_str(part) and not (isinstance(part, gast.Constant) and part.value is None)
             for part in container.elts
         )
     return isinstance(container, gast.Call) and getattr(container.func, "id", None) == "range"

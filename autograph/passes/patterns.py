@@ -228,7 +228,7 @@ def may_stage(case: Any) -> bool:
 def _meets_tensors(pattern: Any) -> bool:
     match pattern:
         case gast.MatchValue(value=gast.Constant(value=value)):
-            return not isinstance(value, (str, bytes))
+            return not isinstance(value, str)
         case gast.MatchSingleton(value=value):
             return value is not None
     return isinstance(pattern, (gast.MatchValue, gast.MatchSequence))

@@ -245,3 +245,29 @@ def test_a_traced_tensor_outside_of_its_function_is_refused():
     graph_of(lambda x: leaked.append(x) or x, SCALAR)
     with pytest.raises(tf.errors.InaccessibleTensorError, match="outside of the function"):
         leaked[0] + 1
+
+
+def test_bytes_decide_about_tensors_of_strings():
+    def value(words):
+        """Of an expression in postfix notation."""
+        stack = []
+        for word in words:
+            if word == b"":
+                continue
+            if word in (b"+", b"-", b"*"):
+                y, x = stack.pop(), stack.pop()
+                match word:
+                    case b"*":
+                        stack.append(x * y)
+                    case b"-":
+                        stack.append(x - y)
+                    case _:
+                        stack.append(x + y)
+            else:
+                stack.append(tf.strings.to_number(word, tf.int32))
+        return stack[-1]
+
+    signature = [tf.TensorSpec([None], tf.string)]
+    for text in ("2 3 + 4 * 5 -", "7", "1 2 3 - -"):
+        found = tf.function(value, input_signature=signature)(tf.strings.split(text))
+        assert found.numpy() == value(text.encode().split()).numpy()
