@@ -17,7 +17,7 @@ from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
-from ..emit.types import Element, Register
+from ..emit.types import Element, Register, integer
 from .creating import asked_shape, shape_of
 from .elements import add, divide, larger, multiply, smaller, subtract
 from .indexing import batch_rank, coordinates, in_range
@@ -51,7 +51,8 @@ def combined_at(
     if 0 in sizes:
         return where
     if not where.size:
-        raise RefusedError("there is nothing to put values into")
+        e.demand(integer(1)(0))  # no index is in range
+        return where
     with e.nest(sizes, parallel=False) as places:
         number = Index.of(where.shape, list(target(places))).flat(e)
         element = source.at(e, Index.of(tuple(sizes), places).within(e, source.shape))

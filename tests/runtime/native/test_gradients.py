@@ -182,3 +182,20 @@ def test_branches_in_loops_over_rows_of_any_number() -> None:
         return tape.gradient(loss, x)
 
     check(gradient, X[:, :2], np.array(5, np.int32))
+
+
+def test_no_rows_at_all() -> None:
+    """The way back of a loop over them would put something into nothing, if it ran."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3]), tf.TensorSpec([3, 2])], jit_compile=True)
+    def gradients(x: Any, w: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            total = tf.zeros([2])
+            for row in x @ w:
+                total += tf.tanh(row)
+        return tape.gradient(total, [x, w])
+
+    d_x, d_w = gradients(tf.zeros([0, 3]), tf.ones([3, 2]))
+    assert d_x.shape == [0, 3]
+    assert d_w.numpy().tolist() == [[0, 0]] * 3
