@@ -157,7 +157,7 @@ class BoundFunction(Generic[P, R]):
 
     @property
     def __wrapped__(self) -> Callable[..., R]:
-        return self._function.python_function
+        return self.python_function  # the signature is that of the bound method
 
     @property
     def __name__(self) -> str:

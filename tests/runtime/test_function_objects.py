@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import inspect
 import dataclasses
 import enum
 import pickle
@@ -86,6 +87,10 @@ class TestMethods:
         assert len({a.scaled, a.scaled}) == 1
         assert a.scaled.__self__ is a
         assert a.scaled.__func__ is Base.__dict__["scaled"]
+
+    def test_its_signature_is_that_of_a_bound_method(self):
+        assert list(inspect.signature(Base(1).scaled).parameters) == ["x"]
+        assert list(inspect.signature(Base.scaled).parameters) == ["self", "x"]
 
     def test_whatever_self_is_called(self):
         class Odd:
