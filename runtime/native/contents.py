@@ -58,7 +58,17 @@ def filled(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnyS
         held, value = inputs[0].spec, inputs[1]
         assert isinstance(held, ArraySpec)
         return [_appended(held, value, spec) for spec in specs]
+    if operation.type == "array_sum":
+        return [_sum(inputs[0].spec, inputs[1].spec, spec) for spec in specs]
     return [plain(spec) for spec in specs]
+
+
+def _sum(one: AnySpec, other: AnySpec, spec: AnySpec) -> AnySpec:
+    """The spec of the sum of two lists: that of the other where there is nothing in one of them yet."""
+    for first, second in ((one, other), (other, one)):
+        if isinstance(first, SameSpec) and first.constant is None:
+            return plain(second)
+    return plain(spec)
 
 
 def _appended(held: ArraySpec, value: Operand, spec: AnySpec) -> AnySpec:

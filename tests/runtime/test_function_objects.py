@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import collections
 import copy
-import inspect
 import dataclasses
 import enum
+import inspect
 import pickle
 import re
 import subprocess

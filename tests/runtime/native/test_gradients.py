@@ -184,6 +184,28 @@ def test_branches_in_loops_over_rows_of_any_number() -> None:
     check(gradient, X[:, :2], np.array(5, np.int32))
 
 
+MAPPED = {
+    "rows": lambda x: tf.map_fn(tf.sin, x),
+    "rows of two kinds": lambda x: tf.map_fn(lambda row: tf.cumsum(row) if row[0] > 0 else -row, x),
+    "rows of rows": lambda x: tf.map_fn(
+        lambda row: tf.map_fn(lambda one: one * one * tf.reduce_sum(row), row), x
+    ),
+    "all rows at once": lambda x: tf.vectorized_map(lambda row: tf.linalg.matvec(row[:, None] * row, row), x),
+}
+
+
+@pytest.mark.parametrize("name", MAPPED)
+def test_rows_are_mapped_whose_size_only_the_call_knows(name: str) -> None:
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = MAPPED[name](x)
+        return tape.gradient(y, x)
+
+    signature = [tf.TensorSpec([None, None], tf.float64)]
+    check(tf.function(gradient, input_signature=signature), X[:3, :4])
+
+
 def test_no_rows_at_all() -> None:
     """The way back of a loop over them would put something into nothing, if it ran."""
 
