@@ -1,8 +1,8 @@
 """From LLVM's text to code in memory: the host's processor, the optimiser's passes, object files, loading.
 
-    text ──parse──► module ──O3──► module ──emit──► object file ──load──► addresses
-                                                        │
-                                                    kept on disk (cache.py)
+    text ──parse──► module ──passes──► module ──emit──► object file ──load──► addresses
+                                                            │
+                                                        kept on disk (cache.py)
 
 llvmlite is imported when something is compiled for the first time.
 """
@@ -17,6 +17,7 @@ import threading
 from typing import Any
 
 from . import cache
+from .levels import ALL
 
 INSTALL = "pip install 'agc-autograph[jit]'"
 """The command that brings the compiler."""
@@ -69,14 +70,14 @@ def _host() -> str:
     return "\n".join([GIT_VERSION, llvmlite.__version__, binding.get_host_cpu_name(), features, sys.version])
 
 
-def optimised(text: str) -> Any:
+def optimised(text: str, level: int = ALL) -> Any:
     """The module of an IR text after LLVM's passes."""
     binding = _binding()
     machine = _machine()
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
-    tuning = binding.create_pipeline_tuning_options(speed_level=3)
+    tuning = binding.create_pipeline_tuning_options(speed_level=level)
     tuning.loop_vectorization = tuning.slp_vectorization = True
     tuning.loop_interleaving = True
     tuning.loop_unrolling = False  # but where it is asked for (emit/emitter.py)
@@ -89,15 +90,15 @@ def optimised(text: str) -> Any:
     return module
 
 
-def assembled(text: str) -> bytes:
+def assembled(text: str, level: int = ALL) -> bytes:
     """The object file of an IR text, from the disk where it is known there."""
     import hashlib
 
-    key = hashlib.sha256(f"{_host()}\n{text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{_host()}\n{level}\n{text}".encode()).hexdigest()
     found = cache.read(key)
     if found is None:
         with _compiling:
-            found = bytes(_machine().emit_object(optimised(text)))
+            found = bytes(_machine().emit_object(optimised(text, level)))
         cache.write(key, found)
     return found
 

@@ -22,6 +22,7 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, crossing, engine
 from .crossing import described, received
 from .emit.types import COMPILED
+from .levels import level
 from .streams import with_streams
 from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
 
@@ -208,7 +209,9 @@ class Native:
                 return failed(arrays)
             return code(plain)
 
-        loader = Loader(unit, engine.Code(engine.assembled(unit.text())), mismatched, failed)
+        loader = Loader(
+            unit, engine.Code(engine.assembled(unit.text(), level(unit.graph))), mismatched, failed
+        )
         kernel = loader.kernel(self.fail)
         code = loader.entry(kernel)
         if wants_one_thread(unit.graph):
@@ -333,6 +336,6 @@ def text(graph: Graph) -> str:
         with Fence(graph):
             plain, _ = prepared(with_streams(graph)[0])
             unit = lowered(plain, [value.spec for value in plain.inputs])
-            return str(engine.optimised(unit.text()))
+            return str(engine.optimised(unit.text(), level(unit.graph)))
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None

@@ -60,7 +60,7 @@ def test_the_line_is_named_inside_of_loops() -> None:
     "error", [KeyError("x"), NotImplementedError(), RuntimeError("LLVM IR parsing error\n1")]
 )
 def test_what_llvm_refuses_is_a_fault_of_agc(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(text: str) -> bytes:
+    def refuse(text: str, level: int) -> bytes:
         raise error
 
     monkeypatch.setattr(engine, "assembled", refuse)
