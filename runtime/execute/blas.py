@@ -53,26 +53,31 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 
     Those that are made `apart` do not count.
     """
-    products = [operation for operation in graph.walk() if operation.type in _PRODUCTS]
-    sizes = [_multiplications(operation) for operation in products if not apart(operation)]
-    return bool(sizes) and SHARED < max(sizes) <= BIG
+    products = [operation for operation in graph.walk() if operation.op.name in _PRODUCTS]
+    shared = [(size, each) for each in products if (size := _multiplications(each)) > SHARED]
+    sizes = [size for size, operation in shared if not apart(operation)]
+    return bool(sizes) and max(sizes) <= BIG
 
 
 def is_big(operation: Operation) -> bool:
     """Whether an operation is a product of two matrices that is known to be worth other threads."""
-    is_plain = operation.type == "matmul" and product(operation) is not None
-    return is_plain and not narrow.is_used_by(operation) and BIG < _multiplications(operation) < math.inf
+    return (
+        operation.op.name == "matmul"
+        and BIG < _multiplications(operation) < math.inf
+        and product(operation) is not None
+        and not narrow.is_used_by(operation)
+    )
 
 
 def _multiplications(operation: Operation) -> float:
     """How many a product takes; infinity where that is not known."""
-    if operation.type != "matmul":
+    if operation.op.name != "matmul":
         return math.inf
-    shapes = [operand.shape for operand in operation.inputs]
-    sizes = [size for shape in shapes for size in (shape or (None,))]
-    if None in sizes:
+    left, right = operation.inputs
+    inner, other = left.shape, right.shape
+    if not inner or not other or None in inner or None in other:
         return math.inf
-    (*_, rows, columns), inner = operation.outputs[0].shape or (0, 0), shapes[0] or (0, 0)
+    *_, rows, columns = operation.outputs[0].shape or (0, 0)
     return float((rows or 0) * (columns or 0) * (inner[-2 if operation.attrs["transpose_a"] else -1] or 0))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
 from typing import Any
@@ -40,11 +41,13 @@ class Names:
         return name
 
 
+@functools.lru_cache(1024)
 def identifier(wish: str) -> str:
     name = plain(wish).replace("/", "_")
     return name if name.isidentifier() else "value"
 
 
+@functools.lru_cache(1024)
 def local(wish: str) -> str:
     """A wish for a local variable, out of the way of the globals."""
     name = identifier(wish)

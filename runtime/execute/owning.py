@@ -130,10 +130,17 @@ class Owning:
         self.into: dict[Operand, Operand] = {}
         self.kept: list[Value] = []
         self.states: dict[Operation, frozenset[int]] = {}
+        self._written: dict[Operation, str | None] = {}
         if any(is_big(value) for operation in live for value in operation.outputs):
             self._read()
             self._take()
             self._keep()
+
+    def written(self, operation: Operation) -> str | None:
+        """The operation as a call with `out={o}`, if there is one such."""
+        if operation not in self._written:
+            self._written[operation] = written(operation)
+        return self._written[operation]
 
     def _read(self) -> None:
         for place, operation in enumerate(self.live):
@@ -180,7 +187,7 @@ class Owning:
         for operation in self.live:
             if operation.type == "fused":
                 self._take_fused(operation)
-            elif operation.outputs and is_big(operation.outputs[0]) and written(operation) is not None:
+            elif operation.outputs and is_big(operation.outputs[0]) and self.written(operation) is not None:
                 self._take_one(operation)
 
     def _take_one(self, operation: Operation) -> None:
@@ -210,9 +217,9 @@ class Owning:
     def _keep(self) -> None:
         escaped = {self.root(value) for each in self.live for value in each.outputs if self._escapes(value)}
         for operation in self.live:
-            if len(operation.outputs) == 1 and is_big(operation.outputs[0]):
+            if len(operation.outputs) == 1 and operation.outputs[0] not in self.into:
                 (value,) = operation.outputs
-                if value not in self.into and value not in escaped and written(operation) is not None:
+                if is_big(value) and value not in escaped and self.written(operation) is not None:
                     self.kept.append(value)
 
     def _escapes(self, value: Value) -> bool:

@@ -24,7 +24,7 @@ from .liveness import last_uses
 from .module import Module
 from .numbers.deferring import deferred
 from .numbers.statements import statement, takes_number
-from .owning import Owning, written
+from .owning import Owning
 from .regions import STRUCTURES, Regions
 from .results import returns_many
 from .shortcuts import is_scalar, shortcut
@@ -108,15 +108,21 @@ class Writer(Regions):
         elif targets and operation.outputs[0] in self.numbers:
             self._number(operation, scope, targets[0], depth)
         else:
-            inputs = [
-                self.repeated.get((operation, number))
-                or (self.either if takes_number(operation, number) else self.text)(operand, scope)
-                for number, operand in enumerate(operation.inputs)
-            ]
+            inputs = self._inputs(operation, scope)
             text = self._into(operation, inputs, targets, scope) or self._computation(
                 operation, inputs, targets
             )
             self.line(depth, self._asked(operation, scope) + text, self.place(operation, scope))
+
+    def _inputs(self, operation: Operation, scope: Scope) -> list[str]:
+        """The operands as the operation takes them."""
+        if not self.numbers and not self.repeated:
+            return [self.text(operand, scope) for operand in operation.inputs]
+        return [
+            self.repeated.get((operation, number))
+            or (self.either if takes_number(operation, number) else self.text)(operand, scope)
+            for number, operand in enumerate(operation.inputs)
+        ]
 
     @functools.cached_property
     def _changing(self) -> set[Operation]:
@@ -159,7 +165,7 @@ class Writer(Regions):
         (value,) = operation.outputs
         old = self.owning.into.get(value)
         out = self.buffers.get(value) if old is None else self.text(old, scope)
-        text = None if out is None else written(operation)
+        text = None if out is None else self.owning.written(operation)
         if text is not None and blas.is_big(operation):
             text = text.replace("np.matmul", self._product())
         return None if text is None else f"{targets[0]} = {text.format(*inputs, o=out)}"

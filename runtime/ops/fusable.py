@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import dtypes
-from ..ir.graph import Operation, Value
+from ..ir.graph import Operation
 from ..ir.specs import Spec
+from .declare import Op
 from .extremes import largest, smallest
 from .families import Elementwise
 
@@ -62,11 +64,15 @@ def cost(operation: Operation) -> float:
 
 def works_on_elements(operation: Operation) -> bool:
     """Whether each element of the result follows from one of each operand, with operands that broadcast."""
-    op = operation.op
+    return _is_on_elements(operation.op) and _are_plain(operation)
+
+
+@functools.cache
+def _is_on_elements(op: Op) -> bool:
     is_simple = isinstance(op, Elementwise) and (
         isinstance(op.compute, np.ufunc) or op.expression is not None
     )
-    return (is_simple or op.name in ELEMENTS) and not op.stateful and _are_plain(operation)
+    return (is_simple or op.name in ELEMENTS) and not op.stateful
 
 
 def reduces(operation: Operation) -> bool:
@@ -82,9 +88,10 @@ def reduces(operation: Operation) -> bool:
 def _are_plain(operation: Operation) -> bool:
     """Whether all are tensors of numbers that NumPy has itself."""
     for operand in (*operation.inputs, *operation.outputs):
-        if type(operand) is Value and not isinstance(operand.spec, Spec):
-            return False
-        dtype = operand.dtype
-        if dtype.kind not in "biufc" or isinstance(dtype, dtypes.NarrowFloat):
+        spec = operand.spec
+        if not isinstance(spec, Spec) or spec.dtype not in _NUMBERS:
             return False
     return True
+
+
+_NUMBERS = frozenset(dtype for dtype in dtypes.ALL if dtype.kind in "biufc")

@@ -99,14 +99,16 @@ class _Common:
         kept: list[Operation] = []
         is_changed = False
         for operation in graph.operations:
-            current = reading(operation, known) if known else operation
-            if operation.regions:
-                current = self.structure(current, scope)
+            current = self.structure(reading(operation, known), scope) if operation.regions else operation
             found = self.read(current, scope) if operation.stateful else self.found(current, scope)
             if found is not None:
-                known.update(zip(operation.outputs, found, strict=True))
+                for value, other in zip(operation.outputs, found, strict=True):
+                    known[value] = other
+                    self.names[value] = self.names.get(other, other)
                 is_changed = True
                 continue
+            if known and current is operation:
+                current = reading(operation, known)
             kept.append(current)
             is_changed |= current is not operation
         for key in scope.own:
@@ -133,14 +135,23 @@ class _Common:
 
     def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
         """What gives the same as the operation; None for the first of its kind."""
-        if not self.may_be_common(operation, scope):
+        for value in operation.outputs:
+            if type(value.spec) is not Spec:
+                return None
+        operands = self.named(operation)
+        is_dear = operation.regions or operation.attrs or Constant in map(type, operands)
+        if is_dear and self.is_first(operation, operands, scope):
             return None
-        key = self.key(operation)
+        key = self.key(operation, operands)
         seen = self.seen.get(key)
         if seen is None:
             self.keep(key, operation, scope)
             return None
         return self.given(seen, operation, scope)
+
+    def named(self, operation: Operation) -> list[Operand]:
+        """What the operands of an operation are called everywhere."""
+        return [self.names.get(operand, operand) for operand in operation.inputs]
 
     def given(self, seen: Seen, operation: Operation, scope: _Scope) -> list[Value] | None:
         """The results of one that was seen, where the operation stands."""
@@ -149,12 +160,9 @@ class _Common:
             return None
         return [self.brought(value, home, scope) for value in first.outputs]
 
-    def may_be_common(self, operation: Operation, scope: _Scope) -> bool:
-        """Whether there was an operation of this type with the same first operand: else the whole key can wait."""
-        for value in operation.outputs:
-            if type(value.spec) is not Spec:
-                return False
-        named = [self.names.get(x, x) for x in operation.inputs if type(x) is Value]
+    def is_first(self, operation: Operation, operands: list[Operand], scope: _Scope) -> bool:
+        """Whether there was no operation of this type with the same first operand: then a key that is dear can wait."""
+        named = [operand for operand in operands if type(operand) is Value]
         one = named[0] if named else None
         if len(named) > 1 and operation.op.name in COMMUTES:
             one = min(named, key=id)
@@ -163,25 +171,24 @@ class _Common:
             rough = operation.op, one, *[len(region.operations) for region in operation.regions]
         before = self.firsts.setdefault(rough, (operation, scope))
         if before is None:
-            return True
+            return False
         if before[0] is operation:
             scope.firsts.append(rough)
-            return False
+            return True
         self.firsts[rough] = None
-        self.keep(self.key(before[0]), *before)
-        return True
+        self.keep(self.key(before[0], self.named(before[0])), *before)
+        return False
 
     def keep(self, key: Hashable, operation: Operation, scope: _Scope) -> None:
         if key not in self.seen:
             self.seen[key] = operation, scope
             scope.own.append(key)
 
-    def key(self, operation: Operation) -> Hashable:
-        names = self.names
+    def key(self, operation: Operation, operands: list[Operand]) -> Hashable:
+        """What says all about an operation; its operands are given by the names that they have everywhere."""
         if operation.regions:
-            given = [self.numbering.operand(names.get(x, x)) for x in operation.inputs]
-            return self.numbering.key(operation, given)
-        operands = [self.constant(x) if type(x) is Constant else names.get(x, x) for x in operation.inputs]
+            return self.numbering.key(operation, list(map(self.numbering.operand, operands)))
+        operands = [self.constant(x) if type(x) is Constant else x for x in operands]
         if operation.op.name in COMMUTES:
             operands.sort(key=id)
         attrs = operation.attrs

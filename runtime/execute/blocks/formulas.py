@@ -10,6 +10,7 @@ They do what the kernels do, one by one. What has no row here is computed by its
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -92,6 +93,7 @@ def formula(operation: Operation) -> Formula:
     return Formula((_COPY,))
 
 
+@functools.cache
 def _call(function: str, count: int) -> Formula:
     operands = ", ".join(f"{{{i}}}" for i in range(count))
     return Formula((f"np.{function}({operands}, out={{o}})",))
