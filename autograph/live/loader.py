@@ -173,10 +173,10 @@ def bare(definition: Definition) -> ast.stmt:
     new: ast.stmt
     if isinstance(node, ast.Lambda):
         value = ast.copy_location(ast.Lambda(signature, node.body), node)
-        new = ast.Assign([ast.Name("function", ast.Store())], value)
+        new = ast.Assign([ast.copy_location(ast.Name("function", ast.Store()), node)], value)
     else:
         new = type(node)(name=node.name, args=signature, body=[*node.body], decorator_list=[])  # type: ignore
-    return ast.fix_missing_locations(ast.copy_location(new, node))
+    return ast.copy_location(new, node)
 
 
 def _unannotated(arg: ast.arg) -> ast.arg:

@@ -261,15 +261,17 @@ def names_of(f: FunctionType) -> Names:
 def _passed_on(f: FunctionType) -> Iterator[str]:
     """The names that a function reads for more than a call: `key` in `sorted(xs, key=key)`."""
     node = source.find(f).node
-    body = node.body if isinstance(node.body, list) else [node.body]
+    pending: list[Any] = [*node.body] if isinstance(node.body, list) else [node.body]
     called = set()
-    for statement in body:
-        for part in ast.walk(statement):
-            if isinstance(part, ast.Call):
-                called.add(part.func)
-            elif part in called:
-                continue
-            elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-                yield part.id
-            elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
-                yield part.attr
+    while pending:
+        part = pending.pop()
+        if isinstance(part, ast.Call):
+            called.add(part.func)
+        elif isinstance(part, (ast.Name, ast.Attribute)) and part not in called:
+            if isinstance(part.ctx, ast.Load):
+                yield part.id if isinstance(part, ast.Name) else part.attr
+        for value in vars(part).values():
+            if type(value) is list:
+                pending += [child for child in value if isinstance(child, ast.AST)]
+            elif isinstance(value, ast.AST):
+                pending.append(value)

@@ -30,7 +30,7 @@ from ..syntax.tree import (
     Statements,
     children,
     evolve,
-    walk,
+    kinds,
 )
 
 BUILTINS = frozenset(vars(builtins))
@@ -63,9 +63,9 @@ class Names:
 
     def __init__(self, function: gast.AST) -> None:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
-        kinds: set[type] = set()
-        self._kinds = function, kinds
-        self.used = _names_in(function, self.bound, kinds)
+        found: set[type] = set()
+        self._kinds = function, found
+        self.used = _names_in(function, self.bound, found)
         self.generated: set[str] = set()
         self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
         self._last: dict[str, int] = {}  # the number that a base got last
@@ -77,7 +77,7 @@ class Names:
     def kinds(self, function: gast.AST) -> set[type]:
         """The kinds of nodes in the outermost function, as it is now."""
         if self._kinds[0] is not function:
-            self._kinds = function, {type(node) for node in walk(function)}
+            self._kinds = function, kinds(function)
         return self._kinds[1]
 
     def fresh(self, base: str) -> str:
@@ -277,8 +277,8 @@ def left_alone(function: gast.AST) -> bool:
     return False
 
 
-def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]:
-    """Every identifier that the function mentions, nested functions included; `kinds` gets the kinds of nodes.
+def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]:
+    """Every identifier that the function mentions, nested functions included; `found` gets the kinds of nodes.
 
     Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
     '[]=' for an item that is assigned.
@@ -288,7 +288,7 @@ def _names_in(function: gast.AST, bound: set[str], kinds: set[type]) -> set[str]
     while pending:
         node = pending.pop()
         kind = type(node)
-        kinds.add(kind)
+        found.add(kind)
         if kind is gast.Name:
             names.add(node.id)
             if type(node.ctx) is not gast.Load:

@@ -65,6 +65,8 @@ class ExpressionPass(Pass):
 
     def signature(self, args: Any) -> Any:
         """The defaults are evaluated by the function around; annotations stay."""
+        if not args.defaults and not args.kw_defaults:
+            return args
         defaults = self.visit_all(args.defaults)
         kw_defaults = self.visit_all(args.kw_defaults)
         return _changed(args, {"defaults": defaults, "kw_defaults": kw_defaults})
@@ -76,6 +78,8 @@ class ExpressionPass(Pass):
 
 def _changed(node: Any, fields: dict[str, Any]) -> Any:
     """The node with these fields; itself if they are what it has."""
-    if all(getattr(node, field) is value for field, value in fields.items()):
-        return node
-    return evolve(node, **fields)
+    values = node.__dict__
+    for field, value in fields.items():
+        if values.get(field) is not value:
+            return evolve(node, **fields)
+    return node

@@ -23,7 +23,7 @@ import gast
 from ..analyses.lists import Lists
 from ..analyses.scopes import mentions_choice
 from ..analyses.state import FunctionPlan, Plan, plan
-from ..syntax.nodes import group, lambda_of, load, store, text
+from ..syntax.nodes import LOAD, STORE, group, lambda_of, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree import (
     LOOPS,
@@ -259,11 +259,11 @@ class _Writer:
         call = gast.Call(self.operator(operator), list(arguments), named)
         if not found.results:
             return [*before, gast.Expr(call)]
-        targets = gast.Tuple([store(name) for name in found.results], gast.Store())
+        targets = gast.Tuple([store(name) for name in found.results], STORE)
         return [*before, gast.Assign([targets], call, None)]
 
     def operator(self, name: str) -> gast.expr:
-        return gast.Attribute(load(self.ag), name, gast.Load())
+        return gast.Attribute(load(self.ag), name, LOAD)
 
     def expression(self, node: Any) -> Any:
         return self.guard.visit(node) if self.plan.unproven else node

@@ -14,17 +14,20 @@ import gast
 
 from .tree import evolve
 
+LOAD, STORE, PARAM = gast.Load(), gast.Store(), gast.Param()
+"""Signs, of which one serves for all nodes."""
+
 
 def load(name: str) -> gast.Name:
-    return gast.Name(name, gast.Load(), None, None)
+    return gast.Name(name, LOAD, None, None)
 
 
 def store(name: str) -> gast.Name:
-    return gast.Name(name, gast.Store(), None, None)
+    return gast.Name(name, STORE, None, None)
 
 
 def parameter(name: str) -> gast.Name:
-    return gast.Name(name, gast.Param(), None, None)
+    return gast.Name(name, PARAM, None, None)
 
 
 def text(value: str) -> gast.Constant:
@@ -33,7 +36,7 @@ def text(value: str) -> gast.Constant:
 
 def group(elements: Sequence[gast.expr]) -> gast.Tuple:
     """`(a, b)`, read."""
-    return gast.Tuple(list(elements), gast.Load())
+    return gast.Tuple(list(elements), LOAD)
 
 
 def lambda_of(names: Sequence[str], body: gast.expr) -> gast.Lambda:
@@ -43,4 +46,4 @@ def lambda_of(names: Sequence[str], body: gast.expr) -> gast.Lambda:
 
 def as_load(target: Any) -> gast.expr:
     """What an assignment assigns, read."""
-    return evolve(target, ctx=gast.Load())
+    return evolve(target, ctx=LOAD)

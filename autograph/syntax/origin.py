@@ -196,7 +196,8 @@ def extent_of_code(code: CodeType) -> Extent | None:
     places = list(places_of(code))
     if not places:
         return None
-    return *min(start for start, _ in places), *max(end for _, end in places)
+    starts, ends = zip(*places, strict=True)
+    return *min(starts), *max(ends)
 
 
 def places_of(code: CodeType) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

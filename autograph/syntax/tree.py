@@ -119,6 +119,26 @@ def walk(tree: gast.AST) -> Iterator[gast.AST]:
     return _below([tree], frozenset())
 
 
+def kinds(tree: gast.AST) -> set[type]:
+    """The types of a node and of all below it."""
+    found: set[type] = set()
+    pending: list[Any] = [tree]
+    while pending:
+        node = pending.pop()
+        if node is None:
+            continue
+        kind = type(node)
+        found.add(kind)
+        values = node.__dict__
+        for name in INNER[kind]:
+            value = values.get(name)
+            if type(value) is list:
+                pending += value
+            elif value is not None:
+                pending.append(value)
+    return found
+
+
 def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
     """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
     return _below([nodes] if isinstance(nodes, gast.AST) else [*nodes], _SCOPES)

@@ -168,7 +168,9 @@ class Operation:
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
-    __slots__ = ("__weakref__", "_builder", "_naming", "inputs", "name", "operations", "outputs", "stateful")
+    __slots__ = (
+        "__weakref__", "_builder", "_naming", "_types", "inputs", "name", "operations", "outputs", "stateful",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -182,6 +184,7 @@ class Graph:
         self.operations = operations
         self.outputs = outputs
         self.stateful: bool = any(operation.stateful for operation in operations)
+        self._types: frozenset[str] | None = None
         self._naming: Naming | None = None
         self._builder: Any = None  # what adds to the graph, if it is one that grows
 
@@ -190,6 +193,17 @@ class Graph:
             f"a graph can be neither copied nor pickled: {self.name}. str(graph) is its text, which ir.parse.parse "
             "reads; as_graph_def() is the same as JSON"
         )
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The types of all operations, those of regions and callees included."""
+        types = self._types
+        if types is None:
+            inner = [region.types for operation in self.operations for region in operation.regions]
+            types = frozenset({operation.op.name for operation in self.operations}).union(*inner)
+            if type(self.operations) is tuple:  # it does not grow
+                self._types = types
+        return types
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""

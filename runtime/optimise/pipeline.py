@@ -38,30 +38,13 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
 
 
 def _round(graph: Graph, options: Options, after: str | None, settled: dict[str, Graph]) -> Graph:
-    types = _types(graph)
     for each in PASSES:
-        has_work = each.needs is None or not each.needs.isdisjoint(types)
+        has_work = each.needs is None or not each.needs.isdisjoint(graph.types)
         if has_work and each.may_run(options) and settled.get(each.name) is not graph:
             before = graph
             graph = each.run(graph, options)
             if graph is before:
                 settled[each.name] = graph
-            else:
-                types = _types(graph)
         if each.name == after:
             break
     return graph
-
-
-def _types(graph: Graph) -> set[str]:
-    """The types of all operations, those of regions and callees included."""
-    found: set[str] = set()
-    seen, pending = {graph}, [graph]
-    while pending:
-        for operation in pending.pop().operations:
-            found.add(operation.op.name)
-            for region in operation.regions:
-                if region not in seen:
-                    seen.add(region)
-                    pending.append(region)
-    return found

@@ -144,6 +144,8 @@ def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
     done: dict[Graph, Graph] = {}
 
     def visit(graph: Graph) -> Graph:
+        if rules.keys().isdisjoint(graph.types):
+            return graph
         if graph not in done:
             done[graph] = Walk(graph).run(rules, enter)
         return done[graph]

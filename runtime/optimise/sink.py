@@ -33,6 +33,8 @@ def run(graph: Graph, options: Options) -> Graph:
     done: dict[Graph, Graph] = {}
 
     def visit(graph: Graph) -> Graph:
+        if graph.types.isdisjoint(BRANCHES):
+            return graph
         if graph not in done:
             done[graph] = _sunk(graph, visit)
         return done[graph]

@@ -59,6 +59,8 @@ def _firsts(operation: Operation) -> list[int] | None:
     """For each place of the state the first one that is equal to it; None if no two are."""
     count = len(operation.outputs)
     classes = _first_of_each([_beginning(operation, place) for place in range(count)])
+    if len(set(classes)) < count:
+        classes = _first_of_each(list(zip(classes, _makers(operation.regions[1]), strict=True)))
     for _ in range(PATIENCE):
         if len(set(classes)) == count:
             return None
@@ -82,6 +84,12 @@ def _beginning(operation: Operation, place: int) -> Hashable:
         return place
     first = operation.inputs[place]
     return (keys.of_constant(first) if type(first) is Constant else first, *specs)
+
+
+def _makers(body: Graph) -> list[Hashable]:
+    """What gives each result of a body: equal results are of equal operations, or of none."""
+    made = {value: (each.op, place) for each in body.operations for place, value in enumerate(each.outputs)}
+    return [made.get(result) for result in body.outputs]
 
 
 def _after_a_round(operation: Operation, classes: Sequence[int]) -> Sequence[int]:
