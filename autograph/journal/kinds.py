@@ -40,6 +40,9 @@ _PLAIN_KINDS = (FunctionType, MethodType, ModuleType, type)
 _CACHE = type(functools.lru_cache(len))
 
 
+_KNOWN = _BUILT_IN | {*_PLAIN_KINDS}
+
+
 class Kind(NamedTuple):
     """How a walk deals with the instances of a class."""
 
@@ -51,12 +54,17 @@ class Kind(NamedTuple):
     slots: tuple[tuple[str, Any], ...]  # attributes that the user's `__slots__` name
 
 
+_OPEN = Kind(True, False, False, False, False, ())
+
+
 def kind_of(cls: type) -> Kind:
     """What is to be known of a class.
 
     >>> kind_of(int).is_open, kind_of(list).is_object, kind_of(type("Net", (), {"__module__": "user"})).is_users
     (False, False, True)
     """
+    if cls in _KNOWN:
+        return _OPEN
     if cls in ATOMS or backends[cls] is not PYTHON:
         return Kind(False, False, False, False, False, ())
     bases = policy.bases_of(cls)

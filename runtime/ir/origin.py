@@ -124,7 +124,7 @@ def _sites_of(code: CodeType) -> _Sites:
     if known is None:
         if len(_sites) >= _KEPT:
             _sites.clear()
-        lines = [line for line, *_ in code.co_positions()]
+        lines = [position[0] for position in code.co_positions()]
         known = _sites[id(code)] = _Sites(code, lines, _assigned(code), {})
     return known
 

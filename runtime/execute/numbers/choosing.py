@@ -18,7 +18,7 @@ from ...ir.graph import Constant, Graph, Operand, Operation, Value
 from ..limits import DEEPEST, is_inlined
 from .expressions import ELEMENTS, RING, expression, result
 from .facts import found_out
-from .ranges import LIMITS, Range, can_be_number, holds, joined, of_operand, within
+from .ranges import LIMITS, Range, can_be_number, holds, joined, of_constant, within
 from .uses import Uses
 
 _MOST_RAW = 1 << 96
@@ -29,7 +29,8 @@ class Numbers:
     """The numbers of one function, with the regions that are written within it."""
 
     def __init__(self, graph: Graph) -> None:
-        self._ranges: dict[Value, Range] = {}
+        self._ranges: dict[Operand, Range] = {}
+        self._constants: dict[Constant, Range | None] = {}
         self._arrays: set[Value] = set()  # what has turned out not to be a number
         self._raw: set[Value] = set()  # what is not wrapped, since all that is computed of it is
         self._uses: dict[Graph, Uses] = {}
@@ -46,7 +47,11 @@ class Numbers:
 
     def range(self, operand: Operand) -> Range | None:
         """The range of a number or of a constant that can be one; None for others."""
-        return of_operand(operand, self._ranges.get(operand) if isinstance(operand, Value) else None)
+        if type(operand) is not Constant:
+            return self._ranges.get(operand)
+        if operand not in self._constants:
+            self._constants[operand] = of_constant(operand)
+        return self._constants[operand]
 
     def given(self, operation: Operation) -> list[Range | None]:
         """The ranges of an operation's operands."""

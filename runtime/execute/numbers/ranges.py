@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from ... import dtypes
-from ...ir.graph import Constant, Operand
+from ...ir.graph import Constant
 from ...ir.specs import Spec
 
 Range = tuple[float, float]
@@ -34,19 +34,14 @@ def can_be_number(spec: object) -> bool:
     return isinstance(spec, Spec) and spec.shape == () and spec.dtype in LIMITS
 
 
-def of_constant(constant: Constant) -> Range:
-    """The range of a constant that can be a number."""
+def of_constant(constant: Constant) -> Range | None:
+    """The range of a constant; None for one that can be no number."""
+    if not can_be_number(constant.spec):
+        return None
     if constant.dtype.is_floating:
         return LIMITS[constant.dtype]
     value = int(constant.value)
     return value, value
-
-
-def of_operand(operand: Operand, known: Range | None) -> Range | None:
-    """The range of a constant, or what is known of a value; None for what is no number."""
-    if isinstance(operand, Constant):
-        return of_constant(operand) if can_be_number(operand.spec) else None
-    return known
 
 
 def joined(one: Range, other: Range) -> Range:
