@@ -39,7 +39,7 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file_
 _PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
 _DIRECT = tuple(
     os.path.join(_ROOT, "runtime", *parts)
-    for parts in (("ir", "builder.py"), ("ops", "declare.py"), ("ops", "overloads.py"))
+    for parts in (("ir", "builder.py"), ("ops", "declare.py"), ("ops", "families.py"), ("ops", "overloads.py"))
 )
 
 
@@ -95,13 +95,14 @@ def user_call() -> Call | None:
         code = frame.f_code
         kind = _kind_of_file(code.co_filename)
         if kind == "user":
-            at, sites = frame.f_lasti, _sites_of(code)
+            at, sites = frame.f_lasti, _sites.get(id(code)) or _sites_of(code)
             origin = sites.origins.get(at)
             if origin is None:
                 line = sites.lines[at // 2] or frame.f_lineno
                 origin = sites.origins[at] = Origin(code.co_filename, line, code.co_name)
             return _call((origin, (id(frame), at), sites.assigned.get(at), is_direct))
-        is_direct = is_direct and (kind == "operation" or code.co_filename == __file__)
+        if kind == "agc" and code.co_filename != __file__:
+            is_direct = False
         frame = frame.f_back
     return None
 

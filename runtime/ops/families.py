@@ -139,9 +139,10 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
         if type(x) is SymbolicTensor:
             if x._builder is not builder or x._weak_from is not None:
                 return None
+            own = x._value.spec.dtype
             if dtype is None:
-                dtype = x.dtype
-            elif x.dtype is not dtype:
+                dtype = own
+            elif own is not dtype:
                 return None
     if dtype is None:
         return None
