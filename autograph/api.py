@@ -1,4 +1,5 @@
-"""The public functions of agc.autograph. Nothing of the compiler is imported before something is converted.
+"""The public functions of agc.autograph. Neither the compiler nor what converted code calls is imported before
+something is converted.
 
 convert(f)            the function that f becomes                    to_code(f)              its text
 convert_source(text)  the text that a whole module becomes           compile_source(text)    its code
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import CodeType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import policy
 from .errors import (
@@ -26,14 +27,15 @@ from .errors import (
 )
 from .importing import hook
 from .importing.hook import install_import_hook
-from .live.conversion import Converter
 from .live.listing import Conversion, conversions
-from .operators import converted, converter
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
 from .policy import do_not_convert
 from .stack.sites import assigned_before, assigned_in, running
+
+if TYPE_CHECKING:
+    from .live.conversion import Converter
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -68,7 +70,14 @@ def convert(f: F, *, recursive: bool = True, optional_features: Features = None)
     return _converter(recursive, optional_features).convert(f)  # type: ignore[return-value]
 
 
-def _converter(recursive: bool, features: Features) -> Converter:
+def converted(f: Callable[..., Any]) -> Callable[..., Any]:
+    """What converted code calls for `f`: its converted form if it is the user's, itself otherwise."""
+    return _converter().converted(f)
+
+
+def _converter(recursive: bool = True, features: Features = None) -> Converter:
+    from .operators import converter
+
     options = options_of(recursive, features)
     if options == USUAL:
         return converter
@@ -86,7 +95,7 @@ def in_sight(*roots: Any) -> Iterator[None]:
     """
     from .journal.survey import remembering
 
-    with converter.in_sight(*roots), remembering():
+    with _converter().in_sight(*roots), remembering():
         yield
 
 
@@ -95,7 +104,7 @@ def unconverted(label: str) -> Diagnostic | None:
 
     None if there is nothing special about it. `label` says which value is asked for.
     """
-    return converter.unconverted(label)
+    return _converter().unconverted(label)
 
 
 def convert_packages(*names: str) -> None:
@@ -113,7 +122,7 @@ def leave_packages(*names: str) -> None:
 
 def _switch(names: tuple[str, ...], converted: bool | None) -> None:
     policy.switch(names, converted)
-    converter.forget()
+    _converter().forget()
 
 
 def to_graph(entity: F, recursive: bool = True, experimental_optional_features: Features = None) -> F:

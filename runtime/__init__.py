@@ -71,7 +71,6 @@ from .ops.scattering import (
 from .ops.selecting import boolean_mask, gather, gather_nd, where
 from .ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
 from .ops.slicing import slice, strided_slice
-from .ops.strings import as_string
 from .ops.tiling import meshgrid, pad, repeat, reverse, roll, tile
 from .printing import print
 from .shapes import TensorShape
@@ -174,6 +173,7 @@ if TYPE_CHECKING:
     from .ops.partitioning import dynamic_stitch as dynamic_stitch
     from .ops.permuting import unique_with_counts as unique_with_counts
     from .ops.permuting import unravel_index as unravel_index
+    from .ops.strings import as_string as as_string
     from .ops.variates import random_index_shuffle as random_index_shuffle
     from .ops.volumes import extract_volume_patches as extract_volume_patches
     from .ragged.spec import RaggedTensorSpec as RaggedTensorSpec
@@ -255,6 +255,7 @@ _BY_MODULE = {
     ),
     ".ops.partitioning": "dynamic_partition dynamic_stitch",
     ".ops.permuting": "unique_with_counts unravel_index",
+    ".ops.strings": "as_string",
     ".ops.variates": "random_index_shuffle",
     ".ops.volumes": "extract_volume_patches",
     ".ragged.spec": "RaggedTensorSpec",

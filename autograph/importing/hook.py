@@ -18,11 +18,10 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
-from .. import operators, policy
+from .. import policy
 from ..errors import ConversionError, is_block, is_own_file
 from ..live.embedded import with_operators
 from ..live.listing import LISTING
-from ..operators import converter
 from ..stack.codes import nested
 
 _converting = threading.RLock()
@@ -161,7 +160,9 @@ def module_code(text: str, filename: str, is_cached: bool) -> CodeType:
 
 def _finished(code: CodeType, text: str, filename: str) -> CodeType:
     """The code with its operators. `do_not_convert` can still give a function its own code back."""
-    finished = converter.adopt(with_operators(code, operators))
+    from .. import operators  # which are needed by code that is there, and not before
+
+    finished = operators.converter.adopt(with_operators(code, operators))
 
     def original(converted: CodeType) -> CodeType | None:
         with warnings.catch_warnings():

@@ -39,7 +39,12 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file_
 _PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
 _DIRECT = tuple(
     os.path.join(_ROOT, "runtime", *parts)
-    for parts in (("ir", "builder.py"), ("ops", "declare.py"), ("ops", "families.py"), ("ops", "overloads.py"))
+    for parts in (
+        ("ir", "builder.py"),
+        ("ops", "declare.py"),
+        ("ops", "families.py"),
+        ("ops", "overloads.py"),
+    )
 )
 
 
