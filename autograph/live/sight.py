@@ -267,9 +267,12 @@ def _passed_on(f: FunctionType) -> Iterator[str]:
         part = pending.pop()
         if isinstance(part, ast.Call):
             called.add(part.func)
-        elif isinstance(part, (ast.Name, ast.Attribute)) and part not in called:
-            if isinstance(part.ctx, ast.Load):
-                yield part.id if isinstance(part, ast.Name) else part.attr
+        elif part in called:
+            pass
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
+            yield part.id
+        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+            yield part.attr
         for value in vars(part).values():
             if type(value) is list:
                 pending += [child for child in value if isinstance(child, ast.AST)]

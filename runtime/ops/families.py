@@ -139,7 +139,7 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
         if type(x) is SymbolicTensor:
             if x._builder is not builder or x._weak_from is not None:
                 return None
-            own = x._value.spec.dtype
+            own = x._value.spec.dtype  # type: ignore[union-attr]
             if dtype is None:
                 dtype = own
             elif own is not dtype:

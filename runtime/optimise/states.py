@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from ..ir.copying import Substitution, read_as, reading, with_parts
-from ..ir.graph import Constant, Graph, Operation
+from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
 from . import keys
 from .numbering import Numbering
@@ -88,7 +88,9 @@ def _beginning(operation: Operation, place: int) -> Hashable:
 
 def _makers(body: Graph) -> list[Hashable]:
     """What gives each result of a body: equal results are of equal operations, or of none."""
-    made = {value: (each.op, place) for each in body.operations for place, value in enumerate(each.outputs)}
+    made: dict[Operand, Hashable] = {
+        value: (each.op, place) for each in body.operations for place, value in enumerate(each.outputs)
+    }
     return [made.get(result) for result in body.outputs]
 
 
