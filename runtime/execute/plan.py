@@ -22,7 +22,7 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from ..errors import OpError
 from ..ir.graph import Constant, Graph, Operand, Operation
@@ -84,12 +84,16 @@ class Plan:
         try:
             return self._function(*arguments)  # type: ignore[no-any-return]
         except Exception as error:
-            found = self._located(error, error.__traceback__)
-            if found is error:
-                raise
-            raise found from None
+            self.fail(error)
         finally:
             end(before)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise a failure of the plan's function, in the user's terms; while it is handled."""
+        found = self._located(error, error.__traceback__) if isinstance(error, Exception) else error
+        if found is error:
+            raise
+        raise found from None
 
     def _located(self, error: Exception, traceback: TracebackType | None) -> Exception:
         """The failure in the user's terms, by the innermost line of this plan that took part in it."""

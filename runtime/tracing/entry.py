@@ -60,7 +60,7 @@ class _Keys(dict[int, Callable[[Sequence[Any]], Hashable]]):
     def __missing__(self, count: int) -> Callable[[Sequence[Any]], Hashable]:
         if count > MOST:
             return _key_of_many
-        made: Callable[[Sequence[Any]], Hashable] = key_function(count)(EagerTensor, kind_of, quick_key)
+        made: Callable[[Sequence[Any]], Hashable] = key_function(count)(quick_key)
         self[count] = made
         return made
 

@@ -4,6 +4,8 @@
 
 It looks at the arguments itself (taking_apart.py); all other calls go to the built-in functions for the kinds before,
 of which the last hands them to `Calls.call`. What writes the built-in function is native/quick.py.
+
+Where a graph has a plan, and no machine code to come, there is at least less Python: see direct.py.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from agc.autograph import api
 
 from ..convert import convert_to_tensor
 from ..execute import kernel_for, when_decided
+from .direct import Direct, direct
 from .entry import IMMUTABLE, entry_for
 from .signature import Parameters
 from .trace import Output
@@ -33,16 +36,24 @@ MOST = 8
 
 
 class Shortest:
-    """The kinds of calls of a function that need no Python, by their keys; the newest is tried first."""
+    """The kinds of calls of a function that have a short way, by their keys; the newest is tried first."""
 
     def __init__(self) -> None:
-        self._ways: dict[Hashable, Quick] = {}
+        self._ways: dict[Hashable, Quick | Direct] = {}
+        self._planned: set[Hashable] = set()  # the first two that a plan runs; then it runs all
         self._lock = threading.Lock()
 
-    def add(self, key: Hashable, way: Quick) -> None:
+    def add(self, key: Hashable, way: Quick | Direct) -> None:
         """Take a way in; the oldest makes room for it."""
         with self._lock:
             self._ways.pop(key, None)
+            if type(way) is Direct and len(self._planned) < 2:
+                self._planned.add(key)
+            if (
+                len(self._planned) > 1
+            ):  # calls of one kind would take longer, as that of another hands them on
+                self._ways.clear()
+                return
             if len(self._ways) >= MOST:
                 del self._ways[next(iter(self._ways))]
             self._ways[key] = way
@@ -69,7 +80,7 @@ def way_for(
     kwargs: Mapping[str, Any],
     leaves: Sequence[Any],
     again: Callable[[], None],
-) -> Quick | None:
+) -> Quick | Direct | None:
     """The shortest way for calls like this one, which just went well; None if they need Python.
 
     `again` is called when it is worth to ask again.
@@ -79,7 +90,7 @@ def way_for(
     kernel = kernel_for(concrete.runner, arguments)
     if kernel is None:
         when_decided(concrete.runner, arguments, again)
-        return None
+        return None if kwargs else direct(concrete, parameters, args, leaves)
     if len(arguments) != len(kernel.inputs):
         return None
     from ..native import quick
