@@ -169,12 +169,16 @@ class Scalar(Node):
 
 
 class Buffer(Node):
-    """Elements in memory. `is_own` says that nobody else reads them, so they may be replaced."""
+    """Elements in memory. `is_own` says that nobody outside reads them: they may be replaced when all have read them.
+
+    `places` are the addresses under which others may know the same memory.
+    """
 
     def __init__(self, dtype: dtypes.DType, shape: Shape, address: Register, is_own: bool = False) -> None:
         super().__init__(dtype, shape)
         self.address = address
         self.is_own = is_own
+        self.places: frozenset[Register] = frozenset({address})
         self.slot: Register = None  # what its memory belongs to, if it has a size of its own
 
     @staticmethod
@@ -190,6 +194,12 @@ class Buffer(Node):
 
     def element(self, e: Emitter, index: Index) -> Element:
         return e.load(self.dtype, self.address, index.flat(e))
+
+    def also(self, shape: Shape, is_own: bool = False) -> Buffer:
+        """The same memory under another name."""
+        made = Buffer(self.dtype, shape, self.address, is_own)
+        made.places = self.places
+        return made
 
     @property
     def bytes(self) -> int:

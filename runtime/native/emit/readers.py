@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...ir.graph import Graph, Operand, Operation
-from .nodes import Node
+from .nodes import Buffer, Node
+from .types import Register
 
 OUT = "out"
 """What reads the outputs of a graph."""
@@ -23,6 +25,8 @@ class Readers:
         self._done: set[Any] = set()
         self._results: dict[Any, list[Node]] = {}  # of operations whose results are lazy
         self._readers: dict[Node, set[Any]] = defaultdict(set)
+        self._at: dict[Register, list[Node]] = defaultdict(list)  # what reads the memory at an address
+        self._given: list[Node] = []  # what is computed here, but out of what others know
         for operation in graph.live_operations():
             for operand in operation.inputs:
                 self._users[operand].append(operation)
@@ -32,6 +36,18 @@ class Readers:
     def bind(self, value: Operand, node: Node) -> None:
         """What reads a value, reads this node."""
         self._readers[node].update(self._users[value])
+        self.stands(node)
+
+    def give(self, value: Operand, node: Node) -> None:
+        """The graph is given a node for an input."""
+        self.bind(value, node)
+        if node.is_lazy:
+            self._given.append(node)
+
+    def stands(self, node: Node) -> None:
+        """A node reads its memory from where it does now."""
+        for place in memory_of(node):
+            self._at[place].append(node)
 
     def begin(self, operation: Operation) -> None:
         """An operation is being lowered: what it reads is read now, unless its result is lazy."""
@@ -59,6 +75,18 @@ class Readers:
         """Whether nobody else will read a node once this operation has."""
         return not any(reader is not operation and self._is_open(reader) for reader in self._readers[node])
 
+    def is_alone(self, operation: Operation, node: Node) -> bool:
+        """Whether nobody reads what a node holds by another way, while an operation reads it or behind that."""
+        places = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else set()
+        others = itertools.chain(self._given, *[self._at[place] for place in places])
+        return not any(
+            other is not node and self._is_needed(operation, other) and _reads(other, node, places)
+            for other in others
+        )
+
+    def _is_needed(self, operation: Operation, node: Node) -> bool:
+        return any(reader is operation or self._is_open(reader) for reader in self._readers[node])
+
     def _is_open(self, reader: Any) -> bool:
         """Whether an operation, or one that reads its lazy result, is still to be lowered."""
         pending, seen = [reader], {reader}
@@ -74,3 +102,27 @@ class Readers:
                     pending.extend(self._readers[node] - seen)
                     seen |= self._readers[node]
         return False
+
+
+def memory_of(node: Node) -> set[Register]:
+    """The addresses that the elements of a node are read from: where it stands, or what it is to be computed from."""
+    return {place for each in _sources(node) if isinstance(each, Buffer) for place in each.places}
+
+
+def _reads(reader: Node, node: Node, places: set[Register]) -> bool:
+    return any(
+        each is node or (isinstance(each, Buffer) and not places.isdisjoint(each.places))
+        for each in _sources(reader)
+    )
+
+
+def _sources(node: Node) -> Iterator[Node]:
+    """A node, and what its elements are computed from, up to what stands in memory."""
+    pending, seen = [node], {node}
+    while pending:
+        each = pending.pop()
+        yield each
+        for found in each.operands if each.storage is None else (each.storage,):
+            if found not in seen:
+                seen.add(found)
+                pending.append(found)

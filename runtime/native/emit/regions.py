@@ -32,7 +32,8 @@ class Region(Values):
         self.graph = graph
         self._nodes: dict[Operand, Node] = {}
         for value, node in zip(graph.inputs, inputs, strict=True):
-            self._bind(value, node)
+            self._nodes[value] = node
+            self.readers.give(value, node)
 
     # The walk
 
@@ -150,7 +151,7 @@ class Region(Values):
     def own(self, operation: Operation, node: Node) -> Buffer:
         """A buffer with a node's elements that an operation may replace: its own where nobody reads it again."""
         found = self.stored(node)
-        if found.is_own and self.is_last_read(operation, node):
+        if found.is_own and self.is_given_up(operation, node):
             return found
         return self.stored(node, Buffer.new(self.e, node.dtype, node.shape))
 
@@ -159,6 +160,10 @@ class Region(Values):
         region = Region(self.e, graph, inputs)
         region._stored = self._stored
         return region
+
+    def is_given_up(self, operation: Operation, node: Node) -> bool:
+        """Whether an operation may replace what a node holds: nobody reads it again, by whichever way."""
+        return self.is_last_read(operation, node) and self.readers.is_alone(operation, node)
 
     def is_last_read(self, operation: Operation, node: Node) -> bool:
         """Whether nobody reads a node once this operation has, which reads it once: two states need two buffers."""

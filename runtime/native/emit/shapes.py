@@ -21,7 +21,7 @@ def regrouped(node: Node, shape: Shape) -> Node:
     if found.shape == shape:
         return found
     if isinstance(found, Buffer):
-        return Buffer(found.dtype, shape, found.address)
+        return found.also(shape)
     return Mapped(
         found.dtype,
         shape,

@@ -117,6 +117,7 @@ class Values:
         for node, where in computed:
             node.storage = where
             self._stored.append(node)
+            self.readers.stands(node)
 
     def prepared(self, roots: Sequence[Node]) -> list[Node]:
         """The lazy nodes that are read at the same index as these, operands first; others are made readable."""

@@ -196,7 +196,7 @@ def _of_rows(region: Region, operation: Operation, rows: Node, size: int) -> Lis
 
 def own_value(region: Region, operation: Operation, value: Node) -> Node:
     """A value that is put into a list: computed elsewhere if others read it, who must not see how the list changes."""
-    if value.is_lazy and not region.is_last_read(operation, value):
+    if value.is_lazy and not region.is_given_up(operation, value):
         region.stored(value)
     return value
 

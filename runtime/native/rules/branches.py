@@ -28,6 +28,7 @@ class Meeting:
         self._place = None if node.shape else Place(e, Scalar(node.dtype, None))
         self._small: Buffer | None = None
         self._slot: Register = None
+        self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
         if node.shape and common is None:
             if node.size <= UNROLLED:
                 self._small = Buffer.new(e, node.dtype, node.shape)
@@ -41,7 +42,9 @@ class Meeting:
         elif self._small is not None:
             region.stored(node, self._small)
         elif self._slot is not None:
-            region.e.b.store(region.stored(node).address, self._slot)
+            found = region.stored(node)
+            region.e.b.store(found.address, self._slot)
+            self._places |= found.places
 
     def read(self, e: Emitter) -> Node:
         """The result, behind the branches."""
@@ -49,7 +52,9 @@ class Meeting:
             return self._place.read(e)
         if self._small is not None or self._common is not None:
             return self._small or self._common  # type: ignore[return-value]
-        return Buffer(self._node.dtype, self._node.shape, e.b.load(self._slot, typ=pointer()))
+        found = Buffer(self._node.dtype, self._node.shape, e.b.load(self._slot, typ=pointer()))
+        found.places |= self._places
+        return found
 
 
 @lowers("cond", sized=True)
@@ -76,10 +81,13 @@ def _(region: Region, operation: Operation, index: Node, *nodes: Node) -> list[N
 
 def _given(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[Node]:
     """What branches are given: computed before, unless it costs next to nothing; nobody else's own."""
-    given = []
     for node in nodes:
-        found = region.readable(node)
-        given.append(found if region.is_last_read(operation, node) else list_states.shared(found))
+        region.readable(node)
+    found = [node.storage or node for node in nodes]
+    given = [
+        each if region.is_given_up(operation, node) else list_states.shared(each)
+        for each, node in zip(found, nodes, strict=True)
+    ]
     region.leave(operation, nodes)
     return given
 

@@ -119,5 +119,5 @@ def _shorter(operation: Operation, value: Value) -> list[Value]:
 def shared(node: Node) -> Node:
     """What others read, too: a list or memory that nobody may replace; any other node as it is."""
     if isinstance(node, Buffer) and node.is_own:
-        return Buffer(node.dtype, node.shape, node.address)
+        return node.also(node.shape)
     return node.of(node.parts, is_shared=True) if isinstance(node, (List, Lists)) else node

@@ -91,13 +91,18 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
         around = [region.readable(node) for node in nodes[count:]]
         return blocks.run_in_blocks(region, operation, shape, nodes[:count], around)
     replaced = _replaced(body, count)
+    for node, value in zip(nodes, operation.outputs, strict=False):
+        if node.is_lazy and not sized_states.is_open(value.spec):
+            region.stored(node)  # before memory that it reads becomes that of another state
     state = [
         list_states.entered(region, operation, node, number)
         if isinstance(value.spec, ArraySpec)
         else _entered(region, operation, node, number, bool(node.shape) and stays)
         for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
     ]
-    invariants = [list_states.shared(region.readable(node)) for node in nodes[count:]]
+    for node in nodes[count:]:
+        region.readable(node)
+    invariants = [list_states.shared(node.storage or node) for node in nodes[count:]]
     region.leave(operation, nodes)
     rounds = e.slot(integer(64))
     e.b.store(e.word(0), rounds)
@@ -135,9 +140,8 @@ def _entered(region: Region, operation: Operation, node: Node, number: int, stay
         return place
     if node.size == 0 or (stays and isinstance(node, Known)):
         return Memory(e, region.stored(node), is_fixed=True)
-    is_free = not isinstance(node, Known) and region.is_last_read(operation, node)
     found = region.stored(node)
-    if not (is_free and found.is_own):
+    if not (found.is_own and region.is_given_up(operation, node)):
         found = region.stored(node, Buffer.new(e, node.dtype, node.shape))
     return Memory(e, found, is_fixed=stays or node.size <= UNROLLED)
 

@@ -53,6 +53,7 @@ class Meeting:
     def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[Node]) -> None:
         self._dtype = outcomes[0].dtype
         self._address = e.slot(pointer())
+        self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
         self._sizes = _Sizes(
             e,
             [
@@ -63,11 +64,15 @@ class Meeting:
 
     def arrive(self, region: Region, node: Node) -> None:
         """A branch ends with this node."""
-        region.e.b.store(region.stored(self._sizes.write(region.e, node)).address, self._address)
+        found = region.stored(self._sizes.write(region.e, node))
+        region.e.b.store(found.address, self._address)
+        self._places |= found.places
 
     def read(self, e: Emitter) -> Node:
         """The result, behind the branches."""
-        return Buffer(self._dtype, self._sizes.read(e), e.b.load(self._address, typ=pointer()))
+        found = Buffer(self._dtype, self._sizes.read(e), e.b.load(self._address, typ=pointer()))
+        found.places |= self._places
+        return found
 
 
 class Kept:
@@ -78,7 +83,7 @@ class Kept:
         self._dtype = node.dtype
         self._now, self._other = e.growing(1), e.growing(1)
         self._sizes = _Sizes(e, spec.shape)
-        self.write(region, node)
+        self.write(region, region.settled(node))  # for others may read the same node
 
     def read(self, e: Emitter) -> Buffer:
         address = e.b.gep(

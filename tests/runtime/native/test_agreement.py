@@ -15,14 +15,23 @@ from agc.runtime import errors
 from agc.runtime.execute import EXECUTORS
 from agc.runtime.ir.graph import Graph
 from agc.runtime.native import CompilationError
+from agc.runtime.native.variables import without_variables
 from hypothesis import given, settings
 from lazy_interpreter import interpret_lazily
 from random_graphs import Cell, arguments, graphs, many
 
 
 def lazily(graph: Graph) -> Any:
-    """A runner that computes what is needed only."""
-    return lambda values: interpret_lazily(graph, values)
+    """A runner that computes what is needed only: of what is assigned to a variable, what it holds in the end."""
+    plain, assigned = without_variables(graph)
+
+    def run(values: list[Any]) -> Any:
+        results = interpret_lazily(plain, [getattr(value, "_array", value) for value in values])
+        for i, last in zip(assigned, results[len(graph.outputs) :], strict=True):
+            values[i]._array = np.asarray(last)
+        return results[: len(graph.outputs)]
+
+    return run
 
 
 def outcome(executor: Any, graph: Graph, values: list[Any]) -> Any:
