@@ -120,7 +120,6 @@ class Owning:
     ) -> None:
         self.graph = graph
         self.live = live
-        self.given = given
         self.context = context
         self.outputs = set(graph.outputs)
         self.new: set[Operand] = set(given)
@@ -196,7 +195,7 @@ class Owning:
         (value,) = operation.outputs
         if updates(operation):
             new = operation.inputs[1]
-            if self.dies(new, operation) and self.root(new) not in self.given:
+            if self.dies(new, operation):
                 self.into[value] = new
             return
         reuses = formula(operation).reuses

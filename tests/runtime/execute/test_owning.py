@@ -8,17 +8,15 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime import dtypes
 from agc.runtime.execute import EXECUTORS, Plan, interpret, owning
 from agc.runtime.execute.blocks import layout
-from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
+from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parse import parse
-from agc.runtime.ir.specs import Spec
 from agc.runtime.ir.verify import verify
-from agc.runtime.ops.declare import find
 from agc.runtime.optimise import fuse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from matrix_graphs import inputs, matrix_graphs
 from random_graphs import many
 
 
@@ -26,6 +24,14 @@ from random_graphs import many
 def everything_is_big(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(owning, "BIG", 0)
     yield
+
+
+@pytest.fixture
+def in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is fused that can be, and cut."""
+    for name, value in {"SMALLEST": 1, "WORTH": 0.0, "LEAST": 8, "MOST": 8}.items():
+        monkeypatch.setattr(layout, name, value)
+    monkeypatch.setattr(fuse, "SMALLEST", 1)
 
 
 def source(text: str) -> list[str]:
@@ -186,6 +192,53 @@ def test_the_operands_of_a_loop_stay_as_they_are() -> None:
     np.testing.assert_array_equal(first, kept)
 
 
+ROUNDS = """\
+graph f(x: float32[4, 4]) -> float32[4, 4], float32[4, 4]
+  a = matmul x, x                               : float32[4, 4]
+  k, s, t = while 0, a, a, {given}              : int32[], float32[4, 4], float32[4, 4]
+    test k, s, t, r
+      go = less k, 3                            : bool[]
+      yield go
+    body k, s, t, r
+      b = tanh s                                : float32[4, 4]
+      s.1 = add b, r                            : float32[4, 4]
+      t.1 = subtract t, r                       : float32[4, 4]
+      j = add k, 1                              : int32[]
+      yield j, s.1, t.1
+  c = negative {behind}                         : float32[4, 4]
+  d = add c, s                                  : float32[4, 4]
+  return d, t
+"""
+TWO_RESULTS = """\
+graph f(x: float32[4, 4]) -> float32[4, 4], float32[4, 4]
+  a = matmul x, x                               : float32[4, 4]
+  b = exp a                                     : float32[4, 4]
+  c = add b, 1.0                                : float32[4, 4]
+  d = multiply b, 2.0                           : float32[4, 4]
+  return c, d
+"""
+
+
+@pytest.mark.parametrize("is_fused", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(ROUNDS.format(given="x", behind="s"), id="two states that start with one array"),
+        pytest.param(ROUNDS.format(given="a", behind="s"), id="what a loop starts with, and reads"),
+        pytest.param(
+            ROUNDS.format(given="x", behind="a"), id="what a loop starts with, and is read behind it"
+        ),
+        pytest.param(TWO_RESULTS, id="two results in one place"),
+    ],
+)
+def test_one_array_becomes_one_other(text: str, is_fused: bool, in_small_blocks: None) -> None:
+    graph = verify(parse(text))
+    x = np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4)
+    found = Plan(fuse.run(graph) if is_fused else graph).run([x])
+    for one, other in zip(found, interpret(graph, [x]), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_state_that_is_collected_is_new_in_each_round() -> None:
     text = """\
 graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
@@ -208,148 +261,24 @@ graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
     np.testing.assert_array_equal(Plan(graph).run(values)[0], interpret(graph, values)[0])
 
 
-M, N = Spec(dtypes.float32, (4, 4)), Spec(dtypes.int32, ())
-UNARY = ["negative", "relu", "square", "tanh", "abs", "zeros_like", "identity"]
-BINARY = ["add", "subtract", "multiply", "maximum", "matmul", "where", "matmul"]
-VIEWS: list[tuple[str, list[Any], dict[str, Any]]] = [
-    ("transpose", [[1, 0]], {}),
-    ("reshape", [[4, 4]], {}),
-    ("getitem", [], {"key": "::-1"}),
-    ("getitem", [], {"key": "..."}),
-    ("broadcast_to", [[4, 4]], {}),
-]
-
-
-class _Maker:
-    """Grows a graph over matrices: operations on elements, products, views, and loops within each other."""
-
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
-        self.operations: list[Operation] = []
-        self.pool: list[Operand] = []
-
-    def add(self, name: str, operands: list[Operand], attrs: dict[str, Any] | None = None) -> Value:
-        op = find(name)
-        assert op is not None
-        usual = {
-            name: reader(op._defaults[i - op._required])
-            for i, name, reader in op._attributes
-            if i >= op._required
-        }
-        attrs = usual | (attrs or {})
-        value = Value(name, op.infer(operands, attrs))
-        self.operations.append(Operation(op, tuple(operands), attrs, (value,)))
-        self.pool.append(value)
-        return value
-
-    def pick(self) -> Operand:
-        if not self.draw(st.integers(0, 8)):
-            return Constant(np.full((4, 4), 0.5, np.float32))
-        return self.draw(st.sampled_from(self.pool))
-
-    def step(self, depth: int) -> None:
-        kind = self.draw(
-            st.sampled_from(
-                ["unary", "binary", "binary", "view", "loop", "cond"]
-                if depth
-                else ["unary", "binary", "view"]
-            )
-        )
-        if kind == "unary":
-            self.add(self.draw(st.sampled_from(UNARY)), [self.pick()])
-        elif kind == "binary":
-            name = self.draw(st.sampled_from(BINARY))
-            if name == "where":
-                condition = self.add("less", [self.pick(), self.pick()])
-                self.pool.remove(condition)
-                self.add("where", [condition, self.pick(), self.pick()])
-            else:
-                attrs = {"transpose_a": self.draw(st.booleans())} if name == "matmul" else {}
-                self.add(name, [self.pick(), self.pick()], attrs)
-        elif kind == "view":
-            name, others, attrs = self.draw(st.sampled_from(VIEWS))
-            given: list[Operand] = [Constant(np.array(other, np.int32)) for other in others]
-            self.add(name, [self.pick(), *given], attrs)
-        elif kind == "loop":
-            self.loop(depth - 1)
-        else:
-            self.cond(depth - 1)
-
-    def region(self, name: str, inputs: tuple[Value, ...], matrices: int, results: int, depth: int) -> Graph:
-        inner = _Maker(self.draw)
-        inner.pool = list(inputs[-matrices:])
-        for _ in range(self.draw(st.integers(1, 5))):
-            inner.step(depth)
-        outputs = tuple(inner.pick() for _ in range(results))
-        return Graph(name, inputs, tuple(inner.operations), outputs)
-
-    def loop(self, depth: int) -> None:
-        count = self.draw(st.integers(1, 3))
-        given = [Constant(np.array(0, np.int32)), *(self.pick() for _ in range(count + 1))]
-        specs = [N, *[M] * (count + 1)]
-        t = tuple(Value("t", spec) for spec in specs)
-        limit = Constant(np.array(self.draw(st.integers(0, 3)), np.int32))
-        go = Value("go", Spec(dtypes.bool_, ()))
-        less, plus, loop = find("less"), find("add"), find("while")
-        assert less and plus and loop
-        test = Graph("test", t, (Operation(less, (t[0], limit), {}, (go,)),), (go,))
-        inputs = tuple(Value("s", spec) for spec in specs)
-        body = self.region("body", inputs, count + 1, count, depth)
-        k = Value("k", N)
-        step = Operation(plus, (inputs[0], Constant(np.array(1, np.int32))), {}, (k,))
-        body = Graph("body", inputs, (*body.operations, step), (k, *body.outputs))
-        results = tuple(Value("r", spec) for spec in specs[: count + 1])
-        self.operations.append(Operation(loop, tuple(given), {}, results, (test, body)))
-        self.pool += results[1:]
-
-    def cond(self, depth: int) -> None:
-        cond = find("cond")
-        assert cond is not None
-        given = [self.pick(), self.pick()]
-        regions = tuple(
-            self.region(name, (Value("x", M), Value("y", M)), 2, 1, depth) for name in ("then", "else")
-        )
-        result = Value("c", M)
-        choice = Constant(np.array(self.draw(st.booleans())))
-        self.operations.append(Operation(cond, (choice, *given), {}, (result,), regions))
-        self.pool.append(result)
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> Graph:
-    maker = _Maker(draw)
-    inputs = Value("x", M), Value("y", M)
-    maker.pool = list(inputs)
-    for _ in range(draw(st.integers(2, 10))):
-        maker.step(2)
-    outputs = tuple(maker.pick() for _ in range(draw(st.integers(1, 4))))
-    return Graph("f", inputs, tuple(maker.operations), outputs)
-
-
 @settings(
     max_examples=many(80),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-@given(programs(), st.booleans())
-def test_random_programs(graph: Graph, is_fused: bool) -> None:
+@given(matrix_graphs(), st.booleans())
+def test_random_programs(in_small_blocks: None, graph: Graph, is_fused: bool) -> None:
     """Twice, on the same operands, which nobody may change; what the first run gave stays as it is."""
     verify(graph)
-    before = layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST, fuse.SMALLEST
-    layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST, fuse.SMALLEST = 1, 0.0, 8, 8, 1
-    try:
-        plan = Plan(fuse.run(graph) if is_fused else graph)
-        values = [np.linspace(-1, 1, 16, dtype=np.float32).reshape(4, 4), np.full((4, 4), 0.3, np.float32)]
-        given = [value.copy() for value in values]
-        wanted = [np.asarray(x).copy() for x in interpret(graph, given)]
-        first = plan.run(values)
-        for found in (first, plan.run(values), first):
-            for one, other in zip(found, wanted, strict=True):
-                np.testing.assert_array_equal(one, other)
-        for one, other in zip(values, given, strict=True):
+    plan, values = Plan(fuse.run(graph) if is_fused else graph), inputs()
+    given = [value.copy() for value in values]
+    wanted = [np.asarray(x).copy() for x in interpret(graph, given)]
+    first = plan.run(values)
+    for found in (first, plan.run(values), first):
+        for one, other in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(one, other)
-    finally:
-        layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST, fuse.SMALLEST = before
+    for one, other in zip(values, given, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 UPDATE = """\
