@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,10 @@ from .numbers import Code, Number
 NAMES = {"float": "f32", "double": "f64"}
 
 Formula = Callable[..., Number]
+
+FEW = 8
+"""The most calls for single numbers that LLVM may inline, each of which is the whole formula once more."""
+_calls: weakref.WeakKeyDictionary[ir.Function, int] = weakref.WeakKeyDictionary()
 
 
 @functools.cache
@@ -52,15 +57,32 @@ class Function:
 
     def declare(self, module: ir.Module, real: ir.Type) -> ir.Function:
         """The function on floats of a type, defined in the module if it was not yet."""
-        name = f"agc.{self.name}.{NAMES[str(real)]}"
+        function, is_new = self._named(module, real, "")
+        if is_new:
+            function.attributes.add("alwaysinline")
+            builder = ir.IRBuilder(function.append_basic_block())
+            code = Code(builder, real, fused=fuses())
+            builder.ret(self.formula(*map(code.number, function.args)).value)
+        return function
+
+    def apart(self, module: ir.Module, real: ir.Type) -> ir.Function:
+        """The same for one more single number, of which a graph may have many: a few calls of it are inlined."""
+        function, is_new = self._named(module, real, ".apart")
+        if is_new:
+            builder = ir.IRBuilder(function.append_basic_block())
+            builder.ret(builder.call(self.declare(module, real), function.args))
+        calls = _calls[function] = _calls.get(function, 0) + 1
+        if calls > FEW:
+            function.attributes.add("noinline")
+        return function
+
+    def _named(self, module: ir.Module, real: ir.Type, more: str) -> tuple[ir.Function, bool]:
+        """A function of the module, and whether it has yet to be written."""
+        name = f"agc.{self.name}.{NAMES[str(real)]}{more}"
         known = module.globals.get(name)
         if isinstance(known, ir.Function):
-            return known
+            return known, False
         function = ir.Function(module, ir.FunctionType(real, [real] * self.arity), name)
         function.linkage = "internal"
-        function.attributes.add("alwaysinline")
         function.attributes.add("nounwind")
-        builder = ir.IRBuilder(function.append_basic_block())
-        code = Code(builder, real, fused=fuses())
-        builder.ret(self.formula(*map(code.number, function.args)).value)
-        return function
+        return function, True

@@ -58,7 +58,8 @@ def applied(e: Emitter, name: str, *numbers: Register) -> Register:
     if str(kind) == "half":
         single = ir().FloatType()
         return e.b.fptrunc(applied(e, name, *(e.b.fpext(number, single) for number in numbers)), kind)
-    return e.b.call(FUNCTIONS[name].declare(e.module, kind), numbers)
+    found = FUNCTIONS[name]
+    return e.b.call((found.declare if e.is_in_nest else found.apart)(e.module, kind), numbers)
 
 
 def _takes(operation: Operation) -> str | None:

@@ -1,4 +1,5 @@
-"""How much code programs become: LLVM takes long for much of it. What is counted is the text that LLVM is given."""
+"""How much code programs become: LLVM takes long for much of it. What is counted is the text that LLVM is given, but
+where what it makes of that is the question."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import re
 from typing import Any
 
 import agc.runtime as tf
+import pytest
+from agc.runtime.native import running
 from agc.runtime.native.running import lowered, prepared
 
 
@@ -50,3 +53,23 @@ def test_small_tensors_are_written_out_in_loops_only() -> None:
 
     assert text(once, VECTOR).count(" fmul ") == 1
     assert text(often, VECTOR, tf.TensorSpec([], tf.int32)).count(" fmul ") == 10
+
+
+@pytest.mark.parametrize("name", ["tanh", "sin", "pow"])
+def test_many_single_numbers_share_the_code_of_a_function(name: str) -> None:
+    """A few calls are inlined; beyond these each is a call, with the same result to the last bit."""
+    x, function = tf.constant(0.7), getattr(tf, name)
+
+    def repeated(count: int) -> Any:
+        def chain(x: Any) -> list[Any]:
+            found = [x]
+            for _ in range(count):
+                found.append(function(*[found[-1] * 1.5] * (2 if name == "pow" else 1)))
+            return found
+
+        return tf.function(chain, autograph=False, jit_compile=True)
+
+    assert [float(y) for y in repeated(30)(x)[:5]] == [float(y) for y in repeated(4)(x)]
+    graphs = [repeated(count).get_concrete_function(x).graph for count in (12, 30)]
+    some, many = (lines(running.text(graph)) for graph in graphs)
+    assert many - some < 18 * 15
