@@ -51,7 +51,6 @@ class Walk:
         self.reflects = reflects
         self.own_names: set[str] = set()  # those that code says which the walk has found
         self.followed: set[str] = set()  # of attributes
-        self.watches = Watches()
         self._kinds: dict[type, Kind] = {}
         self._follow: dict[type, Follow | None] = {}
         self._without_memory: set[type] = set()
@@ -62,6 +61,11 @@ class Walk:
         for value, trail in roots:
             self.push(value, trail)
         self._search()
+
+    @functools.cached_property
+    def watches(self) -> Watches:
+        """What the walk has depended on; one that meets nothing needs none."""
+        return Watches()
 
     def widen(self, names: Set[str], reflects: bool) -> None:
         """Go on, for code that speaks of these names as well."""

@@ -124,7 +124,7 @@ def _settle_block(
 def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: Collection[int]) -> None:
     """End the operators' calls in a statement on their first line, and all that goes just as far as one of them."""
     nodes = list(_walk(statement, new))
-    extents = {extent_of(node) for node in nodes if operator_of(node, ag)}
+    extents = {extent_of(node) for node in nodes if type(node) is ast.Call and operator_of(node, ag)}
     if not extents:
         return
     extents = {extent for extent in extents if extent[0] != extent[2]}
@@ -168,7 +168,7 @@ def generated_lambdas(new: Iterable[ast.AST], ag: str) -> set[Extent]:
     """Where the bodies of the lambdas are that operators get as arguments, among the nodes that are not the user's."""
     found = set()
     for node in new:
-        operator = operator_of(node, ag)
+        operator = operator_of(node, ag) if type(node) is ast.Call else None
         if operator is None:
             continue
         found |= {

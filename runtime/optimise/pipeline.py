@@ -25,7 +25,7 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
     if chosen.disable_meta_optimizer or len(graph.operations) < chosen.min_graph_nodes:
         return graph
     traced = graph = separated(graph)
-    settled: dict[str, Graph] = {}  # by pass, the graph that it has left as it was
+    settled: dict[str, Graph] = {}  # by pass, the graph that it has nothing to do in
     for _ in range(ROUNDS):
         before = graph
         graph = _round(graph, chosen, after, settled)
@@ -43,7 +43,7 @@ def _round(graph: Graph, options: Options, after: str | None, settled: dict[str,
         if has_work and each.may_run(options) and settled.get(each.name) is not graph:
             before = graph
             graph = each.run(graph, options)
-            if graph is before:
+            if graph is before or each.run is prune.run:  # which leaves nothing for another time
                 settled[each.name] = graph
         if each.name == after:
             break
