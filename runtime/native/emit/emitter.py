@@ -19,6 +19,7 @@ from .sizes import Size, is_sized, typical
 from .storage import Storage
 from .threads import WORTH, taken_apart
 from .threads import count as count_of_threads
+from .twins import Whole, share_twins
 from .types import Register, integer, ir, pointer
 
 FAILED = 1
@@ -52,6 +53,7 @@ class Emitter(Storage):
         self._loops = 0
         self._rounds = [1]  # of the nests that are being written, with those around them
         self._nests: list[Nest] = []
+        self._wholes: list[Whole] = []
         self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
@@ -110,6 +112,8 @@ class Emitter(Storage):
             pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             run = self._share(before, first, opened[0], shared) if is_shared else None
+            if opened and run is None and not self.is_repeated:
+                self._wholes.append(Whole(before, self.function.blocks[first:-1], self.b.block))
             if pairs_of_nest:
                 self._nests.append(Nest(before, self.b.block, pairs_of_nest, run))
             self._look_at_notes()
@@ -155,7 +159,7 @@ class Emitter(Storage):
         again = self.b.icmp_unsigned("<", following, end)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
         if body is self.b.block:
-            known += at_once(body, typical(count), rounds > typical(count), self._noted)
+            known += at_once(body, typical(count), rounds, self._noted)
         jump = self.b.cbranch(again, body, after)
         if properties or known:
             self._loops += 1
@@ -264,3 +268,4 @@ class Emitter(Storage):
             code.add_incoming(integer(32)(number), block)
         self._give_back()
         self.b.ret(code)
+        share_twins(self.function, self._wholes)

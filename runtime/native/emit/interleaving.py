@@ -1,9 +1,11 @@
 """How many vectors of a loop LLVM shall compute at once: as few as keep the processor busy, for each is more code.
 
-for i: c[i] ← a[i] + b[i]         1: no round waits for another, so the processor begins the next ones by itself
-for i: b[i] ← tanh(a[i])          2: what takes so long leaves time for another one
-for i: total ← total + a[i]       as LLVM thinks, for each round waits for the one before
-for i: for j < 32: …              as LLVM thinks, which may leave no inner loop at all
+    for i: c[i] ← a[i] + b[i]         1: no round waits for another, so the processor begins the next ones by itself
+    for i: b[i] ← tanh(a[i])          2: what takes so long leaves time for another one
+    for i: total ← total + a[i]       as LLVM thinks, for each round waits for the one before
+    for i: for j < 32: …              as LLVM thinks, which may leave no inner loop at all
+
+Left alone, LLVM would take four wherever they fit into its registers.
 """
 
 from __future__ import annotations
@@ -13,12 +15,18 @@ from typing import Any
 SHORT = 64
 """Inner loops of so few rounds may become so many vectors that no loop is left."""
 
+_MANY = 1024
+"""Rounds from which on two vectors at once are worth their code."""
 
-def at_once(body: Any, count: int, is_inner: bool, noted: Any) -> list[Any]:
-    """What LLVM is told about a loop whose only block this is; `noted` is where checks leave their note."""
-    if (is_inner and count <= SHORT) or _gathers(body, noted):
+
+def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
+    """What LLVM is told about a loop whose only block this is, and which runs in `rounds` with those around it.
+
+    `noted` is where checks leave their note.
+    """
+    if (count <= SHORT and count < rounds) or _gathers(body, noted):
         return []
-    return [["llvm.loop.interleave.count", 2 if _takes_long(body) else 1]]
+    return [["llvm.loop.interleave.count", 2 if rounds >= _MANY and _takes_long(body) else 1]]
 
 
 def _gathers(body: Any, noted: Any) -> bool:

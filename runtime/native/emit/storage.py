@@ -14,9 +14,9 @@ from ..memory import HEAD
 from .arithmetic import WORD
 from .liveness import BORN, born, promised
 from .metering import Measuring
+from .outlining import redirect
 from .reuse import Nest, Place, places
 from .sizes import Size
-from .threads import redirect
 from .types import Element, Pair, Register, integer, ir, memory_type, null, pointer
 
 _TINY = 128  # bytes of buffers that LLVM may keep in registers: each has a place of its own

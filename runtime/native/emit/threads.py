@@ -15,7 +15,8 @@ from typing import Any
 
 from ...config.threading import threads_within
 from .arithmetic import Callee
-from .liveness import BORN, operands_of
+from .liveness import BORN
+from .outlining import captured, is_slot, move_blocks, move_slots, new_part, own_slots, replace_by
 from .routines import Routine
 from .shared import declared, outside, shared
 from .types import Register, integer, ir, null, pointer
@@ -49,44 +50,31 @@ def taken_apart(
     blocks = [block for block in function.blocks[first:] if block is not after]
     inside = set(blocks)
     outside = [block for block in function.blocks if block not in inside]
-    slots = _own_slots(blocks, outside, set(shared))
+    slots = own_slots(blocks, outside, set(shared))
     if any(_meets_others(each, slots) for block in blocks for each in block.instructions):
         return None
-    part = ir().Function(
-        emitter.module,
-        ir().FunctionType(ir().VoidType(), [pointer(), integer(64), integer(64)]),
-        emitter.module.get_unique_name("part"),
-    )
-    part.linkage = "internal"
-    part.scope = function.scope  # the names of what moves here are taken there
+    part = new_part(emitter.module, function.scope, [pointer(), integer(64), integer(64)], "part")
     for argument, name in zip(part.args, ("around", "begin", "end"), strict=True):
         argument.name = name
     around, begin, end = part.args
     entry = part.append_basic_block("entry")
     leave = part.append_basic_block("leave")
-    _move(slots, outside, entry)
-    captured = _captured(blocks, inside, slots)
+    move_slots(slots, outside, entry)
+    around_them = captured(blocks, slots)
     b = ir().IRBuilder(entry)
     replaced = {}
-    for place, value in enumerate(captured):
+    for place, value in enumerate(around_them):
         address = b.gep(around, [integer(64)(8 * place)], source_etype=integer(8))
         replaced[value] = b.load(address, typ=value.type)
     b.branch(blocks[0])
-    for block in blocks:
-        function.blocks.remove(block)
-        block.parent = part
-        part.blocks.append(block)
-        for instruction in block.instructions:
-            redirect(instruction, replaced, {before: entry, after: leave})
+    move_blocks(blocks, part, replaced, {before: entry, after: leave})
     _bound(number, before, entry, begin, end, rounds)
     ir().IRBuilder(leave).ret_void()
     part.blocks.remove(leave)
     part.blocks.append(leave)
-    before.instructions.pop()
-    before.terminator = None
-    b = ir().IRBuilder(before)
-    memory = emitter.slot(integer(64), max(len(captured), 1))
-    for place, value in enumerate(captured):
+    b = replace_by(before)
+    memory = emitter.slot(integer(64), max(len(around_them), 1))
+    for place, value in enumerate(around_them):
         b.store(value, b.gep(memory, [integer(64)(8 * place)], source_etype=integer(8)))
     arguments = [part, memory, integer(64)(rounds), integer(64)(count())]
     run = b.call(declared(emitter.module, "agc_run_part"), arguments)
@@ -94,59 +82,12 @@ def taken_apart(
     return run
 
 
-def _own_slots(blocks: list[Any], outside: list[Any], shared: set[Any]) -> set[Any]:
-    """Memory on the stack that only the loop uses: it belongs to each thread."""
-    used = {operand for block in blocks for each in block.instructions for operand in operands_of(each)}
-    kept = shared | {
-        operand for block in outside for each in block.instructions for operand in operands_of(each)
-    }
-    return {value for value in used - kept if getattr(value, "opname", None) == "alloca"}
-
-
 def _meets_others(instruction: Any, slots: set[Any]) -> bool:
     """Whether threads would meet: in a slot that is used around the loop, or in a buffer that each round has anew."""
     if instruction.opname == "store":
         target = instruction.operands[1]
-        return getattr(target, "opname", None) == "alloca" and target not in slots
+        return is_slot(target) and target not in slots
     return bool(instruction.opname == BORN)
-
-
-def _move(slots: set[Any], outside: list[Any], entry: Any) -> None:
-    for block in outside:
-        for instruction in [each for each in block.instructions if each in slots]:
-            block.instructions.remove(instruction)
-            instruction.parent = entry
-            entry.instructions.append(instruction)
-
-
-def _captured(blocks: list[Any], inside: set[Any], slots: set[Any]) -> list[Any]:
-    """The values from around a loop that it uses, in the order in which it does."""
-    found: dict[Any, None] = {}
-    for block in blocks:
-        for instruction in block.instructions:
-            for operand in operands_of(instruction):
-                if isinstance(operand, (ir().Function, ir().GlobalVariable, ir().Constant, ir().Block)):
-                    continue
-                if operand in slots or getattr(operand, "parent", None) in inside:
-                    continue
-                if isinstance(operand, (ir().Instruction, ir().Argument)):
-                    found[operand] = None
-    return list(found)
-
-
-def redirect(instruction: Any, values: dict[Any, Any], blocks: dict[Any, Any]) -> None:
-    """Let an instruction refer to what stands for values and blocks in the function of the part."""
-    if instruction.opname == "phi":
-        instruction.incomings = [
-            (values.get(value, value), blocks.get(block, block)) for value, block in instruction.incomings
-        ]
-        return
-    for old in dict.fromkeys(operands_of(instruction)):
-        new = values.get(old) or (blocks.get(old) if isinstance(old, ir().Block) else None)
-        if new is not None:
-            instruction.operands = [new if each is old else each for each in instruction.operands]
-    if instruction.opname == "getelementptr":
-        instruction.pointer, *instruction.indices = instruction.operands
 
 
 def _bound(number: Register, before: Any, entry: Any, begin: Register, end: Register, rounds: int) -> None:
