@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from operator import length_hint
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +19,7 @@ from .branches import Branch, cond, keep, parameters_of
 from .held import Held, PlaceMaker
 
 _ENDLESS = itertools.count, itertools.cycle
+_MOST = 100_000  # rounds that are laid out; those take a quarter of an hour or more
 
 Options = Callable[..., Mapping[str, Any]]  # of the state; what `set_loop_options` said
 
@@ -145,7 +148,7 @@ def _python_for_until(
         if state[flag] is False:
             state = body(item, *state)
         else:
-            if isinstance(pull, _ENDLESS):
+            if isinstance(pull, _ENDLESS) or _rounds_left(pull) > _MOST:
                 raise _never_ends(pull)
             state = cond(state[flag], keep, partial(body, item), state, names, places)
         if state[flag] is not False and _is_true(state[flag]):
@@ -154,15 +157,26 @@ def _python_for_until(
 
 
 def _never_ends(pull: Iterator[Any]) -> StagingError:
+    source, fix = type(pull).__name__, "write it as `while` with a counter, or give it an end with `range`"
+    if not isinstance(pull, _ENDLESS):
+        source = f"{source.removesuffix('_iterator')} and there are {_rounds_left(pull)} more"
+        fix = "write it as `while` with a counter, or as `for i in tf.range(n)`"
     return StagingError(
         Diagnostic(
             "AGC250",
             "this `for` would never end: a staged `break` cannot end it while it is being traced",
             running(),
-            why=f"its items come from Python's {type(pull).__name__}, so each round is laid out in turn",
-            fix="write it as `while` with a counter, or give it an end with `range`",
+            why=f"its items come from Python's {source}, so each round is laid out in turn",
+            fix=fix,
         )
     )
+
+
+def _rounds_left(pull: Iterator[Any]) -> int:
+    try:
+        return length_hint(pull)
+    except OverflowError:  # of a range that is longer than any list could be
+        return sys.maxsize
 
 
 def _is_true(flag: Any) -> bool:

@@ -267,12 +267,15 @@ def test_a_python_for_with_a_staged_break_lays_out_the_rest():
     assert [staged(find, "wanted")(x) for x in (5, 6, 7, 8)] == [1, 2, 3, 3]
 
 
-def test_a_for_without_end_needs_a_break_that_python_decides():
+@pytest.mark.parametrize("numbers", [itertools.count, lambda: range(10**9), lambda: range(10**30)])
+def test_a_for_without_end_needs_a_break_that_python_decides(numbers):
+    """A range that nobody would wait for is endless, too."""
+
     def count_to(limit):
         def loop_body(i, stop):
             return (i == limit,)
 
-        return ag__.for_loop(itertools.count(), loop_body, (False,), until="stop")
+        return ag__.for_loop(numbers(), loop_body, (False,), until="stop")
 
     assert count_to(5) == (True,)
     with pytest.raises(StagingError, match=r"AGC250(.|\n)*test_operators.py:\d+:\d+, in count_to"):
