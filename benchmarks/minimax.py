@@ -175,6 +175,13 @@ TASKS = {
         (0, mpf("0.2501")),
         {"float": 5, "double": 12},
     ),
+    # tanh x = x + x z p(z) with z = x², up to one
+    "TANH": Task(
+        root(lambda x, z: (mp.tanh(x) / x - 1) / z),
+        root(lambda x, z: z * x / mp.tanh(x)),
+        (0, mpf("1.001")),
+        {"float": 8},
+    ),
     # erf x = x + x p(z) with z = x², up to one
     "ERF": Task(
         root(lambda x, z: mp.erf(x) / x - 1),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import polynomials
-from .numbers import Number, polynomial
+from .numbers import Number, polynomial, through_double
 from .pairs import Pair, collapsed, exact_product, exact_sum, ordered_sum, quotient
 
 LOG_2 = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903, 5.497923018708371e-14)}
@@ -96,6 +96,22 @@ def expm1(x: Number) -> Number:
     return (x.magnitude() < 2.0 ** -(x.code.fraction + 2)).where(x, result)
 
 
+def exp_plus(x: Number, more: float) -> Number:
+    """e^x + more, with a polynomial that is exact enough for float32, where e^x does not overflow."""
+    code = x.code
+    n, power = (x * INVERSE_LOG_2).rounded(code.bias)
+    first, second = LOG_2[code.size]
+    r = x.plus_product(n, -first).plus_product(n, -second)
+    less = r.plus_product(r * r, polynomial(r, polynomials.FLOAT["EXP"]))
+    scale = (power << code.fraction).as_real()
+    return (scale + more).plus_product(scale, less)
+
+
+def rough_sigmoid(x: Number) -> Number:
+    return 1.0 / exp_plus(-x.clamped(-200.0, 200.0), 1.0)
+
+
+@through_double(rough=rough_sigmoid)
 def sigmoid(x: Number) -> Number:
     """1 / (1 + e^-x)."""
     scaled = scaled_exp(-x.magnitude())

@@ -1,4 +1,8 @@
-"""Products of matrices: BLAS where they are large, registers where they are small or of integers.
+"""Products of matrices: what multiplies them depends on their size.
+
+small               a function for just these sizes (gemm_tiles.py)
+large               a function for all sizes (gemm_large.py), in threads where that is worth it
+very large          BLAS (gemm_library.py), which also does complex numbers, and vectors
 
 matmul a, b [transpose_b=True]      cblas_sgemm(…, as it is, transposed, m, n, k, 1, a, k, b, k, 0, c, n)
 batches                             a loop around it; none where only `a` has batches, which are more rows then
@@ -18,16 +22,22 @@ from ..emit.nodes import Buffer, Index, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
 from ..emit.sizes import is_sized, typical
+from ..emit.threads import WORTH
+from ..emit.threads import count as count_of_threads
 from ..emit.types import Register, constant, integer, ir, memory_type
-from . import gemm_library
+from . import gemm_large, gemm_library
 from .creating import uniform
 from .gemm_tiles import Kind, product
 from .shaping import checked, moved
 
-LARGE = 1 << 20
-"""Multiplications from which on BLAS, with its threads, is worth its call."""
-LARGE_IF_TURNED = 1 << 12
-"""… where the second matrix would have to be copied to stand as it is used."""
+LARGE = 1 << 14
+"""Multiplications from which on the function for all sizes is as fast as one for just these."""
+
+SHARED = 1 << 22
+"""… that a thread must have to be worth its start."""
+
+VERY_LARGE = 1 << 27
+"""… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
 
 
 class Factor:
@@ -171,22 +181,39 @@ class Product:
 
     def write(self, a: Register, b: Register, c: Register) -> None:
         """Write the computation from these addresses to that one."""
-        large = LARGE_IF_TURNED if self.b.turned else LARGE
-        small = self.m * self.n * self.k < large and self.n > 1
-        if self.gemm is None or (small and self.dtype.kind != "c"):
-            self._in_registers(a, b, c)
-        else:
+        is_open = is_sized((self.m, self.n, self.k))
+        size = self.m * self.n * self.k
+        if self.gemm is not None and (is_open or self.dtype.kind == "c" or self.n == 1 or size >= VERY_LARGE):
             self._by_blas(self.gemm, a, b, c)
-
-    def _in_registers(self, a: Register, b: Register, c: Register) -> None:
-        if is_sized((self.m, self.n, self.k)):
+        elif is_open:
             raise RefusedError(
                 f"products of {self.dtype.name} of a size that depends on values are not compiled"
             )
+        elif size < LARGE or self.dtype is dtypes.float16:
+            self._in_registers(a, b, c)
+        else:
+            self._by_strips(a, b, c)
+
+    def _in_registers(self, a: Register, b: Register, c: Register) -> None:
         if self.b.turned:
             b = self._transposed(b)
         kind = Kind(self.dtype, self.m, self.n, self.k, self.a.turned)
         self.e.b.call(product(self.e.module, kind), [a, b, c])
+
+    def _by_strips(self, a: Register, b: Register, c: Register) -> None:
+        """By the function for all sizes; each thread computes some rows."""
+        e, symbol = self.e, gemm_large.symbol(self.dtype)
+        sizes = map(e.word, (self.m, self.n, self.k, int(self.a.turned), int(self.b.turned)))
+        given = [a, b, c, *sizes]
+        rows, threads = -(-self.m // gemm_large.DOWN), count_of_threads()
+        if self.m * self.n * self.k < threads * SHARED:
+            e.call(symbol, ir().VoidType(), *given, e.word(0), e.word(rows))
+            return
+        with e.nest([threads], inner=WORTH) as (part,):
+            first, last = (
+                e.over(e.times(each, rows), threads)[0] for each in (part, e.plus(part, e.word(1)))
+            )
+            e.call(symbol, ir().VoidType(), *given, first, last)
 
     def _transposed(self, b: Register) -> Register:
         """A copy of `b` that stands in memory as it is used."""

@@ -1,4 +1,4 @@
-"""Products of matrices in registers: small ones, those of integers, and all where there is no BLAS.
+"""Products of small matrices in registers, tile by tile.
 
         24 columns
       b  ▒▒▒▒▒▒     three vectors of a row of b,
@@ -8,19 +8,19 @@
        ░ ██████
 
 What is left at the right and at the bottom gets narrower tiles. Sizes are known, and each kind of product is one
-function of the module, however often it is called.
+function of the module, however often it is called. Larger matrices have a function of their own (gemm_large.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ... import dtypes
-from ..emit.types import Register, integer, ir, memory_type, pointer
+from ..emit.types import Register
+from .gemm_vectors import Vectors
 
-_VECTOR = 32  # bytes
 _ACROSS = 3  # vectors beside each other in a tile
 _DOWN = 4  # rows of a tile
 
@@ -41,133 +41,58 @@ class Kind(NamedTuple):
 
 def product(module: Any, kind: Kind) -> Any:
     """The function `(a, b, c)` of a kind of products, written into the module when it is first needed."""
-    found = module.globals.get(kind.name)
-    if found is None:
-        found = ir().Function(module, ir().FunctionType(ir().VoidType(), [pointer()] * 3), kind.name)
-        found.linkage = "internal"
-        found.attributes.add("noinline")
-        found.args[2].add_attribute("noalias")
-        _Writer(kind, found).write()
-    return found
+    return module.globals.get(kind.name) or _Product(module, kind).written()
 
 
-class _Writer:
+class _Product(Vectors):
     """Writes one such function."""
 
-    def __init__(self, kind: Kind, function: Any) -> None:
+    def __init__(self, module: Any, kind: Kind) -> None:
+        super().__init__(module, kind.name, kind.dtype, "aaa")
         self.kind = kind
-        self.function = function
-        self.b = ir().IRBuilder(function.append_basic_block("entry"))
-        self.element = memory_type(kind.dtype)
-        # As NumPy does it, half floats are added up as single ones.
-        self.summed = ir().FloatType() if kind.dtype is dtypes.float16 else self.element
-        self.width = _VECTOR // max(kind.dtype.size, 4 if kind.dtype.kind == "f" else 1)
+        self.first, self.second, self.result = self.arguments
+        self.result.add_attribute("noalias")
 
-    def write(self) -> None:
+    def written(self) -> Any:
         full = self.width * _ACROSS
         tiles, left = divmod(self.kind.n, full)
         if tiles:
-            with self._counted(tiles) as tile:
-                self._rows(self.b.mul(tile, integer(64)(full)), [self.width] * _ACROSS)
+            with self.counting(self.word(0), self.word(tiles * full), full) as column:
+                self._rows(column, [self.width] * _ACROSS)
         if left:
-            self._rows(integer(64)(tiles * full), _parts(left, self.width))
-        self.b.ret_void()
+            self._rows(self.word(tiles * full), _parts(left, self.width))
+        return self.finish()
 
     def _rows(self, column: Register, widths: Sequence[int]) -> None:
         """All tiles of so many columns from this one on, from top to bottom."""
         tiles, left = divmod(self.kind.m, _DOWN)
         if tiles:
-            with self._counted(tiles) as tile:
-                self._tile(self.b.mul(tile, integer(64)(_DOWN)), _DOWN, column, widths)
+            with self.counting(self.word(0), self.word(tiles * _DOWN), _DOWN) as row:
+                self._tile(row, _DOWN, column, widths)
         if left:
-            self._tile(integer(64)(tiles * _DOWN), left, column, widths)
+            self._tile(self.word(tiles * _DOWN), left, column, widths)
 
     def _tile(self, row: Register, rows: int, column: Register, widths: Sequence[int]) -> None:
-        vectors = [ir().VectorType(self.summed, width) for width in widths]
-        zeros = [ir().Constant(vector, None) for _ in range(rows) for vector in vectors]
-        with self._counted(self.kind.k, zeros) as (place, sums, following):
-            across = self._row_of_b(place, column, widths)
+        _, m, n, k, is_turned = self.kind
+        starts = list(accumulate(widths, initial=0))[:-1]
+        down, along = (1, m) if is_turned else (k, 1)
+        first = self.on(self.first, self.times(row, down))
+        begun = [self.nothing(width) for _ in range(rows) for width in widths]
+        with self.summing(self.word(k), begun) as (number, sums, following):
+            source = self.on(self.second, self.index(number, self.word(n), column))
+            vectors = [
+                self.widened(self.vector(self.on(source, start), width))
+                for start, width in zip(starts, widths, strict=True)
+            ]
             for i in range(rows):
-                number = self._number_of_a(self.b.add(row, integer(64)(i)), place)
-                for j, vector in enumerate(across):
-                    which = i * len(widths) + j
-                    following.append(self._added(sums[which], self._spread(number, vector.type), vector))
-        starts = [sum(widths[:j]) for j in range(len(widths))]
-        for i in range(rows):
-            for j, start in enumerate(starts):
-                first = self._place(self.b.add(row, integer(64)(i)), self.kind.n, column, start)
-                self._store(following[i * len(widths) + j], self._at(self.function.args[2], first))
-
-    def _row_of_b(self, place: Register, column: Register, widths: Sequence[int]) -> list[Register]:
-        found = []
-        for j, width in enumerate(widths):
-            first = self._place(place, self.kind.n, column, sum(widths[:j]))
-            vector = ir().VectorType(self.element, width)
-            value = self.b.load(
-                self._at(self.function.args[1], first), align=self.kind.dtype.size, typ=vector
-            )
-            found.append(self._widened(value, ir().VectorType(self.summed, width)))
-        return found
-
-    def _number_of_a(self, row: Register, place: Register) -> Register:
-        kind = self.kind
-        index = self._place(place, kind.m, row) if kind.turned else self._place(row, kind.k, place)
-        value = self.b.load(self._at(self.function.args[0], index), typ=self.element)
-        return self._widened(value, self.summed)
-
-    def _widened(self, value: Register, wanted: Any) -> Register:
-        return value if self.summed is self.element else self.b.fpext(value, wanted)
-
-    def _store(self, value: Register, where: Register) -> None:
-        if self.summed is not self.element:
-            value = self.b.fptrunc(value, ir().VectorType(self.element, value.type.count))
-        self.b.store(value, where, align=self.kind.dtype.size)
-
-    def _spread(self, number: Register, vector: Any) -> Register:
-        """A number in all places of a vector."""
-        first = self.b.insert_element(ir().Constant(vector, ir().Undefined), number, integer(32)(0))
-        places = ir().Constant(ir().VectorType(integer(32), vector.count), None)
-        return self.b.shuffle_vector(first, ir().Constant(vector, ir().Undefined), places)
-
-    def _added(self, total: Register, x: Register, y: Register) -> Register:
-        if self.kind.dtype.kind != "f":
-            return self.b.add(total, self.b.mul(x, y))
-        vector = total.type
-        name = f"llvm.fmuladd.v{vector.count}{self.summed.intrinsic_name}"
-        module = self.function.module
-        fused = module.globals.get(name)
-        if fused is None:
-            fused = ir().Function(module, ir().FunctionType(vector, [vector] * 3), name)
-        return self.b.call(fused, [x, y, total])
-
-    def _place(self, row: Register, columns: int, column: Register, more: int = 0) -> Register:
-        """The number of an element among all of a matrix."""
-        index = self.b.add(self.b.mul(row, integer(64)(columns)), column)
-        return self.b.add(index, integer(64)(more)) if more else index
-
-    def _at(self, base: Register, index: Register) -> Register:
-        return self.b.gep(base, [index], inbounds=True, source_etype=self.element)
-
-    @contextmanager
-    def _counted(self, count: int, starts: Sequence[Register] | None = None) -> Iterator[Any]:
-        """A loop. With `starts`, it carries values: it gives the number, those now, and a list for the next ones."""
-        before = self.b.block
-        body, after = (self.function.append_basic_block(name) for name in ("loop", "after"))
-        self.b.branch(body)
-        self.b.position_at_end(body)
-        number = self.b.phi(integer(64), "i")
-        number.add_incoming(integer(64)(0), before)
-        carried = [self.b.phi(start.type) for start in starts or ()]
-        following: list[Register] = []
-        yield number if starts is None else (number, carried, following)
-        end = self.b.block
-        for phi, start, last in zip(carried, starts or (), following, strict=True):
-            phi.add_incoming(start, before)
-            phi.add_incoming(last, end)
-        next_number = self.b.add(number, integer(64)(1), flags=("nuw", "nsw"))
-        number.add_incoming(next_number, end)
-        self.b.cbranch(self.b.icmp_unsigned("<", next_number, integer(64)(count)), body, after)
-        self.b.position_at_end(after)
+                place = self.on(first, self.b.add(self.times(number, along), self.word(i * down)))
+                for vector, total in zip(vectors, sums[i * len(widths) :], strict=False):
+                    factor = self.widened(self.number(place, vector.type.count))
+                    following.append(self.added(total, factor, vector))
+        target = self.on(self.result, self.index(row, self.word(n), column))
+        places = [i * n + start for i in range(rows) for start in starts]
+        for total, place in zip(following, places, strict=True):
+            self.put(self.narrowed(total), self.on(target, place))
 
 
 def _parts(count: int, width: int) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime import native
 from agc.runtime.execute import EXECUTORS
-from agc.runtime.native import automatic, engine
+from agc.runtime.native import automatic, engine, library
 from agc.runtime.native.emit.registry import ELEMENTWISE
 from agc.runtime.native.support import CompilerFaultError
 
@@ -63,6 +63,7 @@ def test_what_llvm_refuses_is_a_fault_of_agc(error: Exception, monkeypatch: pyte
     def refuse(text: str, level: int) -> bytes:
         raise error
 
+    library.load()  # which is not to be refused
     monkeypatch.setattr(engine, "assembled", refuse)
     with pytest.raises(CompilerFaultError, match=f"`squashed`.*{type(error).__name__}"):
         squashed(tf.constant([1.0, 2.0, 3.0]))

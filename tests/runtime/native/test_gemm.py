@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import agc.runtime as tf
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
+from agc.runtime.native.emit import emitter
 from agc.runtime.native.rules import gemm, gemm_library, gemm_tiles
 
 DTYPES = (
@@ -41,33 +43,49 @@ def check(program: Any, *arrays: np.ndarray[Any, Any]) -> None:
         np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
 
 
+def check_sizes(dtype: str, sizes: Sequence[tuple[int, int, int]], ways: Sequence[tuple[bool, bool]]) -> None:
+    """Products of matrices of sizes m, n, k, all in one program; each stands in memory as one of the ways says."""
+    sums = [
+        (numbers(dtype, *((k, m) if first else (m, k))), numbers(dtype, *((n, k) if second else (k, n))))
+        for (m, n, k), (first, second) in zip(sizes, ways, strict=True)
+    ]
+
+    def products(*given: Any) -> Any:
+        pairs = zip(given[::2], given[1::2], ways, strict=True)
+        found = [tf.matmul(a, b, transpose_a=first, transpose_b=second) for a, b, (first, second) in pairs]
+        return tf.concat([tf.reshape(one, [-1]) for one in found], 0)
+
+    check(products, *itertools.chain(*sums))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_all_sizes_in_all_ways(dtype: str) -> None:
     """Whole tiles and what is left of them, rows and columns alone, and nothing at all."""
     sizes = ((10, 10, 10), (1, 1, 1), (3, 50, 7), (5, 1, 4), (1, 9, 4), (2, 3, 0), (0, 3, 2))
-    pairs = [
-        (
-            numbers(dtype, *((k, m) if first else (m, k))),
-            numbers(dtype, *((n, k) if second else (k, n))),
-            ways,
-        )
-        for (m, n, k), ways in zip(sizes, itertools.cycle(TURNED))
-        for first, second in [ways]
-    ]
-    sums = [(a, b, {"transpose_a": first, "transpose_b": second}) for a, b, (first, second) in pairs]
-    arrays = [array for a, b, _ in sums for array in (a, b)]
+    check_sizes(dtype, sizes, [*TURNED, *TURNED][:7])
 
-    def products(*given: Any) -> list[Any]:
-        found = [tf.matmul(given[2 * i], given[2 * i + 1], **ways) for i, (_, _, ways) in enumerate(sums)]
-        return tf.concat([tf.reshape(one, [-1]) for one in found], 0)
 
-    check(products, *arrays)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int32"])
+def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strips that are whole, narrow, and cut at the edge; few rows and many; and more of them than the cache has."""
+    monkeypatch.setattr(gemm, "LARGE", 1)
+    sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100))
+    check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
+
+
+def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there are fewer tiles of rows than threads."""
+    monkeypatch.setattr(gemm, "LARGE", 1)
+    monkeypatch.setattr(gemm, "SHARED", 1)
+    for module in (gemm, emitter):
+        monkeypatch.setattr(module, "count_of_threads", lambda: 3)
+    check_sizes("float32", ((30, 26, 9), (5, 8, 7), (17, 3, 20), (40, 40, 40)), TURNED)
 
 
 @pytest.mark.parametrize(("first", "second"), TURNED)
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_blas_multiplies_what_is_large(dtype: str, first: bool, second: bool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(gemm, "LARGE", 1)
+    monkeypatch.setattr(gemm, "VERY_LARGE", 1)
     a, b = numbers(dtype, *((7, 9) if first else (9, 7))), numbers(dtype, *((5, 7) if second else (7, 5)))
     check(lambda a, b: tf.matmul(a, b, adjoint_a=first, transpose_b=second), a, b)
 
