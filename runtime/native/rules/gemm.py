@@ -33,7 +33,7 @@ from .shaping import checked, moved
 LARGE = 1 << 14
 """Multiplications from which on the function for all sizes is as fast as one for just these."""
 
-SHARED = 1 << 22
+SHARED = 1 << 24
 """… that a thread must have to be worth its start."""
 
 VERY_LARGE = 1 << 27

@@ -4,7 +4,8 @@
     cblas_sgemm$NEWLAPACK$ILP64    Apple's Accelerate
     cblas_sgemm                    MKL, and what systems bring
 
-A function that is found must first multiply two small matrices. Where nothing is found, gemm_tiles.py does it all.
+A function that is found must first multiply two small matrices. Where nothing is found, gemm_tiles.py and
+gemm_large.py do it all, but complex products.
 """
 
 from __future__ import annotations
