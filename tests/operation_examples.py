@@ -34,11 +34,12 @@ REFUSALS = (ValueError, TypeError, errors.OpError)
 
 
 class Call(NamedTuple):
-    """A call of an operation in an example, and what it gave."""
+    """A call of an operation in an example of a module."""
 
     op: Op
     arrays: list[Any]
     attrs: dict[str, Any]
+    module: str = ""
 
     def outcome(self, *arrays: Any) -> Any:
         """What the kernel makes of other arrays: a tuple of results, or the class of its refusal."""
@@ -72,7 +73,8 @@ def examples() -> Examples:
         result = original(self, tensors, attrs)
         results = result if isinstance(result, list) else [result]
         if all(isinstance(tensor, EagerTensor) for tensor in [*tensors, *results]):
-            found.calls[self.name].append(Call(self, [tensor._array for tensor in tensors], dict(attrs)))
+            arrays = [tensor._array for tensor in tensors]
+            found.calls[self.name].append(Call(self, arrays, dict(attrs), name))
         return result
 
     with pytest.MonkeyPatch.context() as patch:

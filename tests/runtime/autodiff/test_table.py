@@ -9,23 +9,20 @@ extrapolation of central differences.
 from __future__ import annotations
 
 import functools
-import operator
-import runpy
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ops.declare import REGISTRY, Op
+from operation_examples import NAMES, Call, calls
 
-_PATH = Path(__file__).parents[2] / "operation_examples.py"
-_TABLE = runpy.run_path(str(_PATH))
-_TABLE["MODULES"][:] = [
-    module for module in _TABLE["MODULES"] if ".keras" not in module
-]  # which count their layers
-NAMES, Call, calls = operator.itemgetter("NAMES", "Call", "calls")(_TABLE)
+
+def shown(name: str) -> list[Call]:
+    """The examples of an operation, but for those of layers, which are large."""
+    return [call for call in calls(name) if ".keras" not in call.module]
+
 
 SMOOTH = {
     "acosh": [[1.5, 2.5]], "atanh": [[0.3, -0.4]], "asin": [[0.3, -0.4]], "acos": [[0.3, -0.4]],
@@ -154,7 +151,7 @@ FIRST_ORDER = {
 
 def is_fractional(name: str) -> bool:
     """Whether an example gives fractions, or could."""
-    return any(np.asarray(a).dtype.kind in "fciu" for call in calls(name) for a in call.arrays)
+    return any(np.asarray(a).dtype.kind in "fciu" for call in shown(name) for a in call.arrays)
 
 
 def declared(op: Op) -> bool:
@@ -174,7 +171,7 @@ def test_every_operation_that_gives_fractions_says_what_its_gradient_is(name: st
 
 
 def _takes_and_gives_fractions(name: str) -> bool:
-    for call in calls(name):
+    for call in shown(name):
         for turned in (_as_fractions(call), call):
             if turned is None or not any(np.asarray(a).dtype.kind in "fc" for a in turned.arrays):
                 continue
@@ -242,7 +239,7 @@ def cases(op: Op) -> list[tuple[list[Any], dict[str, Any]]]:
 
 
 def every_case(op: Op) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    for call in calls(op.name):
+    for call in shown(op.name):
         turned = _as_fractions(call)
         if turned is not None:
             arrays = list(turned.arrays)
