@@ -38,15 +38,23 @@ has; a nest of so many, whose parts follow behind all parts before them. A dict 
 
 
 class Taking(Caller):
-    """Writes the code that takes arguments apart. The objects are owned; places of those that lack have nothing."""
+    """Writes the code that takes arguments apart.
+
+    The objects from number `owned` on are owned, and their places have nothing until they are there. What is before,
+    the arguments keep: arrays of tensors and arrays that are in no nest.
+    """
 
     def __init__(self, r: Routine) -> None:
         self.state, self.arguments, self.given, self.keywords = r.arguments
         super().__init__(r, r.b.load(r.at(integer(8), self.state, r.word(TUPLE_ITEMS + WORD)), typ=pointer()))
         self.longer, self.lacking = map(r.function.append_basic_block, ("longer", "lacking"))
-        self.objects, self.addresses, self.parts = (self.room(MOST) for _ in range(3))
+        self.objects, self.addresses, room = (self.room(MOST) for _ in range(3))
         self.inputs, self.tensors = self.number("inputs"), self.number("tensors")
         self.count = self.b.add(self.inputs, self.number("results"))
+        self.outer = self.b.add(self.number("positional"), self.number("named"))
+        self.has_nests = self.b.icmp_unsigned("!=", self.outer, self.number("parts"))
+        self.owned = self.b.select(self.has_nests, r.word(0), self.tensors)
+        self.parts = self.b.select(self.has_nests, room, self.arguments)
 
     def each(self, count: Register) -> Any:
         return self.r.counting(self.r.word(0), count)
@@ -74,25 +82,37 @@ class Taking(Caller):
     def take_arguments(self) -> None:
         """Look at each part, and take the arrays."""
         r = self.r
-        known = r.cell(r.word(0))
-        with self.each(self.b.add(self.given, self.number("named"))) as i:
-            r.store(self.parts, self.add(known), self.item(self.arguments, i))
+        known = r.cell(self.outer)
+        with r.where(self.has_nests), self.each(self.outer) as i:
+            r.store(self.parts, i, self.item(self.arguments, i))
         with self.each(self.number("parts")) as i:
             part, row = self.item(self.parts, i), self.row("part_rows", i, PART)
             mode, number = (self.word_of(PART, row, name, integer(64)) for name in ("mode", "number"))
-            is_object = self._is_one_of(mode, IS_OBJECT, IS_ALIVE)
-            with r.where(is_object):
-                self._check_object(part, row, mode)
-            with r.where(self.b.not_(is_object)):
-                self.demand(self.equal(self.field(part, TYPE), self.word_of(PART, row, "type")), self.longer)
-                is_input = self._is_one_of(mode, IS_TENSOR, IS_ARRAY)
-                with r.where(is_input):
-                    self._take_array(part, mode, number)
-                with r.where(self.b.not_(is_input)):
-                    self._open(part, row, mode, number, known)
+            is_tensor = self.equal(mode, r.word(IS_TENSOR))
+            with r.where(is_tensor):  # the most usual comes first
+                self._check_type(part, row)
+                self._take_array(self.field(part, TENSOR_ARRAY), number)
+            with r.where(self.b.not_(is_tensor)):
+                self._take_other(part, row, mode, number, known)
 
-    def _is_one_of(self, mode: Register, one: int, other: int) -> Register:
-        return self.b.or_(*(self.equal(mode, self.r.word(each)) for each in (one, other)))
+    def _take_other(
+        self, part: Register, row: Register, mode: Register, number: Register, known: Cell
+    ) -> None:
+        """Look at a part that is no tensor."""
+        r = self.r
+        is_object = self.b.or_(*(self.equal(mode, r.word(each)) for each in (IS_OBJECT, IS_ALIVE)))
+        with r.where(is_object):
+            self._check_object(part, row, mode)
+        with r.where(self.b.not_(is_object)):
+            self._check_type(part, row)
+            is_array = self.equal(mode, r.word(IS_ARRAY))
+            with r.where(is_array):
+                self._take_array(part, number)
+            with r.where(self.b.not_(is_array)):
+                self._open(part, row, mode, number, known)
+
+    def _check_type(self, part: Register, row: Register) -> None:
+        self.demand(self.equal(self.field(part, TYPE), self.word_of(PART, row, "type")), self.longer)
 
     def _check_object(self, part: Register, row: Register, mode: Register) -> None:
         r = self.r
@@ -103,15 +123,12 @@ class Taking(Caller):
         )
         self.demand(self.equal(part, self.b.load(place, typ=pointer())), self.longer)
 
-    def _take_array(self, part: Register, mode: Register, number: Register) -> None:
-        """Hold it: the nest that has the tensor may be changed while the kernel runs."""
-        array = self.r.cell(part)
-        with self.r.where(self.equal(mode, self.r.word(IS_TENSOR))):
-            array.set(self.field(part, TENSOR_ARRAY))
-        found = array.get()
-        self.demand(self.b.icmp_unsigned("!=", found, null()), self.longer)
-        self.take(found)
-        self.r.store(self.objects, number, found)
+    def _take_array(self, array: Register, number: Register) -> None:
+        """Hold it where nests are: they may be changed while the kernel runs."""
+        self.demand(self.b.icmp_unsigned("!=", array, null()), self.longer)
+        with self.r.where(self.has_nests):
+            self.take(array)
+        self.r.store(self.objects, number, array)
 
     def _open(self, nest: Register, row: Register, mode: Register, count: Register, known: Cell) -> None:
         """Put what is in a nest behind the parts that are known."""

@@ -45,7 +45,7 @@ class _Dispatch(Taking):
 
     def write(self) -> None:
         b = self.b
-        self.clear(self.r.word(0), self.count)
+        self.clear(self.owned, self.count)
         self.check_call()
         self.take_arguments()
         self.take_variables()
@@ -73,7 +73,7 @@ class _Dispatch(Taking):
 
     def _let_go(self) -> None:
         """Give up the arrays of inputs, and results."""
-        self.drop_all(self.objects, self.r.word(0), self.count)
+        self.drop_all(self.objects, self.owned, self.count)
 
     def _wrap(self) -> None:
         """Make tensors of the arrays, in their places; arrays for variables stay what they are."""

@@ -24,7 +24,7 @@ import threading
 from typing import Any
 
 from ... import dtypes
-from .. import engine
+from .. import engine, levels
 from ..emit.types import Register, ir
 from .gemm_strips import pack, pack_turned
 from .gemm_vectors import Vectors
@@ -64,7 +64,7 @@ def _name(dtype: dtypes.DType) -> str:
 def _code(dtype: dtypes.DType) -> engine.Code:
     module, name = ir().Module(f"agc products of {dtype.name}"), _name(dtype)
     _Product(module, name, dtype).written().linkage = "external"
-    code = engine.Code(engine.assembled(str(module)))
+    code = engine.Code(engine.assembled(str(module), levels.FEW))
     engine.known_as(name, code.function(name))
     return code
 
