@@ -111,11 +111,15 @@ def in_graph(op: Op, arguments: Mapping[str, Any], executor: str) -> None:
     run(tensors)
 
 
+def wrongs(name: str) -> list[Wrong]:
+    """Wrong calls of an operation, made of those in its examples."""
+    return [wrong for call in calls(name)[:2] for wrong in wrong_calls(call.op, call.arrays, call.attrs)]
+
+
 def refused(name: str) -> list[tuple[Wrong, Exception]]:
     """The wrong calls that an operation refuses at once, and how."""
     op = REGISTRY[name]
-    wrongs = [wrong for call in calls(name)[:2] for wrong in wrong_calls(op, call.arrays, call.attrs)]
-    found = [(wrong, refusal(lambda wrong=wrong: op(**wrong.arguments))) for wrong in wrongs]
+    found = [(wrong, refusal(lambda wrong=wrong: op(**wrong.arguments))) for wrong in wrongs(name)]
     return [(wrong, error) for wrong, error in found if error is not None]
 
 
@@ -133,7 +137,7 @@ def test_a_wrong_call_is_refused_in_the_terms_of_the_call(name: str) -> None:
         check(error, REGISTRY[name], wrong)
         kinds.add(wrong.kind)
     for kind in ("dtype", "shape", "range"):
-        possible = any(wrong.kind == kind for call in calls(name)[:2] for wrong in wrong_calls(*call))
+        possible = any(wrong.kind == kind for wrong in wrongs(name))
         if possible and not by_family(name, kind):
             assert (kind in kinds) != (name in TAKES_EVERY[kind]), (
                 f"{name} refuses {sorted(kinds)}; tell in TAKES_EVERY[{kind!r}] whether it takes every {kind}"
