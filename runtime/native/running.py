@@ -310,13 +310,14 @@ def lowered(
     why = engine.missing()
     if why is not None:
         raise CannotCompileError([why])
-    from ..optimise import Options, optimise, prune
+    from ..optimise import Options, batches, optimise, prune
     from . import rules  # noqa: F401  (the table of operations is filled)
     from .specialise import specialised
     from .unit import Unit
 
     needed = prune.run(graph, Options())  # what nobody needs shall not be what cannot be compiled
-    unit = Unit(optimise(specialised(needed, arguments, with_sizes)), is_measured)
+    plain = optimise(specialised(needed, arguments, with_sizes))
+    unit = Unit(batches.run(plain), is_measured)
     if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
         raise CannotCompileError(["the new shape of a variable depends on values"])
     given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]

@@ -30,6 +30,7 @@ class Region(Values):
     def __init__(self, e: Emitter, graph: Graph, inputs: Sequence[Node]) -> None:
         super().__init__(e, graph)
         self.graph = graph
+        self.is_inner = False
         self._nodes: dict[Operand, Node] = {}
         for value, node in zip(graph.inputs, inputs, strict=True):
             self._nodes[value] = node
@@ -159,6 +160,7 @@ class Region(Values):
         """A region of an operation of this one."""
         region = Region(self.e, graph, inputs)
         region._stored = self._stored
+        region.is_inner = True
         return region
 
     def is_given_up(self, operation: Operation, node: Node) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from ... import dtypes
 from ...ir.graph import Operation, Value
 from ...ir.specs import ArraySpec
+from ...shapes import is_static
 from ..emit.nodes import Buffer, Index, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
@@ -92,7 +93,9 @@ def _changes_later(region: Region, operation: Operation) -> bool:
 
 
 def _escapes(region: Region, value: Value) -> bool:
-    """Whether the memory of a value may become that of a result of its region."""
+    """Whether the memory of a value may become that of a result of its region; results of functions are copied."""
+    if not region.is_inner and is_static(value.shape):
+        return False
     return value in region.graph.outputs or any(
         value in operation.inputs and operation.type in _SAME_MEMORY for operation in region.graph.operations
     )

@@ -161,14 +161,15 @@ def _step(
         is_double = isinstance(place, Memory) and not place.is_fixed
         others.append(place.other(e) if is_double and isinstance(node, Buffer) else None)
     inner = region.inner(body, [*now, *invariants])
-    results = inner.run(_targets(body, others))
+    targets = _targets(body, others)
+    results = inner.run(targets)
     small = [
         (place, node)
         for place, node, old in zip(state, results, now, strict=True)
         if isinstance(place, Memory) and place.is_fixed and (node.storage or node) is not old and node.size
     ]
     inner.replace([(node, place.read(e)) for place, node in small])
-    for place, node, old, other in zip(state, results, now, others, strict=True):
+    for place, node, old, other, target in zip(state, results, now, others, targets, strict=True):
         if isinstance(place, Place):
             place.write(e, inner.scalar(node).value)
         elif isinstance(place, list_states.Kept):
@@ -181,7 +182,7 @@ def _step(
             if found is old:
                 continue
             assert isinstance(old, Buffer)
-            if found.address is not other.address:
+            if target is None:
                 inner.stored(found, other)
             place.swap(e, old, other)
 

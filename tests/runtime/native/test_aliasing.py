@@ -185,6 +185,41 @@ def sizes_that_only_show_while_it_runs(x: Any, n: Any) -> Any:
     return a, b, zeros, column
 
 
+def all_stacked(x: Any, rounds: Any) -> tuple[Any, Any]:
+    kept = tf.TensorArray(tf.float64, 3, clear_after_read=False)
+    for i in tf.range(3):
+        x = update(x) * 0.5
+        kept = kept.write(i, x)
+    return kept, x
+
+
+@program
+def a_stacked_list_changes_behind_it(x: Any, n: Any) -> Any:
+    kept, last = all_stacked(x, n)
+    before = kept.stack()
+    kept = kept.write(0, last * 9.0)
+    return before, kept.stack(), tf.reshape(before, [-1])
+
+
+@program
+def a_stacked_list_is_read_and_updated_as_a_tensor(x: Any, n: Any) -> Any:
+    kept, last = all_stacked(x, n)
+    stacked = kept.stack()
+    return stacked, tf.tensor_scatter_nd_update(stacked, [[1]], [last]), kept.read(1), stacked[1]
+
+
+@program
+def one_stacked_list_is_two_results(x: Any, n: Any) -> Any:
+    kept, last = all_stacked(x, n)
+    stacked = kept.stack()
+    return (
+        stacked,
+        tf.expand_dims(stacked, 0),
+        stacked,
+        tf.cond(n > 0, lambda: stacked, lambda: stacked * last),
+    )
+
+
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 def test_what_is_still_read_stays(function: Program) -> None:
     x = np.random.default_rng(0).standard_normal(24)

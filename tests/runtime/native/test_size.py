@@ -73,3 +73,24 @@ def test_many_single_numbers_share_the_code_of_a_function(name: str) -> None:
     graphs = [repeated(count).get_concrete_function(x).graph for count in (12, 30)]
     some, many = (lines(running.text(graph)) for graph in graphs)
     assert many - some < 18 * 15
+
+
+def recurrent(sequence: Any, kernel: Any, recurrent: Any) -> Any:
+    state, states = tf.zeros([64, 96]), tf.TensorArray(tf.float32, 7)
+    for i in tf.range(7):
+        state = tf.tanh(sequence[i] @ kernel + state @ recurrent)
+        states = states.write(i, state)
+    return states.stack()
+
+
+def test_a_recurrent_network_copies_each_state_twice_and_the_list_once() -> None:
+    """Into the list, and to where the next round reads it; the list is made a result."""
+    written = text(recurrent, *[tf.TensorSpec(shape) for shape in ([7, 64, 96], [96, 96], [96, 96])])
+    sizes = re.findall(r'@"llvm.memcpy.p0.p0.i64"\(ptr [^,]+, ptr [^,]+, i64 (\d+)', written)
+    assert sorted(map(int, sizes)) == [4 * 64 * 96] * 2 + [4 * 7 * 64 * 96]
+
+
+def test_products_of_a_sequence_are_one_before_the_loop() -> None:
+    written = text(recurrent, *[tf.TensorSpec(shape) for shape in ([7, 64, 96], [96, 96], [96, 96])])
+    rows = re.findall(r'call void @"agc_product_float32"\([^)]*i64 (\d+), i64 96, i64 96, ', written)
+    assert sorted(map(int, rows)) == [64, 7 * 64]
