@@ -27,11 +27,8 @@ def largest(
     >>> [str(largest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0])]
     ['0.0', '0.0', '-0.0']
     """
-    first = None if x.size else _lowest(x.dtype)
-    found = _larger(x, axis, dtype, out, keepdims, first)
-    if x.dtype.kind != "f" or _has_no_zero(found):
-        return found
-    return _signed(found, _both(np.signbit(x), axis, None, None, keepdims), out)
+    found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
+    return _signed(found, _both, x, axis, out, keepdims)
 
 
 def smallest(
@@ -42,11 +39,8 @@ def smallest(
     >>> [str(smallest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [1.0, 0.0])]
     ['-0.0', '-0.0', '0.0']
     """
-    first = None if x.size else _highest(x.dtype)
-    found = _smaller(x, axis, dtype, out, keepdims, first)
-    if x.dtype.kind != "f" or _has_no_zero(found):
-        return found
-    return _signed(found, _either(np.signbit(x), axis, None, None, keepdims), out)
+    found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
+    return _signed(found, _either, x, axis, out, keepdims)
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
@@ -61,9 +55,11 @@ def _has_no_zero(found: Any) -> bool:
     return bool(found if found.ndim == 0 else found.all())
 
 
-def _signed(found: Any, is_negative: Any, out: Array | None) -> Any:
-    """An extreme with those of its zeros negative that are said to be."""
-    zero = found.dtype.type(0)
+def _signed(found: Any, are_negative: Any, x: Array, axis: Any, out: Array | None, keepdims: bool) -> Any:
+    """An extreme with those of its zeros negative of which this is true: that both, or either, are negative."""
+    if x.dtype.kind != "f" or _has_no_zero(found):
+        return found
+    zero, is_negative = found.dtype.type(0), are_negative(np.signbit(x), axis, None, None, keepdims)
     right = np.where(found == 0, np.where(is_negative, -zero, zero), found)
     if out is None:
         return right[()]
