@@ -24,6 +24,9 @@ from .judging import SECONDS, Comparison, Refusal, alike, limited, refused, verd
 from .places import found, paths
 
 NO_COUNTERPART = object()
+OWN = "agc.runtime.native."
+"""What TensorFlow has nothing like, and what needs a compiler to be imported."""
+
 LASTING = "enable_op_determinism"
 """What TensorFlow cannot undo, and what would change the examples that follow."""
 
@@ -38,6 +41,8 @@ def compare(tf: Any, part: str = "") -> Iterator[Comparison]:
 
 def tests() -> Iterator[doctest.DocTest]:
     for info in pkgutil.walk_packages(ours.__path__, "agc.runtime."):
+        if info.name.startswith(OWN):
+            continue
         module = importlib.import_module(info.name)
         found_here = doctest.DocTestFinder().find(module, info.name)
         for test in found_here:

@@ -125,6 +125,7 @@ MEANT = {
     "*.GraphDef: *": "graphs have agc's operations",
     "*.deciding: stopping.is_better*": "a method of agc's", "*.module: *_flatten(*": "a method of agc's",
     "*.GradientTape.explain: *": "a method of agc's",
+    "agc.runtime.profiler*: *": "profiles are agc's own",
     "*.apply_gradients(*": "gives None, not the number of steps",
     "*bessel_y1(*": "-inf at 0, where TensorFlow has NaN",
     "*.printing: *output_stream=sys.stdout*": "TensorFlow writes past a replaced `sys.stdout`",
