@@ -8,9 +8,10 @@
                                                             y = getitem q, i [key='_']
                                                             …
 
-Where a product is so big that BLAS may share it among threads, and the loop is known to go through all of the sequence.
-One product takes less time than many, and more of it can be shared. Its sums may be rounded in another order, as they
-may with another number of threads: how BLAS adds up depends on the sizes. It comes after all other passes.
+Plans and native code do so where a product is so big that BLAS may share it among threads, and the loop is known to go
+through all of the sequence. One product takes less time than many, and more of it can be shared. Its sums may be
+rounded in another order, as they may with another number of threads: how BLAS adds up depends on the sizes. It comes
+after all other passes.
 """
 
 from __future__ import annotations

@@ -32,9 +32,8 @@ from .shortest import Shortest, way_for
 from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
 
-_BOUND = (
-    "bound"  # begins the key of a call with keywords, which has their names, and the values of all parameters
-)
+_BOUND = "bound"
+"""Begins the key of a call with keywords, which has their names, and the values of all parameters."""
 
 _tracing = threading.RLock()
 """One thread traces at a time: the code of functions in sight changes while one of them is traced."""

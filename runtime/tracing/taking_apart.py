@@ -29,6 +29,8 @@ def parts_of(
 
     None where Python is needed to tell such calls from others.
     """
+    if any(type(name) is not str for name in kwargs):
+        return None
     given = [*args, *kwargs.values()]
     tensors: list[Any] = []
     found = {place: _part(given[place], tensors) for place in _bound(parameters, len(args), kwargs)}

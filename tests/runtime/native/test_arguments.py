@@ -58,6 +58,13 @@ class TestKeywords:
         f = compiled(three, x=TWO, y=ONE)
         assert float(f(**{"".join(["x"]): TEN, "yy"[:1]: TWO})) == 8.0
 
+    def test_names_of_a_kind_of_their_own(self) -> None:
+        class Name(str):
+            __slots__ = ()
+
+        f = tf.function(three, jit_compile=True)
+        assert [float(f(TWO, **{Name("y"): ONE})) for _ in range(4)] == [1.0] * 4
+
     def test_names_that_are_wrong(self) -> None:
         f = compiled(three, TWO, y=ONE)
         for args, kwargs in (((TWO,), {"z": ONE}), ((TWO, ONE), {"y": ONE}), ((), {"y": ONE})):
