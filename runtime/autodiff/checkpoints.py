@@ -29,8 +29,8 @@ from ..ir.specs import ArraySpec
 from ..ops.arithmetic import add, floordiv, multiply, subtract
 from ..ops.comparison import equal, greater, less
 from ..ops.declare import wrap
-from ..ops.element_gradients import array_sublist, list_take, new_list
 from ..ops.lists import list_get, list_pop, list_size
+from ..ops.nested_lists import array_sublist, list_take, new_list
 from ..ops.structure import COND, WHILE
 from ..tensor import EagerTensor
 from .behind import given_references, read_behind

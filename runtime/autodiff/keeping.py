@@ -18,8 +18,8 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.arithmetic import add
 from ..ops.declare import wrap
-from ..ops.element_gradients import list_keep
 from ..ops.lists import list_append
+from ..ops.nested_lists import list_keep
 from .loop_back import INT, number
 from .records import GraphRecord
 from .reversal import blank, making_list

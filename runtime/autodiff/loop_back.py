@@ -23,8 +23,8 @@ from ..ops.arithmetic import add, multiply, subtract
 from ..ops.casting import cast, identity
 from ..ops.comparison import greater
 from ..ops.declare import wrap
-from ..ops.element_gradients import list_take
 from ..ops.lists import list_pop
+from ..ops.nested_lists import list_take
 from ..ops.structure import WHILE
 from ..tensor import EagerTensor
 from .reversal import Reversal, content

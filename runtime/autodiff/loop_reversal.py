@@ -15,8 +15,9 @@ from typing import Any
 
 from ..ir.graph import Operation
 from ..ir.specs import AnySpec, RefSpec
-from ..ops.element_gradients import array_item, new_list
 from ..ops.extents import shape
+from ..ops.nested_lists import new_list
+from ..ops.partial_lists import array_item
 from ..ops.state import read_variable
 from ..shapes import is_static
 from .behind import given_references, read_behind

@@ -20,8 +20,8 @@ from ..ir.specs import AnySpec, ArraySpec, RefSpec, Spec
 from ..ops.blanks import of_size_zero
 from ..ops.creation import zeros_like
 from ..ops.declare import wrap
-from ..ops.element_gradients import list_of_lists, new_list
 from ..ops.lists import list_new
+from ..ops.nested_lists import list_of_lists, new_list
 from ..ops.state import read_variable
 from ..shapes import is_static, merge
 from ..tensor import EagerTensor

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from ..composite.indexed_slices import IndexedSlices
 from ..ops.arithmetic import add
 from ..ops.casting import cast
-from ..ops.element_gradients import array_item, array_of_rows, array_sum
 from ..ops.extents import shape as shape_of
 from ..ops.indexing import put_back_item, select
 from ..ops.joining import join
 from ..ops.lists import list_new
+from ..ops.partial_lists import array_item, array_of_rows, array_sum
 from ..ops.running import ROWS, array_add
 from ..ops.selecting import put_back, take
 from ..ops.shaping import expand_dims, reshape

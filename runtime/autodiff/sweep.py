@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..ops import element_gradients  # noqa: F401  (the gradients of lists are told)
 from .records import Key, Record, carries_gradient, key_of
 from .slices import HANDING_ON, dense, public, total
 

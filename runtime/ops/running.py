@@ -18,9 +18,9 @@ import numpy as np
 
 from ..ir.specs import ArraySpec, Spec
 from .declare import Array, Input, Inputs, Ints, Name, op
-from .element_gradients import array_item
 from .elements import Elements
 from .indexing import filled, select
+from .partial_lists import array_item
 from .selecting import take
 from .static import checked_dims, dims
 
@@ -87,8 +87,8 @@ def array_add(
 ) -> ArraySpec:
     """The list of one tensor with `value` added at a key; an empty list stands for zeros in this shape.
 
-    >>> from .element_gradients import array_item, array_of_rows
-    >>> from .element_gradients import array_of_rows
+    >>> from .partial_lists import array_item, array_of_rows
+    >>> from .partial_lists import array_of_rows
     >>> total = array_add(array_of_rows([[1.0, 1.0]]), 5.0, [1], [2], "_")
     >>> total = array_add(total, [1.0, 2.0], [[0, 0]], [2], "rows")
     >>> array_item(total, 0, [2], "float32").numpy().tolist()
