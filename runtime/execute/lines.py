@@ -62,8 +62,7 @@ class Lines:
         return self.number(operand, scope) if value in self.numbers else self.text(operand, scope)
 
     def place(self, operation: Operation, scope: Scope) -> Place:
-        found = [scope.get(operand, "") if isinstance(operand, Value) else "" for operand in operation.inputs]
-        return operation, tuple(found)
+        return operation, tuple([scope.get(operand, "") for operand in operation.inputs])  # type: ignore[arg-type]
 
 
 def tuple_of(texts: Sequence[str]) -> str:

@@ -10,19 +10,21 @@ from ..ir.specs import Spec
 
 def may_be_big(value: Value) -> bool:
     """Whether a value is worth deleting as soon as it is not needed."""
-    return isinstance(value.spec, Spec) and value.shape != ()
+    spec = value.spec
+    return isinstance(spec, Spec) and spec.shape != ()
 
 
-def last_uses(graph: Graph, live: list[Operation]) -> list[list[Value]]:
+def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
     """For each live operation, the values of the graph that may be big and are not used after it."""
-    seen = {value for value in graph.outputs if isinstance(value, Value)} | set(graph.inputs)
+    seen: set[Operand] = {*graph.outputs, *graph.inputs}
     dying = []
     for operation in reversed(live):
         dead = []
         for value in (*operation.inputs, *operation.outputs):
-            if isinstance(value, Value) and value not in seen and may_be_big(value):
+            if value not in seen:
                 seen.add(value)
-                dead.append(value)
+                if type(value) is Value and may_be_big(value):
+                    dead.append(value)
         dying.append(dead)
     return dying[::-1]
 

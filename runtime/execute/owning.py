@@ -65,10 +65,10 @@ class Context(Protocol):
 def is_big(value: object) -> bool:
     """Whether a value is an array whose size is known, and worth the trouble."""
     spec = value.spec if isinstance(value, Value) else None
-    if not isinstance(spec, Spec) or not spec.shape or None in spec.shape or narrow.is_narrow(spec):
+    if not isinstance(spec, Spec) or not spec.shape or None in spec.shape:
         return False
-    size = math.prod(size or 0 for size in spec.shape)
-    return spec.dtype.kind in "biufc" and size * spec.dtype.size >= BIG
+    size = spec.dtype.size * math.prod(spec.shape)  # type: ignore[arg-type]
+    return size >= BIG and spec.dtype.kind in "biufc" and not narrow.is_narrow(spec)
 
 
 def makes_new(operation: Operation) -> bool:

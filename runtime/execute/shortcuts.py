@@ -29,6 +29,8 @@ _ROWS = (
 EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for kind in kinds}
 """By operation and kind of the first operand's dtype."""
 
+_OF_SCALARS = frozenset({"cast", *(name for name, _, _ in _ROWS)})
+
 _CAST = "{type}({0})"
 _CASTS = {"b": "iufc", "i": "biufc", "u": "biufc", "f": "fc"}
 """From one kind to others: where NumPy's scalar types convert as arrays do."""
@@ -49,12 +51,12 @@ def shortcut(operation: Operation) -> str | None:
         return _sum(operation)
     if name == "read_variable":
         return "{0}._array[()]" if is_scalar(operation.outputs[0].spec) else "{0}._array"
-    if not all(is_scalar(operand.spec) for operand in operation.inputs):
+    if name not in _OF_SCALARS or not all(is_scalar(operand.spec) for operand in operation.inputs):
         return None
     if name == "cast":
         to = operation.outputs[0].dtype.kind
         return _CAST if to in _CASTS.get(operation.inputs[0].dtype.kind, "") else None
-    return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind)) if operation.inputs else None
+    return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind))
 
 
 def product(operation: Operation) -> str | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 
 from .. import dtypes
-from ..ir.graph import Graph, Operation, Value
+from ..ir.graph import Constant, Graph, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from . import blas
@@ -84,15 +84,19 @@ class Writer(Regions):
         together = companions(live) if self.has_threads else {}
         moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
-            group = [operation, *together.get(operation, ())]
-            if operation not in moved:
+            if operation in together:
+                group = [operation, *together[operation]]
                 for value in (value for each in group for value in each.outputs):
                     scope[value] = wanted.get(value) or self.fresh(value)
-                if len(group) > 1:
-                    self._beside(group, scope, depth)
-                else:
-                    self.operation(operation, scope, depth, dead)
-            self.delete([scope[value] for value in dead], depth)
+                self._beside(group, scope, depth)
+            elif operation not in moved:
+                for value in operation.outputs:
+                    scope[value] = (
+                        wanted.get(value) or _inherited(operation, dead, scope) or self.fresh(value)
+                    )
+                self.operation(operation, scope, depth, dead)
+            if dead:
+                self.delete([scope[value] for value in dead], depth)
         self.owning = outer
 
     def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
@@ -112,12 +116,18 @@ class Writer(Regions):
             text = self._into(operation, inputs, targets, scope) or self._computation(
                 operation, inputs, targets
             )
-            self.line(depth, self._asked(operation, scope) + text, self.place(operation, scope))
+            if operation.type == "assert":
+                text = self._asked(operation, scope) + text
+            self.line(depth, text, self.place(operation, scope))
 
     def _inputs(self, operation: Operation, scope: Scope) -> list[str]:
         """The operands as the operation takes them."""
         if not self.numbers and not self.repeated:
-            return [self.text(operand, scope) for operand in operation.inputs]
+            constant = self.module.constant
+            return [
+                constant(operand.value) if type(operand) is Constant else scope[operand]  # type: ignore[index]
+                for operand in operation.inputs
+            ]
         return [
             self.repeated.get((operation, number))
             or (self.either if takes_number(operation, number) else self.text)(operand, scope)
@@ -141,7 +151,7 @@ class Writer(Regions):
 
     def _asked(self, operation: Operation, scope: Scope) -> str:
         """An assertion about a number is made only where it fails."""
-        is_asked = operation.type == "assert" and operation.inputs[0] in self.numbers
+        is_asked = operation.inputs[0] in self.numbers
         return f"if not {self.either(operation.inputs[0], scope)}: " if is_asked else ""
 
     def _number(self, operation: Operation, scope: Scope, target: str, depth: int) -> None:
@@ -175,7 +185,9 @@ class Writer(Regions):
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
-        expression = None if narrow.is_used_by(operation) else shortcut(operation)
+        expression = shortcut(operation)
+        if expression is not None and narrow.is_used_by(operation):
+            expression = None
         if expression is not None and blas.is_big(operation):
             expression = f"{self._product()}({expression.replace(' @', ',')})"
         if expression is not None:
@@ -208,14 +220,31 @@ class Writer(Regions):
         self.line(depth, f"{tuple_of(targets)} = {self.module.fusion(operation, into)}({', '.join(inputs)})")
 
 
+def _inherited(operation: Operation, dead: list[Value], scope: Scope) -> str | None:
+    """The variable of an operand that is called as the result and not needed any more, as in `x = x * y`."""
+    if not dead or operation.regions or len(operation.outputs) != 1:
+        return None
+    (result,) = operation.outputs
+    for value in dead:
+        if value.name == result.name and value is not result:
+            dead.remove(value)
+            return scope[value]
+    return None
+
+
 _BY_KERNEL = frozenset({dtypes.string, *dtypes.NARROW_FLOATS})
 """Dtypes whose operators NumPy does not have."""
 
 
 def _one_dtype(operation: Operation) -> bool:
     """Whether the operation's expression may stand for its kernel; of strings it gives bytes, and no array."""
-    tensors = [operand for operand in operation.inputs if not isinstance(operand.spec, RefSpec)]
-    if any(not isinstance(operand.spec, Spec) for operand in tensors):
-        return False
-    found = {operand.dtype for operand in tensors}
-    return len(found) <= 1 and found.isdisjoint(_BY_KERNEL)
+    found = None
+    for operand in operation.inputs:
+        spec = operand.spec
+        if isinstance(spec, Spec):
+            if spec.dtype in _BY_KERNEL or (found is not None and spec.dtype is not found):
+                return False
+            found = spec.dtype
+        elif not isinstance(spec, RefSpec):
+            return False
+    return True

@@ -169,7 +169,8 @@ class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
     __slots__ = (
-        "__weakref__", "_builder", "_naming", "_types", "inputs", "name", "operations", "outputs", "stateful",
+        "__weakref__", "_builder", "_live", "_naming", "_types", "inputs", "name", "operations", "outputs",
+        "stateful",
     )  # fmt: skip
 
     def __init__(
@@ -185,6 +186,7 @@ class Graph:
         self.outputs = outputs
         self.stateful: bool = any(operation.stateful for operation in operations)
         self._types: frozenset[str] | None = None
+        self._live: tuple[Operation, ...] | None = None
         self._naming: Naming | None = None
         self._builder: Any = None  # what adds to the graph, if it is one that grows
 
@@ -320,18 +322,23 @@ class Graph:
 
         return GraphDef(self)
 
-    def live_operations(self) -> list[Operation]:
+    def live_operations(self) -> tuple[Operation, ...]:
         """The operations that a run needs: those with effects, and those that something needed reads.
 
         The others are not run: this is the "non-strict" execution of TensorFlow's user guide.
         """
+        if self._live is not None:
+            return self._live
         needed: set[Operand] = set(self.outputs)
-        live = []
+        found = []
         for operation in reversed(self.operations):
             if operation.stateful or not needed.isdisjoint(operation.outputs):
                 needed.update(operation.inputs)
-                live.append(operation)
-        return live[::-1]
+                found.append(operation)
+        live = tuple(found[::-1])
+        if type(self.operations) is tuple:  # it does not grow
+            self._live = live
+        return live
 
     def walk(self) -> Iterator[Operation]:
         """Every operation, those of regions included."""

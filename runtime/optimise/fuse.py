@@ -15,6 +15,7 @@ and looked at when they are there.
 from __future__ import annotations
 
 import collections
+import functools
 import math
 from collections.abc import Sequence
 
@@ -23,7 +24,7 @@ from ..config import optimizer
 from ..ir.copying import Substitution, read_as, renewed, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
-from ..ops.fusable import cost, reduces, works_on_elements
+from ..ops.fusable import REDUCTIONS, cost, reduces, works_on_elements
 from ..ops.structure import FUSED
 from .options import Options
 from .rewrite import are_same
@@ -77,25 +78,32 @@ class _Fusing:
         self.made: list[Operation] = []
         self.open: dict[Operand, _Group] = {}  # by the values that they give
         self.live = graph.live_operations()
-        self.order = {operation: place for place, operation in enumerate(self.live)}
-        self.readers = collections.Counter(graph.outputs)
+
+    @functools.cached_property
+    def order(self) -> dict[Operation, int]:
+        return {operation: place for place, operation in enumerate(self.live)}
+
+    @functools.cached_property
+    def readers(self) -> collections.Counter[Operand]:
+        """How often each value is read."""
+        readers = collections.Counter(self.graph.outputs)
         for operation in self.live:
-            self.readers.update(operation.inputs)
+            readers.update(operation.inputs)
+        return readers
 
     def run(self) -> Graph:
         for operation in self.live:
             shape = _domain(operation)
             if shape is None:
-                self.close(operation.inputs)
-                if operation.stateful and operation.type not in _READS:
-                    self.close(tuple(self.open))
+                if self.open:
+                    self.close(operation.inputs)
+                    if operation.stateful and operation.type not in _READS:
+                        self.close(tuple(self.open))
                 self.made.append(self.entered(operation))
             else:
                 self.join(operation, shape)
         self.close(tuple(self.open))
-        if len(self.made) == len(self.graph.operations) and all(
-            new is old for new, old in zip(self.made, self.graph.operations, strict=True)
-        ):
+        if are_same(self.made, self.graph.operations):
             return self.graph
         return Graph(self.graph.name, self.graph.inputs, tuple(self.made), self.graph.outputs)
 
@@ -158,12 +166,13 @@ def fused(operations: Sequence[Operation], results: Sequence[Value]) -> Operatio
 
 def _domain(operation: Operation) -> shapes.Dims:
     """The shape of the elements that an operation works on; None when it cannot be fused, or is known to be small."""
-    shape: shapes.Dims = None
-    if works_on_elements(operation):
-        shape = operation.outputs[0].shape
-    elif reduces(operation):
-        shape = operation.inputs[0].shape
-    if not shape or (None not in shape and math.prod(size or 0 for size in shape) < SMALLEST):
+    is_reduction = operation.type in REDUCTIONS
+    values = operation.inputs if is_reduction else operation.outputs
+    spec = values[0].spec if values else None
+    shape = spec.shape if isinstance(spec, Spec) else None
+    if not shape or (None not in shape and math.prod(shape) < SMALLEST):  # type: ignore[arg-type]
+        return None
+    if not (reduces if is_reduction else works_on_elements)(operation):
         return None
     return shape if all(_is_within(operand.spec, shape) for operand in operation.inputs) else None
 

@@ -35,7 +35,7 @@ def _straight(graph: Graph) -> Graph:
     live = graph.live_operations()
     if len(live) == len(graph.operations):
         return graph
-    return Graph(graph.name, graph.inputs, tuple(live), graph.outputs)
+    return Graph(graph.name, graph.inputs, live, graph.outputs)
 
 
 def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:

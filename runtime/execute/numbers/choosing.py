@@ -36,7 +36,7 @@ class Numbers:
         self._uses: dict[Graph, Uses] = {}
         self._can: dict[Operation, bool] = {}  # whether there is an expression for an operation
         self._in_loop = self._is_new = False
-        if any(operation.type == "while" for operation in graph.walk()):
+        if "while" in graph.types:
             self._graph(graph, 1)
 
     def __bool__(self) -> bool:
