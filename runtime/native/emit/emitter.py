@@ -162,9 +162,13 @@ class Emitter(Storage):
             known += at_once(body, typical(count), rounds, self._noted)
         jump = self.b.cbranch(again, body, after)
         if properties or known:
-            self._loops += 1
-            jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties, *known]))
+            self.tell_of_loop(jump, [*properties, *known])
         self.b.position_at_end(after)
+
+    def tell_of_loop(self, jump: Any, properties: Sequence[Any]) -> None:
+        """What LLVM is told about the loop that this jump back makes."""
+        self._loops += 1
+        jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties]))
 
     def _metadata(self, content: Any) -> Any:
         """A list of names and lists, as LLVM has it."""

@@ -11,7 +11,7 @@ from ...ir.graph import Operation
 from ..emit.emitter import Emitter
 from ..emit.registry import Site, elementwise
 from ..emit.types import Element, Pair, Register, constant, ir
-from . import divisibility
+from . import divisibility, exact_products
 
 
 def _of_integers(operation: Operation) -> bool:
@@ -22,14 +22,18 @@ def _of_integers(operation: Operation) -> bool:
 def add(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "c":
         return Pair(e.b.fadd(x.re, y.re), e.b.fadd(x.im, y.im))
-    return e.b.fadd(x, y) if site.dtype.kind == "f" else e.b.add(x, y)
+    if site.dtype.kind == "f":
+        return exact_products.fused(e, x, y) or e.b.fadd(x, y)
+    return e.b.add(x, y)
 
 
 @elementwise("subtract")
 def subtract(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     if site.dtype.kind == "c":
         return Pair(e.b.fsub(x.re, y.re), e.b.fsub(x.im, y.im))
-    return e.b.fsub(x, y) if site.dtype.kind == "f" else e.b.sub(x, y)
+    if site.dtype.kind == "f":
+        return exact_products.fused(e, x, y, is_difference=True) or e.b.fsub(x, y)
+    return e.b.sub(x, y)
 
 
 @elementwise("multiply")

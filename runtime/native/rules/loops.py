@@ -7,7 +7,8 @@
 
 Numbers stand in slots that LLVM makes registers of. A tensor has two buffers and is computed from the one into the
 other; one of few elements is computed in registers, and put back where it was. What stays as it is, or is replaced in
-place, needs no second buffer. Every so often the loop asks whether somebody wants to interrupt it.
+place, needs no second buffer. Every so often the loop asks whether somebody wants to interrupt it; of a short loop,
+LLVM writes several rounds down, of which one asks.
 """
 
 from __future__ import annotations
@@ -26,6 +27,14 @@ from . import list_states, sized_states
 
 _PATIENCE = 1 << 20
 """About so many elements are computed between two looks at whether to stop."""
+
+SEVERAL = (["llvm.loop.unroll.count", 4],)
+"""What LLVM is told about short loops. Each copy tests whether to go on; only the last one can be the 2^nth round."""
+
+_ASKED = "agc_interrupted"
+
+_SHORT = 100
+"""The most instructions of a short loop, before LLVM's passes."""
 
 
 class Place:
@@ -119,11 +128,13 @@ def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
             before = e.work
             _step(region, body, state, now, invariants)
             e.b.store(e.b.add(number, e.word(1), flags=("nuw", "nsw")), rounds)
-            e.b.branch(head)
+            again = e.b.branch(head)
         # Before the body, so that nothing is between a flag that it sets and the test: LLVM makes a jump of it.
         with e.into(asking):
             listen(e, number, 1 + e.work - before)
             e.b.branch(inside)
+    if is_short(e.function.blocks[e.function.blocks.index(head) :]):
+        e.tell_of_loop(again, SEVERAL)
     e.b.position_at_end(behind)
     return [place.read(e) for place in state]
 
@@ -193,6 +204,14 @@ def _targets(body: Graph, others: Sequence[Buffer | None]) -> list[Buffer | None
     return [None if output in inputs else other for output, other in zip(body.outputs, others, strict=True)]
 
 
+def is_short(blocks: Sequence[Any]) -> bool:
+    """Whether a round does so little that the look at whether to stop shows: a few instructions, no calls or loops."""
+    instructions = [each for block in blocks for each in block.instructions]
+    calls = [each.callee.name for each in instructions if each.opname == "call"]
+    is_plain = all(name.startswith("llvm.") or name == _ASKED for name in calls) and calls.count(_ASKED) == 1
+    return is_plain and len(instructions) <= _SHORT and all(each.opname != "phi" for each in instructions)
+
+
 def leave_after(e: Emitter, operation: Operation, number: Register, behind: Any) -> None:
     limit = operation.attrs.get("maximum_iterations")
     if limit is not None:
@@ -209,7 +228,7 @@ def listen(e: Emitter, number: Register, work: int) -> None:
     is_due = e.b.icmp_unsigned("==", e.b.and_(number, mask), mask)
     e.b.cbranch(is_due, due, asked).set_weights([1, OFTEN])
     e.b.position_at_end(due)
-    answer = e.call("agc_interrupted", integer(32), e.function.args[-1])
+    answer = e.call(_ASKED, integer(32), e.function.args[-1])
     stop = e.end_with(INTERRUPTED)
     e.b.cbranch(e.b.icmp_signed("==", answer, integer(32)(0)), asked, stop)
     e.b.position_at_end(asked)
