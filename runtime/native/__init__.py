@@ -4,7 +4,7 @@
 
 engine.py       LLVM itself: the processor, the passes, object files, loading; cache.py keeps these on disk
 levels.py       how many of these passes a graph is worth
-specialise.py   shapes become known, and what follows from them constants
+specialise.py   shapes become known, and what follows from them constants (folding.py)
 support.py      what cannot be compiled, with reasons
 unit.py         one graph, one module; emitter.py writes a function
 library.py      what all compiled functions share, compiled once: entry.py and dispatch.py, which Python calls (calls.py

@@ -4,15 +4,16 @@
       shape = shape x         : int32[1]     ==>    zeros = zeros_like x    : float32[4]
       zeros = fill shape, 0.0 : float32[?]          ...
 
-Each operation's own rule gives the specs again. Pure operations on constants are computed; calls are written in
-place, and so are branches whose predicate is known; constants go into regions. A loop's state keeps its shapes, or
-the graph is refused, and so is a shape that depends on values.
+Each operation's own rule gives the specs again, but where it is given what it was, and all is known of its results
+already. Pure operations on constants are computed; calls are written in place, and so are branches whose predicate is
+known; constants go into regions. A loop's state keeps its shapes, or the graph is refused, and so is a shape that
+depends on values.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,12 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.blanks import of_size_zero
 from ..ops.refusing import OF_COMPUTING
-from ..shapes import generalise
+from ..shapes import generalise, is_static
 from . import contents
+from .folding import OF_SHAPES, folded, of_shapes
 from .lengths import of_both, readers_first, sized
 from .linear import index_of, selected_sizes
 from .support import CannotCompileError, NeverRunsError, Reason
-
-LARGEST_FOLDED = 4096
-"""Elements that a result may have which is computed while compiling."""
 
 _ROUNDS = 8
 """How often what is known of the lists in a loop's state may change."""
@@ -43,10 +42,17 @@ def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_size
     With `with_sizes` there may be sizes that are known only while it runs.
     """
     operands = [
-        given if isinstance(given, Constant) else Value(value.name, given)
+        given if isinstance(given, Constant) else _input(value, given)
         for value, given in zip(graph.inputs, arguments, strict=True)
     ]
-    return _Writer(with_sizes).region(graph, operands)
+    found = _Writer(with_sizes).region(graph, operands)
+    parts = [(each.inputs, each.operations, each.outputs) for each in (found, graph)]
+    return graph if all(map(_are_same, *parts)) else found
+
+
+def _input(value: Value, spec: AnySpec) -> Value:
+    """An input of this spec: the same one, where that is what it has."""
+    return value if _is_settled(value) and value.spec == spec else Value(value.name, spec)
 
 
 class _Writer:
@@ -69,6 +75,10 @@ class _Writer:
         known: dict[Operand, Operand] = dict(zip(graph.inputs, arguments, strict=True))
         for operation in graph.live_operations():
             inputs = [known.get(operand, operand) for operand in operation.inputs]
+            if _says_all(operation) and _are_same(inputs, operation.inputs):
+                self.operations.append(operation)
+                self._makers.update(dict.fromkeys(operation.outputs, operation))
+                continue
             write = _STRUCTURES.get(operation.type, _Writer._plain)
             known.update(zip(operation.outputs, write(self, operation, inputs), strict=True))
         return [known.get(operand, operand) for operand in graph.outputs]
@@ -77,9 +87,9 @@ class _Writer:
         specs = contents.filled(operation, inputs, sized(operation, inputs, _inferred(operation, inputs)))
         if operation.type == "getitem":
             specs = [self._sliced(operation, inputs, *specs)]
-        folded = _of_shapes(operation, inputs, specs) or _folded(operation, inputs, specs)
-        if folded is not None:
-            return folded
+        known = of_shapes(operation, inputs, specs) or folded(operation, inputs, specs)
+        if known is not None:
+            return known
         outputs = self._add(operation, inputs, specs)
         if operation.op.known is not None and outputs:
             outputs[0].elements = operation.op.known(*operation.op.grouped(list(inputs)), **operation.attrs)
@@ -219,6 +229,26 @@ class _Blank(Constant):
     __slots__ = ()
 
 
+def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def _says_all(operation: Operation) -> bool:
+    """Whether nothing more can be said of the results of an operation unless something else is given to it."""
+    return (
+        not operation.regions
+        and not all(isinstance(operand, Constant) for operand in operation.inputs)
+        and operation.op.known is None
+        and operation.type not in OF_SHAPES
+        and all(_is_settled(value) for value in operation.outputs)
+    )
+
+
+def _is_settled(value: Value) -> bool:
+    spec = value.spec
+    return isinstance(spec, Spec) and is_static(spec.shape) and spec.dtype is not dtypes.string
+
+
 def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
     """A branch with zeros of these shapes for what is blank."""
     if not any(isinstance(output, _Blank) for output in region.outputs):
@@ -250,51 +280,6 @@ def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
     except (OpError, *OF_COMPUTING) as error:
         raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
     return specs if isinstance(specs, tuple) else (specs,)
-
-
-def _of_shapes(
-    operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
-) -> list[Constant] | None:
-    """The results of operations that ask for the rank or the size of a tensor."""
-    if operation.type not in ("size", "rank"):
-        return None
-    spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
-    if not isinstance(spec, Spec) or shape is None or (operation.type == "size" and None in shape):
-        return None
-    found = len(shape) if operation.type == "rank" else math.prod(size or 0 for size in shape)
-    return [Constant(np.array(found, spec.dtype.numpy))]
-
-
-def _folded(
-    operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
-) -> list[Constant] | None:
-    """The results of a pure operation on constants; None where they are not to be computed now."""
-    if operation.stateful or operation.regions or not all(isinstance(x, Constant) for x in inputs):
-        return None
-    if not all(isinstance(spec, Spec) and _size(spec) <= LARGEST_FOLDED for spec in specs):
-        return None
-    if operation.type in ("assert", "raise", "custom_gradient"):
-        return None
-    from ..execute.interpret import interpret
-
-    outputs = [Value(f"r{i}", spec) for i, spec in enumerate(specs)]
-    again = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
-    try:
-        results = interpret(Graph("folded", [], [again], outputs), [])
-    except Exception:  # it fails when the graph runs, with an error that says where
-        return None
-    if any(np.asarray(result).dtype.kind in "OV" for result in results):
-        return None
-    return [
-        Constant(np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
-        for result, spec in zip(results, specs, strict=True)
-    ]
-
-
-def _size(spec: Spec) -> float:
-    if spec.shape is None or None in spec.shape:
-        return float("inf")
-    return float(np.prod(spec.shape, dtype=np.float64))  # type: ignore[arg-type]
 
 
 def _demand_known(operation: Operation, spec: AnySpec, with_sizes: bool) -> None:

@@ -4,6 +4,7 @@
     for i: b[i] ← tanh(a[i])          2: what takes so long leaves time for another one
     for i: total ← total + a[i]       as LLVM thinks, for each round waits for the one before
     for i: for j < 32: …              as LLVM thinks, which may leave no inner loop at all
+    for i: c[i] ← a[b[i]]             no vectors, where it runs for few rounds: each element is fetched by itself
 
 Left alone, LLVM would take four wherever they fit into its registers.
 """
@@ -24,6 +25,8 @@ def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
 
     `noted` is where checks leave their note.
     """
+    if rounds < _MANY and _looks_up(body):
+        return [["llvm.loop.vectorize.width", 1], ["llvm.loop.interleave.count", 1]]
     if (count <= SHORT and count < rounds) or _gathers(body, noted):
         return []
     return [["llvm.loop.interleave.count", 2 if rounds >= _MANY and _takes_long(body) else 1]]
@@ -33,6 +36,19 @@ def _gathers(body: Any, noted: Any) -> bool:
     """Whether elements are taken together in a slot."""
     targets = [each.operands[1] for each in body.instructions if each.opname == "store"]
     return any(getattr(target, "opname", None) == "alloca" and target is not noted for target in targets)
+
+
+def _looks_up(body: Any) -> bool:
+    """Whether elements are read at places that depend on others, and little else is done."""
+    found: set[Any] = set()
+    for each in body.instructions:
+        if each.opname == "load":
+            if each.operands[0] in found:
+                return not _takes_long(body)
+            found.add(each)
+        elif each.opname != "phi" and not found.isdisjoint(each.operands):
+            found.add(each)
+    return False
 
 
 def _takes_long(body: Any) -> bool:

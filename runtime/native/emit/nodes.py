@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,8 @@ def cuts_of_broadcast(shape: Shape, wide: Shape) -> Cuts:
 class Node:
     """A value of the graph. `storage` is where it stands, once it has been computed; `maker` is what gave it."""
 
+    moves = 0  # how often nodes have got another place, all together
+    memory: tuple[int, frozenset[Register]] = (-1, frozenset())  # see readers.py
     cost = 0
     fails = False
     depth = 0
@@ -113,6 +115,11 @@ class Node:
         self.shape = shape
         self.size = math.prod(shape)
         self.storage: Buffer | None = None
+
+    def stand(self, storage: Buffer | None) -> None:
+        """Be found there from now on; nowhere means that it is computed where it is read."""
+        self.storage = storage
+        Node.moves += 1
 
     def at(self, e: Emitter, index: Index) -> Element:
         """The element at an index, computed at most once for it."""
@@ -146,6 +153,7 @@ class Known(Node):
         flat = self.array.ravel()
         bits = flat.view(f"V{flat.itemsize}") if flat.size else flat
         self.is_uniform = bool(flat.size) and bool((bits == bits[0]).all())
+        self.is_zero = self.is_uniform and not any(flat[:1].tobytes())
 
     def element(self, e: Emitter, index: Index) -> Element:
         if self.is_uniform:
@@ -230,15 +238,17 @@ class Computed(Node):
         return self.rule(e, self.site, *elements)
 
     def cuts(self) -> Cuts:
+        return cuts_of([self])
+
+    def own_cuts(self) -> set[int]:
+        """The cuts that it takes to read what is broadcast."""
         found: set[int] = set()
         for operand in self.operands:
-            if operand.shape == self.shape:
-                found |= _cuts(operand)
-            elif operand.size > 1:
+            if operand.shape != self.shape and operand.size > 1:
                 found |= cuts_of_broadcast(operand.shape, self.shape)
                 skipped = len(self.shape) - len(operand.shape)
                 found |= {cut + skipped for cut in _cuts(operand)}
-        return frozenset(found)
+        return found
 
     @property
     def is_lazy(self) -> bool:
@@ -247,6 +257,24 @@ class Computed(Node):
 
 def _cuts(node: Node) -> Cuts:
     return NO_CUTS if node.storage is not None else node.cuts()
+
+
+def cuts_of(nodes: Iterable[Node]) -> Cuts:
+    """The cuts of nodes that are read at one index, with what they read at this one."""
+    found: set[int] = set()
+    pending = list(nodes)
+    seen = set(pending)
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, Computed):
+            found |= node.cuts()
+            continue
+        found |= node.own_cuts()
+        for operand in node.operands:
+            if operand.shape == node.shape and operand.storage is None and operand not in seen:
+                seen.add(operand)
+                pending.append(operand)
+    return frozenset(found)
 
 
 class Mapped(Node):

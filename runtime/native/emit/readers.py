@@ -77,7 +77,7 @@ class Readers:
 
     def is_alone(self, operation: Operation, node: Node) -> bool:
         """Whether nobody reads what a node holds by another way, while an operation reads it or behind that."""
-        places = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else set()
+        places = memory_of(node) if node.storage is not None or isinstance(node, Buffer) else frozenset()
         others = itertools.chain(self._given, *[self._at[place] for place in places])
         return not any(
             other is not node and self._is_needed(operation, other) and _reads(other, node, places)
@@ -104,12 +104,28 @@ class Readers:
         return False
 
 
-def memory_of(node: Node) -> set[Register]:
+def memory_of(node: Node) -> frozenset[Register]:
     """The addresses that the elements of a node are read from: where it stands, or what it is to be computed from."""
-    return {place for each in _sources(node) if isinstance(each, Buffer) for place in each.places}
+    found = _noted(node)
+    if found is None:
+        parts = [_noted(operand) for operand in node.operands]
+        if None in parts:
+            parts = [each.places for each in _sources(node) if isinstance(each, Buffer)]
+        found = frozenset().union(*parts)  # type: ignore[arg-type]
+        node.memory = (Node.moves, found)
+    return found
 
 
-def _reads(reader: Node, node: Node, places: set[Register]) -> bool:
+def _noted(node: Node) -> frozenset[Register] | None:
+    """These addresses, where they are known without a look at what the node is computed from."""
+    stored = node.storage or node
+    if isinstance(stored, Buffer):
+        return stored.places
+    known_at, found = node.memory
+    return found if known_at == Node.moves else None
+
+
+def _reads(reader: Node, node: Node, places: frozenset[Register]) -> bool:
     return any(
         each is node or (isinstance(each, Buffer) and not places.isdisjoint(each.places))
         for each in _sources(reader)

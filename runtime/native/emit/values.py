@@ -11,14 +11,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from ... import dtypes
 from ...ir.graph import Graph
 from .emitter import UNROLLED, Emitter
-from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar
+from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar, cuts_of
 from .readers import Readers
+from .threads import WORTH
 from .types import Element, Register
 
 CHEAP = 2
@@ -35,6 +37,7 @@ class Values:
         self.e = e
         self.readers = Readers(graph)
         self._stored: list[Node] = []
+        self._once: dict[Any, Node] = {}
 
     # Where values stand
 
@@ -72,7 +75,9 @@ class Values:
         if isinstance(node, Known) and target is None and node.size:
             return Buffer(node.dtype, node.shape, node.address(self.e))
         where = target or Buffer.new(self.e, node.dtype, node.shape)
-        if node.is_lazy:
+        if isinstance(node, Known) and node.is_zero and node.size < WORTH:
+            self.e.clear(where.address, where.bytes)
+        elif node.is_lazy:
             self.compute([(node, where)])
         else:
             self._fill([(node, where)], [node])
@@ -86,6 +91,13 @@ class Values:
             for operand in node.operands:
                 self._make_readable(operand, node)
         return node.storage or node
+
+    def once(self, key: Any, make: Callable[[], Node]) -> Node:
+        """What several operations of the region need, made for the first of them."""
+        found = self._once.get(key)
+        if found is None:
+            found = self._once[key] = make()
+        return found
 
     def settled(self, node: Node) -> Node:
         """A node that is computed: what is lazy goes into memory."""
@@ -115,7 +127,7 @@ class Values:
     def keep(self, computed: Sequence[tuple[Node, Buffer]]) -> None:
         """Nodes stand in these buffers from now on."""
         for node, where in computed:
-            node.storage = where
+            node.stand(where)
             self._stored.append(node)
             self.readers.stands(node)
 
@@ -183,7 +195,7 @@ class Values:
 
     def spans(self, shape: tuple[int, ...], nodes: Sequence[Node]) -> list[tuple[int, int]]:
         """The axes that loops over a shape take together: from the first to the one behind the last."""
-        cuts = sorted({0, len(shape)}.union(*[node.cuts() for node in nodes]))
+        cuts = sorted({0, len(shape)} | cuts_of(nodes))
         return list(itertools.pairwise(cuts))
 
     @contextmanager
@@ -227,5 +239,5 @@ class Values:
         start = len(self._stored)
         yield
         for node in self._stored[start:]:
-            node.storage = None
+            node.stand(None)
         del self._stored[start:]

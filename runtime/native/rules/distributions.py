@@ -55,22 +55,35 @@ def kept_shape(node: Node, axes: tuple[int, ...]) -> Shape:
 
 def shifted(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
     """The elements less the largest of those that are reduced with them."""
-    largest = reduced(region, node, maxima(node.dtype), axes, kept_shape(node, axes), node.dtype)
-    return each(region, lambda e, x, most: e.b.fsub(x, most), node.dtype, node.shape, node, largest)
+
+    def make() -> Node:
+        largest = reduced(region, node, maxima(node.dtype), axes, kept_shape(node, axes), node.dtype)
+        return each(region, lambda e, x, most: e.b.fsub(x, most), node.dtype, node.shape, node, largest)
+
+    return region.once((shifted, node, axes), make)
 
 
 def exponentials(region: Region, node: Node) -> Node:
-    return each(region, lambda e, x: applied(e, "exp", x), node.dtype, node.shape, node, cost=10)
+    def make() -> Node:
+        return each(region, lambda e, x: applied(e, "exp", x), node.dtype, node.shape, node, cost=10)
+
+    return region.once((exponentials, node), make)
+
+
+def total(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+    """The sum of e^x."""
+
+    def make() -> Node:
+        weights = exponentials(region, node)
+        return reduced(region, weights, sums(node.dtype), axes, kept_shape(node, axes), node.dtype)
+
+    return region.once((total, node, axes), make)
 
 
 def log_of_sum(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
-    """ln of the sum of e^x, in memory: it is read again for each element."""
-    total = reduced(
-        region, exponentials(region, node), sums(node.dtype), axes, kept_shape(node, axes), node.dtype
-    )
-    return region.settled(
-        each(region, lambda e, x: applied(e, "log", x), node.dtype, total.shape, total, cost=14)
-    )
+    """ln of the sum of e^x."""
+    found = total(region, node, axes)
+    return each(region, lambda e, x: applied(e, "log", x), node.dtype, found.shape, found, cost=14)
 
 
 def _axis(operation: Operation, node: Node) -> tuple[int, ...]:
@@ -81,9 +94,10 @@ def _axis(operation: Operation, node: Node) -> tuple[int, ...]:
 def _(region: Region, operation: Operation, node: Node) -> Node:
     own, axes = node.dtype, _axis(operation, node)
     wide = widened(region, node)
-    weights = region.settled(exponentials(region, shifted(region, wide, axes)))
-    total = reduced(region, weights, sums(wide.dtype), axes, kept_shape(wide, axes), wide.dtype)
-    result = each(region, lambda e, x, sum: e.b.fdiv(x, sum), wide.dtype, node.shape, weights, total, cost=4)
+    logits = shifted(region, wide, axes)
+    weights = region.settled(exponentials(region, logits))
+    sum = total(region, logits, axes)
+    result = each(region, lambda e, x, sum: e.b.fdiv(x, sum), wide.dtype, node.shape, weights, sum, cost=4)
     return as_dtype(region, result, own)
 
 
@@ -91,7 +105,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 def _(region: Region, operation: Operation, node: Node) -> Node:
     own, axes = node.dtype, _axis(operation, node)
     logits = shifted(region, widened(region, node), axes)
-    logarithm = log_of_sum(region, logits, axes)
+    logarithm = region.settled(log_of_sum(region, logits, axes))
     result = each(region, lambda e, x, y: e.b.fsub(x, y), logits.dtype, node.shape, logits, logarithm)
     return as_dtype(region, result, own)
 
@@ -110,9 +124,16 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
     most = region.settled(each(region, finite, wide.dtype, shape, largest))
     less = each(region, lambda e, x, y: e.b.fsub(x, y), wide.dtype, wide.shape, wide, most)
-    logarithm = log_of_sum(region, less, axes)
+    logarithm = region.settled(log_of_sum(region, less, axes))
     result = each(region, lambda e, x, y: e.b.fadd(x, y), wide.dtype, shape, logarithm, most)
     return as_dtype(region, regrouped(result, reduced_shape(operation, node)), own)
+
+
+def _prepare(region: Region, operation: Operation, less: Node, axes: tuple[int, ...]) -> None:
+    """Keep what the softmax of the same logits, from which a gradient is made, takes as well."""
+    logits = operation.inputs[1]
+    if any(each.type == "softmax" and logits in each.inputs for each in region.graph.operations):
+        region.settled(exponentials(region, less))
 
 
 @lowers("softmax_cross_entropy", sized=True)
@@ -123,7 +144,8 @@ def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
         raise RefusedError("labels and logits have different shapes")
     own, axes = logits.dtype, (len(logits.shape) - 1,)
     less = shifted(region, widened(region, logits), axes)
-    logarithm = log_of_sum(region, less, axes)
+    _prepare(region, operation, less, axes)
+    logarithm = region.settled(log_of_sum(region, less, axes))
 
     def loss(e: Emitter, label: Element, logarithm: Element, x: Element) -> Element:
         return e.b.fmul(label, e.b.fsub(logarithm, x))
@@ -138,7 +160,9 @@ def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
     if labels.shape != logits.shape[:-1]:
         raise RefusedError("labels and logits have different shapes")
     own, axes = logits.dtype, (len(logits.shape) - 1,)
-    less = region.settled(shifted(region, widened(region, logits), axes))
+    less = shifted(region, widened(region, logits), axes)
+    _prepare(region, operation, less, axes)
+    less = region.readable(less)
     logarithm = regrouped(log_of_sum(region, less, axes), labels.shape)
     classes = logits.shape[-1]
 

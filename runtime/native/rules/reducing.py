@@ -223,7 +223,10 @@ def _beside(
     kept = _kept_beside(region, order, node)
     sizes = [node.shape[axis] for axis in stays]
     totals = where if where.dtype is kind.wide else Buffer.new(e, kind.wide, where.shape)
-    region.stored(_empty(kind, where.shape, kind.wide), totals)
+    if kind.start == 0 and not isinstance(totals.size, Size):
+        e.clear(totals.address, totals.bytes)
+    else:
+        region.stored(_empty(kind, where.shape, kind.wide), totals)
     outer = [axis for axis in stays if axis < axes[0]]
     rest = [axis for axis in stays if axis > axes[0]]
     loop_order = [*outer, *axes, *rest]

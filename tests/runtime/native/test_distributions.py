@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
+from agc.runtime.native.running import lowered
 
 LOGITS = np.random.default_rng(5).normal(0, 4, (6, 5, 7)).astype(np.float32)
 COUNTS = np.random.default_rng(6).integers(-3, 4, (4, 9)).astype(np.int32)
@@ -92,3 +93,27 @@ def test_a_class_that_there_is_not_is_the_plan_s_error() -> None:
     graph = program.get_concrete_function(tf.constant(classes), tf.constant(LOGITS[0, :2])).graph
     with pytest.raises(tf.errors.InvalidArgumentError, match="label value of 7"):
         Native(graph).run([classes, LOGITS[0, :2]])
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_loss_and_its_gradient_take_the_same_exponentials(kind: int) -> None:
+    def step(logits: Any, labels: Any, classes: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(logits)
+            loss = losses(logits * 2.0, labels, classes)[kind]
+        return loss, tape.gradient(loss, logits)
+
+    arrays = [LOGITS[0], np.eye(7, dtype=np.float32)[:5], np.arange(5)]
+    graph = tf.function(step).get_concrete_function(*map(tf.constant, arrays)).graph
+    text = lowered(graph, [value.spec for value in graph.inputs]).text()
+    assert text.count('call float @"agc.exp.f32"') == 1
+    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=3e-6, atol=1e-6)
+
+
+def test_a_loss_alone_keeps_no_exponentials() -> None:
+    arrays = [LOGITS[0], np.arange(5)]
+    program = tf.function(lambda x, classes: tf.nn.sparse_softmax_cross_entropy_with_logits(classes, x))
+    graph = program.get_concrete_function(*map(tf.constant, arrays)).graph
+    unit = lowered(graph, [value.spec for value in graph.inputs])
+    assert all(place.size < LOGITS[0].nbytes for place in unit.places)

@@ -94,3 +94,15 @@ def test_products_of_a_sequence_are_one_before_the_loop() -> None:
     written = text(recurrent, *[tf.TensorSpec(shape) for shape in ([7, 64, 96], [96, 96], [96, 96])])
     rows = re.findall(r'call void @"agc_product_float32"\([^)]*i64 (\d+), i64 96, i64 96, ', written)
     assert sorted(map(int, rows)) == [64, 7 * 64]
+
+
+def test_zeros_take_no_loop() -> None:
+    found = text(lambda x: tf.reduce_sum(x, axis=0), tf.TensorSpec([5, 64]))
+    assert found.count("= phi ") == 2 + 1  # the loops of the sum, and the code that the kernel ends with
+    assert found.count('@"llvm.memset.p0.i64"(ptr') == 2  # its call, and its declaration
+
+
+@pytest.mark.parametrize(("count", "told"), [(50, True), (5000, False)])
+def test_few_elements_that_are_looked_up_are_fetched_one_by_one(count: int, told: bool) -> None:
+    specs = tf.TensorSpec([100]), tf.TensorSpec([count], tf.int32)
+    assert ('"llvm.loop.vectorize.width", i32 1' in text(tf.gather, *specs)) is told
