@@ -99,10 +99,13 @@ def cuts_of_broadcast(shape: Shape, wide: Shape) -> Cuts:
     return frozenset(b for a, b in itertools.pairwise(relevant) if used[a] != used[b])
 
 
+_NUMBERS = itertools.count(1)
+
+
 class Node:
     """A value of the graph. `storage` is where it stands, once it has been computed; `maker` is what gave it."""
 
-    moves = 0  # how often nodes have got another place, all together
+    moved = 0  # the number of the last time that a node got another place
     memory: tuple[int, frozenset[Register]] = (-1, frozenset())  # see readers.py
     cost = 0
     fails = False
@@ -119,7 +122,7 @@ class Node:
     def stand(self, storage: Buffer | None) -> None:
         """Be found there from now on; nowhere means that it is computed where it is read."""
         self.storage = storage
-        Node.moves += 1
+        Node.moved = next(_NUMBERS)  # each is there once, whatever threads compile
 
     def at(self, e: Emitter, index: Index) -> Element:
         """The element at an index, computed at most once for it."""

@@ -112,7 +112,7 @@ def memory_of(node: Node) -> frozenset[Register]:
         if None in parts:
             parts = [each.places for each in _sources(node) if isinstance(each, Buffer)]
         found = frozenset().union(*parts)  # type: ignore[arg-type]
-        node.memory = (Node.moves, found)
+        node.memory = (Node.moved, found)
     return found
 
 
@@ -122,7 +122,7 @@ def _noted(node: Node) -> frozenset[Register] | None:
     if isinstance(stored, Buffer):
         return stored.places
     known_at, found = node.memory
-    return found if known_at == Node.moves else None
+    return found if known_at == Node.moved else None
 
 
 def _reads(reader: Node, node: Node, places: frozenset[Register]) -> bool:
