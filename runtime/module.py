@@ -41,6 +41,7 @@ class Module:
     """
 
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+    _is_leaf_of_nests = True
 
     def __init__(self, name: str | None = None) -> None:
         chosen = _snake_case(type(self).__name__) if name is None else name

@@ -28,8 +28,8 @@ def is_nested(seq: Any) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def is_nest_type(kind: type) -> bool:
-    """Whether instances of a class are taken apart."""
-    return not hasattr(kind, "__components__") and (
+    """Whether instances of a class are taken apart; a dataclass that is a `tf.Module` as well is not."""
+    return not (hasattr(kind, "__components__") or hasattr(kind, "_is_leaf_of_nests")) and (
         issubclass(kind, (tuple, list, Mapping, deque, MappingView))
         or hasattr(kind, "__dataclass_fields__")
         or hasattr(kind, "__nest__")
@@ -94,9 +94,16 @@ def rebuilt(like: Any, parts: list[Any]) -> Any:
         return type(like).__tf_unflatten__(like.__tf_flatten__()[0], tuple(parts))
     if isinstance(like, (deque, MappingView)):
         return type(like)(parts) if isinstance(like, deque) else parts
-    import dataclasses
+    return _with_fields(like, parts)
 
-    return dataclasses.replace(like, **dict(zip(_field_names(like), parts, strict=True)))
+
+def _with_fields(like: Any, parts: list[Any]) -> Any:
+    """A dataclass's instance with other fields: it has been initialised once, as `like`, and is not again."""
+    new = object.__new__(type(like))
+    getattr(new, "__dict__", {}).update(getattr(like, "__dict__", {}))
+    for name, part in zip(_field_names(like), parts, strict=True):
+        object.__setattr__(new, name, part)
+    return new
 
 
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:

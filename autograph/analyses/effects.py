@@ -37,7 +37,23 @@ REFLECTION = frozenset(
 )
 # Methods that put something into a container and tell nothing about it.
 APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
+# Methods and generated calls that change a container.
+_CHANGERS = APPENDERS | {
+    "insert",
+    "pop",
+    "popleft",
+    "popitem",
+    "remove",
+    "clear",
+    "sort",
+    "reverse",
+    "rotate",
+}
+_CHANGERS |= {"update", "setdefault"}
+_PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 
+# `x[i] += 1` and `x.n += 1` need what they update twice.
+_STORES = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy"}
 _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _READS = frozenset({"variable", "fast", "attribute"})
 _NOISE = frozenset(
@@ -72,11 +88,15 @@ class Mention(NamedTuple):
     appends: bool  # all that happens is that something is put into the container
     indexes: bool  # an item of it is read or assigned
     assigns: bool  # an item of it is assigned
+    alters: bool  # an item or attribute of it is assigned, or a method called that changes containers
     inner: bool  # stands in a function or comprehension inside of the code
+    code: CodeType  # in which it stands
 
 
 class _Step(NamedTuple):
-    kind: str  # variable, fast (a variable of its own), attribute, constant, subscript, item (assigned) or other
+    # variable, fast (a variable of its own), attribute, constant, subscript, item (assigned), copy, set (an
+    # attribute) or other
+    kind: str
     value: object
     line: int
     offset: int
@@ -132,7 +152,8 @@ def mentions(code: CodeType, name: str) -> Iterator[Mention]:
             # whose own mentions count.
             if step.value == name and step.kind in _READS and not (step.kind == "fast" and shared):
                 item = _indexed(steps, at + 1)
-                rest = _appends(steps, at + 1), item != "", item == "item", inner is not code
+                alters = item == "item" or (item == "" and _alters(steps, at))
+                rest = _appends(steps, at + 1), item != "", item == "item", alters, inner is not code, inner
                 yield Mention(step.line, step.offset, *rest)
 
 
@@ -153,6 +174,13 @@ def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
     )
 
 
+def stored_after(code: CodeType, position: int) -> str:
+    """The variable into which code puts what the call at `position` gives; "" if it goes elsewhere."""
+    following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
+    step = next(following, None)
+    return str(step.argval) if step is not None and step.opname.startswith("STORE_") else ""
+
+
 def _appends(steps: list[_Step], at: int) -> bool:
     """Whether what was read is only appended to: `log.append`, `logs['loss'].append`."""
     while _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) == "subscript":
@@ -162,9 +190,25 @@ def _appends(steps: list[_Step], at: int) -> bool:
 
 def _indexed(steps: list[_Step], at: int) -> str:
     """'subscript' or 'item' if what was read has an item read or assigned: `log[0]`."""
-    if _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) in ("subscript", "item"):
-        return steps[at + 1].kind
-    return ""
+    if _kind(steps, at) not in ("constant", "variable", "fast"):
+        return ""
+    kind = _kind(steps, at + 1)
+    return {"copy": "item"}.get(kind, kind) if kind in ("subscript", "item", "copy") else ""
+
+
+def _alters(steps: list[_Step], at: int) -> bool:
+    """Whether what is read there is changed: `net.x = 1`, `net.x += 1`, `log.clear()`, `ag__.put(1, log, 0)`."""
+    kind, then = _kind(steps, at + 1), _kind(steps, at + 2)
+    if kind == "set" or (kind == "copy" and then == "attribute"):
+        return True
+    if kind == "attribute" and steps[at + 1].value in _CHANGERS:
+        return True
+    line = steps[at].line
+    before = steps[max(at - _LONGEST_CALL, 0) : at]
+    return any(step.kind == "attribute" and step.value in _PUTTERS and step.line == line for step in before)
+
+
+_LONGEST_CALL = 64  # steps from the name of a generated call to its last argument
 
 
 def _kind(steps: list[_Step], at: int) -> str:
@@ -204,6 +248,6 @@ def _kind_of(opname: str, shown: str) -> str:
         return "fast"
     if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
         return "variable"
-    if opname == "STORE_SUBSCR" or opname == "COPY":  # `x[i] += 1` needs `x` and `i` twice
-        return "item"
+    if opname in _STORES:
+        return _STORES[opname]
     return "subscript" if opname == "BINARY_SUBSCR" or (opname == "BINARY_OP" and shown == "[]") else "other"

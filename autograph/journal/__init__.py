@@ -23,7 +23,7 @@ def staged(
 ) -> State:
     """What `run` gives: a backend's operation on `blocks`, with all places that they change.
 
-    `state` and `names` are the variables that all blocks take; `gives` names their results, where these are others.
+    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice.
     """
     from .blocks import staged as load_and_stage
 

@@ -1,4 +1,4 @@
-"""A list or dict in a block's state stays one object, whoever else knows it.
+"""A list, a dict or an object with fields in a block's state stays one object, whoever else knows it.
 
     d = self.totals            the backend carries the items of `d`, and packs them into a new dict for each trace:
     while i < n:               these are poured into the one dict that there is, so that `self.totals` is `d`
@@ -8,24 +8,31 @@ A block that changes such an object, and binds the variable to something else, c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..staging import State
+from .mutables import copied, has_fields, is_mutable, parts, put, refill
 from .sameness import same
 
-_MUTABLE = list, dict
 Path = tuple[int, ...]
-Held = dict[Path, list[tuple[Any, Any]]]
+Held = dict[Path, list[tuple[Any, dict[Any, Any]]]]
 """Where a container of the state is, and what it and the containers in it held."""
 
 
 class Aliases:
-    """The containers in a block's state: at the top of it, or in tuples there."""
+    """The containers in a block's state: at the top of it, or in tuples there.
 
-    def __init__(self, initial: State) -> None:
+    In a choice one of the runs takes place; in a loop perhaps none does. `knows` says whether an object was there
+    before the block.
+    """
+
+    def __init__(self, initial: State, is_choice: bool = False, knows: Callable[[Any], bool] = bool) -> None:
         self.containers = dict(_containers(initial))
-        self._results: list[dict[Path, Any]] = []  # of each run: where in the results which container is
+        self.is_choice, self._knows = is_choice, knows
+        # Of each run: where in the results which container is that the variable had, and which that others have
+        self._results: list[dict[Path, Any]] = []
+        self._others: list[dict[Path, Any]] = []
 
     def enter(self, state: State) -> tuple[State, Held]:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
@@ -42,7 +49,11 @@ class Aliases:
         return [path for path in held if not equal(self.containers[path], _at(state, path))]
 
     def leave(
-        self, results: Sequence[Any], changed: Sequence[Path], names: Sequence[str], gives: Sequence[str]
+        self,
+        results: Sequence[Any],
+        changed: Sequence[Path],
+        names: Sequence[str],
+        gives: Sequence[str],
     ) -> tuple[State, Path | None]:
         """The results as the backend may have them; and where a changed container is that got lost, if any.
 
@@ -50,7 +61,7 @@ class Aliases:
         lost its own.
         """
         own = {id(container): path for path, container in self.containers.items()}
-        found = {}
+        found, others = {}, {}
         given = set()
         extra = len(results) - len(gives)  # such as the value of an expression
         for (number, *rest), result in _containers(results[extra:]):
@@ -58,19 +69,27 @@ class Aliases:
             if path is not None and (names[path[0]], *path[1:]) == (gives[number], *rest):
                 found[(number, *rest)] = result
                 given.add(id(result))
+            elif path is not None or self._knows(result):
+                others[(number, *rest)] = result
         self._results.append(found)
+        self._others.append(others)
         lost = next((path for path in changed if id(self.containers[path]) not in given), None)
-        return tuple(map(drawn, results)), lost
+        return tuple(map(self._drawn, results)), lost
+
+    def _drawn(self, value: Any) -> Any:
+        """A copy of a nest: other containers, the same items.
+
+        Objects with fields that the run has made, of parts that it has made, are not copied: a backend may know
+        them as they are.
+        """
+        own = {id(part) for container in self.containers.values() for part, _ in _contents(container)}
+        return drawn(value, lambda part: id(part) in own or self._knows(part))
 
     def put_back(self, held: Held) -> None:
         """Fill the containers with what they held before: the very same objects, all the way down."""
         for before in held.values():
-            for container, items in before:
-                if isinstance(container, dict):
-                    container.clear()
-                    container.update(items)
-                else:
-                    container[:] = items
+            for container, kept in before:
+                refill(container, kept)
 
     def settle(self, results: State) -> State:
         """The results after the block: a container that was never exchanged has them as its items."""
@@ -80,33 +99,52 @@ class Aliases:
             if all(run.get(path) is container for run in self._results) and fits(container, value):
                 pour(container, value)
                 kept[path] = container
+        if self.is_choice and self._others:
+            for path, container in self._others[0].items():
+                if all(run.get(path) is container for run in self._others):
+                    kept[path] = container
         return tuple(_with(results, kept))
 
     def split(self) -> Iterator[tuple[int, Any]]:
         """The containers that some runs gave back, and others exchanged; and which result that is."""
-        for run in self._results:
+        runs = self._runs()
+        is_certain = [] if self.is_choice else self._results  # a loop that does not run gives what there was
+        for run in runs:
             for path, container in run.items():
-                if len(path) == 1 and not all(other.get(path) is container for other in self._results):
+                if len(path) == 1 and not all(other.get(path) is container for other in (*runs, *is_certain)):
                     yield path[0], container
+
+    def shares(self, number: int, other: int, container: Any) -> bool:
+        """Whether a run gave two results the container, the other one perhaps inside of something."""
+        return any(
+            run.get((number,)) is container and run[path] is container
+            for run in self._runs()
+            for path in run
+            if path[0] == other
+        )
+
+    def _runs(self) -> list[dict[Path, Any]]:
+        return [own | others for own, others in zip(self._results, self._others, strict=True)]
 
 
 def _containers(values: Sequence[Any], around: Path = ()) -> Iterator[tuple[Path, Any]]:
-    """The lists and dicts among values and in tuples there, each with its way: the numbers that lead to it."""
+    """What is mutable among values and in tuples there, each with its way: the numbers that lead to it."""
     for number, value in enumerate(values):
         path = (*around, number)
-        if type(value) in _MUTABLE:
+        if is_mutable(value):
             yield path, value
         elif isinstance(value, tuple):
             yield from _containers(value, path)
 
 
-def _contents(value: Any) -> Iterator[tuple[Any, Any]]:
-    """The containers in a nest, each with a copy that holds the same objects."""
-    if type(value) in _MUTABLE:
-        yield value, value.copy()
-    if isinstance(value, (*_MUTABLE, tuple)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _contents(item)
+def _contents(value: Any) -> Iterator[tuple[Any, dict[Any, Any]]]:
+    """The containers in a nest, each with what it holds."""
+    kept = {}
+    if is_mutable(value):
+        kept = parts(value)
+        yield value, kept
+    for item in value if isinstance(value, tuple) else kept.values():
+        yield from _contents(item)
 
 
 def _at(values: Any, path: Path) -> Any:
@@ -123,30 +161,27 @@ def _with(values: Any, others: dict[Path, Any], around: Path = ()) -> Any:
         return others[around]
     if not isinstance(values, tuple) or not any(path[: len(around)] == around for path in others):
         return values
-    parts = [_with(value, others, (*around, number)) for number, value in enumerate(values)]
-    return type(values)(*parts) if hasattr(values, "_fields") else tuple(parts)
+    items = [_with(value, others, (*around, number)) for number, value in enumerate(values)]
+    return type(values)(*items) if hasattr(values, "_fields") else tuple(items)
 
 
 def fits(container: Any, value: Any) -> bool:
     """Whether the items of one container can become those of another of the same structure."""
-    if type(container) is not type(value):
-        return False
-    if type(container) is dict:
-        return bool(container.keys() == value.keys())
-    return type(container) is not list or len(container) == len(value)
+    return type(container) is type(value) and parts(container).keys() == parts(value).keys()
 
 
 def pour(container: Any, value: Any) -> None:
     """Fill a container with the items of another; containers inside it stay the same objects as well."""
     if container is value:
         return
-    for key in container if isinstance(container, dict) else range(len(container)):
-        container[key] = _poured(container[key], value[key])
+    new = parts(value)
+    for key, inner in parts(container).items():
+        put(container, key, _poured(inner, new[key]))
 
 
 def _poured(inner: Any, new: Any) -> Any:
     """An item with the value of another, in the containers that it has already."""
-    if type(inner) in _MUTABLE and fits(inner, new):
+    if is_mutable(inner) and fits(inner, new):
         pour(inner, new)
         return inner
     if isinstance(inner, tuple) and type(inner) is type(new) and len(inner) == len(new):
@@ -155,15 +190,16 @@ def _poured(inner: Any, new: Any) -> Any:
     return new
 
 
-def drawn(value: Any) -> Any:
-    """A copy of a nest: other containers, the same items."""
+def drawn(value: Any, knows: Callable[[Any], bool] = bool) -> Any:
+    """A copy of a nest: other containers, the same items. Objects with fields are, where `knows` is true of a part."""
     if isinstance(value, tuple) and any(True for _ in _containers(value)):
-        return _with(value, {path: drawn(container) for path, container in _containers(value)})
-    if type(value) is dict:
-        return {key: drawn(item) for key, item in value.items()}
-    if type(value) is list:
-        return [drawn(item) for item in value]
-    return value
+        return _with(value, {path: drawn(container, knows) for path, container in _containers(value)})
+    if not is_mutable(value) or (has_fields(value) and not any(knows(part) for part, _ in _contents(value))):
+        return value
+    copy = copied(value)
+    for key, item in parts(value).items():
+        put(copy, key, drawn(item, knows))
+    return copy
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -174,11 +210,12 @@ def equal(one: Any, other: Any) -> bool:
     """
     if isinstance(one, tuple) and type(one) is type(other) and len(one) == len(other):
         return all(map(equal, one, other))
-    if type(one) is not type(other) or type(one) not in _MUTABLE:
+    if type(one) is not type(other) or not is_mutable(one):
         return same(one, other)
     if not fits(one, other):
         return False
-    return all(equal(one[key], other[key]) for key in (one if type(one) is dict else range(len(one))))
+    others = parts(other)
+    return all(equal(item, others[key]) for key, item in parts(one).items())
 
 
 def holds(variables: Mapping[str, Any], name: str, container: Any) -> bool:

@@ -17,10 +17,11 @@ However a block ends, what was changed while tracing is put back: only what the 
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, ModuleType
+from collections.abc import Callable, Iterator, Sequence, Set
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ..errors import is_own_file
@@ -63,7 +64,7 @@ def staged(
 ) -> State:
     """What `run` gives: a backend's operation on `blocks`, with all places that they change.
 
-    `state` and `names` are the variables that all blocks take; `gives` names their results, where these are others.
+    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice.
     """
     reach = Reach(list(_frames(sys._getframe(1))))
     _memory.depth += 1
@@ -119,6 +120,7 @@ class Journal:
         self.is_open = True  # a backend that calls a block's functions later does so for good
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
+        self.reach.blocks = {block.__code__ for _, block in roots if isinstance(block, FunctionType)}
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
         self._gains: dict[Any, list[tuple[Record, Any]]] = {}
         self._fresh: list[Spot] = []  # found by the attempt before this one
@@ -171,6 +173,14 @@ class Journal:
         built = {id(spot) for spot, _ in lasting}
         raise Found(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
 
+    def knows(self, value: Any) -> bool:
+        """Whether a container or object was there before the block, within its reach."""
+        return not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value))))
+
+    @functools.cached_property
+    def _known(self) -> set[int]:
+        return {id(record.owner) for record in self.survey.records.values()}
+
     def again(self) -> BaseException:
         """What to raise for the block to be traced once more with what is carried already."""
         self.survey.restore()
@@ -180,10 +190,12 @@ class Journal:
         """What to raise when a list or dict is changed, and then its variable is something else."""
         return rebound(name)
 
-    def split(self, name: str, container: Any) -> None:
+    def split(self, name: str, container: Any, replaced: Set[str]) -> None:
         """One of two objects is in a variable: it must not be changed while another name leads to the first."""
-        variables = [frame.f_locals for frame in _frames(sys._getframe(1))]
-        if self.reach.changes_later(name) and any(holds(names, name, container) for names in variables):
+        name = name or self.reach.target()
+        if self.reach.changes_later(name) and any(
+            holds(names, name, container) for names in self.reach.variables_later(container, replaced)
+        ):
             raise rebound(name)
 
     def maybe(self, place: Place) -> None:

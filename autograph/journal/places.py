@@ -14,7 +14,7 @@ become state like any other, so the backend sees only pure functions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import wraps
 from typing import Any, Protocol
 
@@ -106,6 +106,10 @@ class Watch(Protocol):
         """A function of the block has failed."""
         ...
 
+    def knows(self, value: Any) -> bool:
+        """Whether a container or object was there before the block, within its reach."""
+        ...
+
     def again(self) -> BaseException:
         """What to raise for the block to be traced once more."""
         ...
@@ -114,8 +118,11 @@ class Watch(Protocol):
         """What to raise when a block changes a list or dict, and gives its variable another value."""
         ...
 
-    def split(self, name: str, container: Any) -> None:
-        """A variable is a container of before the block, or another one: the graph decides."""
+    def split(self, name: str, container: Any, replaced: Set[str]) -> None:
+        """A variable is a container of before the block, or another one: the graph decides.
+
+        The variables `replaced` are another one in any case.
+        """
         ...
 
     def maybe(self, place: Place) -> None:
@@ -142,6 +149,7 @@ class Carried:
         self.watch = watch
         self.own, self.own_names = own, own_names  # the block's variables before it
         self.gives = own_names if gives is None else gives  # the names of its results
+        self.is_choice = gives is not None
         self.test_assigns = False  # then the test of the loop must be part of its body
         self.extend([make() for make in makers])
 
@@ -152,7 +160,10 @@ class Carried:
         self.names = tuple(place.name for place in self.places)
         self.initial = self.read()
         self.touched: set[Place] = set()  # what some function of the block has changed
-        self.aliases = Aliases(self.own + self.initial)
+        self.aliases = Aliases(self.own + self.initial, self.is_choice, self._knows)
+
+    def _knows(self, value: Any) -> bool:
+        return self.watch.knows(value) or any(getattr(place, "base", None) is value for place in self.places)
 
     def read(self) -> State:
         return tuple(place.read() for place in self.places)
@@ -203,8 +214,10 @@ class Carried:
         """Set the places to what the backend gave; return the other results."""
         cut = len(results) - len(self.places)
         results = self.aliases.settle(results)
+        names = (*self.gives, *self.names)
         for number, container in self.aliases.split():
-            self.watch.split((*self.gives, *self.names)[number], container)
+            replaced = {name for i, name in enumerate(names) if not self.aliases.shares(number, i, container)}
+            self.watch.split(names[number], container, replaced)
         for place, value in zip(self.places, results[cut:], strict=True):
             if isinstance(value, Maybe):
                 self.watch.left(place)

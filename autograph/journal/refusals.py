@@ -9,7 +9,7 @@ fix: ..."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from types import CodeType, FrameType
 from typing import Any
 
@@ -32,6 +32,7 @@ class Reach:
         self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
         self._frames = frames
         self.codes: list[CodeType] = []
+        self.blocks: set[CodeType] = set()  # the block's own functions
 
     def only_grows(self, change: Reshaped) -> bool:
         """Whether a container has grown, and no code within reach does anything but put things into it."""
@@ -68,11 +69,34 @@ class Reach:
         )
 
     def changes_later(self, name: str) -> bool:
-        """Whether the function goes on to assign items of what a variable or attribute holds."""
+        """Whether the function goes on to change what a variable or attribute holds."""
         return any(
-            mention.assigns and effects.comes_after(code, mention, position)
+            mention.alters and effects.comes_after(code, mention, position)
             for code, position in self.around
             for mention in effects.mentions(code, name.rpartition(".")[2])
+        )
+
+    def target(self) -> str:
+        """The variable that gets the value of the expression which the innermost function is at; "" for none."""
+        return effects.stored_after(*self.around[0]) if self.around else ""
+
+    def variables_later(self, container: Any, replaced: Set[str]) -> Iterator[dict[str, Any]]:
+        """The variables of each function around, without names of the container that it does not use again.
+
+        The block binds the variables `replaced` to something else.
+        """
+        for frame, (code, position) in zip(self._frames, self.around, strict=True):
+            yield {
+                name: value
+                for name, value in frame.f_locals.items()
+                if value is not container
+                or (name not in replaced and self._is_used_later(name, code, position))
+            }
+
+    def _is_used_later(self, name: str, code: CodeType, position: int) -> bool:
+        return any(
+            mention.code not in self.blocks and effects.comes_after(code, mention, position)
+            for mention in effects.mentions(code, name)
         )
 
     def uses_later(self, place: Place) -> bool:
@@ -160,10 +184,11 @@ def presence(place: Place) -> StagingError:
 
 
 def rebound(name: str) -> StagingError:
-    """A list or dict that is changed in place, while its variable gets another value."""
+    """A list, dict or dataclass that is changed in place, while its variable gets another value."""
     return _refusal(
         f"`{name}` is changed in place, and bound to something else, in a block that the graph runs",
-        why="a graph carries the items of a list or dict; it cannot tell which object a variable means",
+        why="a graph carries the items of a list or dict and the fields of a dataclass; "
+        "it cannot tell which object a variable means",
         fix=f"change a copy of `{name}`, or bind it to another object before the block",
     )
 

@@ -25,7 +25,7 @@ def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any
             other = carried.block(lambda: (orelse(),), orelse)
             return backend.cond(test, first, other, carried.initial, ("value", *carried.names))
 
-        (value,) = staged((), run, (then, orelse))
+        (value,) = staged((), run, (then, orelse), gives=("",))
         return value
     except BaseException as error:
         leave_no_trace(error)

@@ -1,0 +1,238 @@
+"""A list, dict or dataclass that blocks change and bind stays one object for all who know it, or there is an error."""
+
+import collections
+import dataclasses
+
+import agc.runtime as tf
+import pytest
+from agc.autograph import StagingError
+
+
+@dataclasses.dataclass
+class Total:
+    value: object
+    steps: int = dataclasses.field(default=0, init=False)
+
+    def __post_init__(self):
+        self.made = True
+
+    def add(self, x):
+        self.value = self.value + x
+        return self
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    value: object
+
+    def add(self, x):
+        self.value = self.value + x
+        return self
+
+
+class Items(list):
+    def add(self, x):
+        self[0] = self[0] + x
+        return self
+
+
+class Named(collections.OrderedDict):
+    def add(self, x):
+        self["value"] = self["value"] + x
+        return self
+
+
+class Recent(collections.deque):
+    def add(self, x):
+        self.append(self[-1] + x)
+        return self
+
+
+KINDS = {
+    "dataclass": (Total, lambda total: total.value),
+    "slots": (Slots, lambda total: total.value),
+    "list": (lambda x: Items([x]), lambda items: items[0]),
+    "dict": (lambda x: Named(value=x, other=x), lambda named: named["value"]),
+    "deque": (lambda x: Recent([x, x], 2), lambda recent: recent[-1]),
+}
+
+
+def agrees(f, *others):
+    """`f` gives the same in a graph, for positive and negative numbers."""
+    run = tf.function(f)
+    for x in (2.0, -1.0):
+        expected = tf.nest.flatten(f(tf.constant(x), *others))
+        assert [float(y) for y in tf.nest.flatten(run(tf.constant(x), *others))] == [
+            float(y) for y in expected
+        ]
+
+
+def refused(f, name):
+    with pytest.raises(
+        StagingError, match=f"AGC291.*`{name}` is changed in place, and bound to something else"
+    ):
+        tf.function(f)(tf.constant(2.0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestKinds:
+    def test_a_method_that_changes_its_object_and_gives_it_back(self, kind):
+        make, read = KINDS[kind]
+
+        def f(x):
+            acc = kept = make(x)
+            if x > 0:
+                acc = acc.add(x)
+            else:
+                acc.add(-2 * x)
+            for _ in tf.range(3):
+                acc = acc.add(x)
+            return read(acc), read(kept)
+
+        agrees(f)
+
+    def test_a_new_object_in_one_branch(self, kind):
+        make, read = KINDS[kind]
+
+        def f(x):
+            acc = make(x)
+            if x > 0:
+                acc.add(x)
+            else:
+                acc = make(x * 3)
+            return read(acc)
+
+        agrees(f)
+
+    def test_a_function_that_returns_what_it_was_given(self, kind):
+        make, read = KINDS[kind]
+
+        def bumped(acc, x):
+            if x > 0:
+                return acc.add(x)
+            return acc
+
+        def f(x):
+            acc = make(x)
+            same = bumped(acc, x)
+            same.add(x)
+            return read(acc), read(same)
+
+        agrees(f)
+
+
+class TestDataclasses:
+    def test_an_object_is_initialised_once(self):
+        def f(x):
+            total = Total(x)
+            for _ in tf.range(3):
+                total = total.add(x)
+                total.steps += 1
+            assert total.made
+            return total.value, total.steps
+
+        agrees(f)
+
+    def test_one_that_is_a_module_is_one_object(self):
+        @dataclasses.dataclass(eq=False)
+        class Scale(tf.Module):
+            factor: float
+            calls: int = 0
+
+            def __post_init__(self):
+                super().__init__()
+                self.weight = tf.Variable(self.factor)
+
+            def __call__(self, x):
+                self.calls += 1
+                return x * self.weight
+
+        scale = Scale(3.0)
+        apply = tf.function(lambda layer, x: layer(x))
+        assert apply(scale, tf.constant(2.0)) == 6.0
+        scale.weight.assign(5.0)
+        assert apply(scale, tf.constant(2.0)) == 10.0
+        assert scale.calls == 1  # once for the trace
+        assert not tf.nest.is_nested(scale)
+
+
+class TestTwoNames:
+    def test_the_same_list_in_both_branches(self):
+        def f(x):
+            first = [x]
+            if x > 0:  # noqa: SIM108
+                chosen = first
+            else:
+                chosen = first
+            chosen[0] = chosen[0] + 1
+            return first[0], chosen[0]
+
+        agrees(f)
+
+    def test_one_of_two_lists_that_are_not_used_again(self):
+        def f(x):
+            first, second = [x], [x + 1]
+            if x > 0:  # noqa: SIM108
+                chosen = first
+            else:
+                chosen = second
+            chosen[0] = chosen[0] * 2
+            return chosen[0]
+
+        agrees(f)
+
+    def test_lists_that_change_places(self):
+        def f(x):
+            p, q = [x], [x + 1]
+            if x > 0:
+                p, q = q, p
+            p[0] = x * 10
+            return p[0], q[0]
+
+        agrees(f)
+
+    @pytest.mark.parametrize("change", ["item", "augmented", "append"])
+    def test_one_of_two_lists_of_which_the_other_is_read_later(self, change):
+        def item(x):
+            first = chosen = [x]
+            if x > 0:
+                chosen = [x + 1]
+            chosen[0] = x * 2
+            return first[0], chosen[0]
+
+        def augmented(x):
+            first = [x]
+            chosen = first if x > 0 else [x + 1]
+            chosen[0] += 1
+            return first[0], chosen[0]
+
+        def append(x):
+            first = [x]
+            if x > 0:  # noqa: SIM108
+                chosen = first
+            else:
+                chosen = [x]
+            chosen.append(x)
+            return first[-1], chosen[-1]
+
+        refused({"item": item, "augmented": augmented, "append": append}[change], "chosen")
+
+    def test_an_object_whose_field_is_assigned_later(self):
+        def f(x):
+            first = chosen = Total(x)
+            if x > 0:
+                chosen = Total(x + 1)
+            chosen.value = x * 2
+            return first.value, chosen.value
+
+        refused(f, "chosen")
+
+    def test_a_loop_that_perhaps_does_not_run(self):
+        def f(x):
+            first, chosen = [x], [x + 1]
+            for _ in tf.range(2):
+                chosen = first
+            chosen[0] = x * 2
+            return first[0], chosen[0]
+
+        refused(f, "chosen")
