@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import autograph, config, dtypes, errors, ir, nest
 from .asserts.running import Assert
-from .control.cases import case, switch_case
 from .control.control_flow import cond, while_loop
 from .control.ordering import control_dependencies, executing_eagerly, group, no_op
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
@@ -58,20 +57,9 @@ from .module import Module
 from .ops.creation import constant, eye, fill, ones, ones_like, zeros, zeros_like
 from .ops.extents import rank, shape, size
 from .ops.joining import concat, split, stack, unstack
-from .ops.ordering import argsort, reverse_sequence, searchsorted, sequence_mask, sort, unique
 from .ops.ranges import linspace, one_hot, range
-from .ops.scattering import (
-    scatter_nd,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-)  # fmt: skip
 from .ops.selecting import boolean_mask, gather, gather_nd, where
 from .ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
-from .ops.slicing import slice, strided_slice
-from .ops.tiling import meshgrid, pad, repeat, reverse, roll, tile
 from .printing import print
 from .shapes import TensorShape
 from .staging import BACKEND
@@ -125,6 +113,8 @@ if TYPE_CHECKING:
     from .chance.initial_values import zeros_initializer as zeros_initializer
     from .composite.indexed_slices import IndexedSlices as IndexedSlices
     from .composite.indexed_slices import IndexedSlicesSpec as IndexedSlicesSpec
+    from .control.cases import case as case
+    from .control.cases import switch_case as switch_case
     from .control.contexts import get_logger as get_logger
     from .control.contexts import get_static_value as get_static_value
     from .control.contexts import init_scope as init_scope
@@ -163,6 +153,13 @@ if TYPE_CHECKING:
     from .ops.matrix_functions import eig as eig
     from .ops.matrix_functions import eigvals as eigvals
     from .ops.matrix_functions import matrix_square_root as matrix_square_root
+    from .ops.norms import norm as norm
+    from .ops.ordering import argsort as argsort
+    from .ops.ordering import reverse_sequence as reverse_sequence
+    from .ops.ordering import searchsorted as searchsorted
+    from .ops.ordering import sequence_mask as sequence_mask
+    from .ops.ordering import sort as sort
+    from .ops.ordering import unique as unique
     from .ops.outlines import broadcast_dynamic_shape as broadcast_dynamic_shape
     from .ops.outlines import broadcast_static_shape as broadcast_static_shape
     from .ops.outlines import guarantee_const as guarantee_const
@@ -173,7 +170,21 @@ if TYPE_CHECKING:
     from .ops.partitioning import dynamic_stitch as dynamic_stitch
     from .ops.permuting import unique_with_counts as unique_with_counts
     from .ops.permuting import unravel_index as unravel_index
+    from .ops.scattering import scatter_nd as scatter_nd
+    from .ops.scattering import tensor_scatter_nd_add as tensor_scatter_nd_add
+    from .ops.scattering import tensor_scatter_nd_max as tensor_scatter_nd_max
+    from .ops.scattering import tensor_scatter_nd_min as tensor_scatter_nd_min
+    from .ops.scattering import tensor_scatter_nd_sub as tensor_scatter_nd_sub
+    from .ops.scattering import tensor_scatter_nd_update as tensor_scatter_nd_update
+    from .ops.slicing import slice as slice
+    from .ops.slicing import strided_slice as strided_slice
     from .ops.strings import as_string as as_string
+    from .ops.tiling import meshgrid as meshgrid
+    from .ops.tiling import pad as pad
+    from .ops.tiling import repeat as repeat
+    from .ops.tiling import reverse as reverse
+    from .ops.tiling import roll as roll
+    from .ops.tiling import tile as tile
     from .ops.variates import random_index_shuffle as random_index_shuffle
     from .ops.volumes import extract_volume_patches as extract_volume_patches
     from .ragged.spec import RaggedTensorSpec as RaggedTensorSpec
@@ -233,6 +244,7 @@ _BY_MODULE = {
         "zeros_initializer"
     ),
     ".composite.indexed_slices": "IndexedSlices IndexedSlicesSpec",
+    ".control.cases": "case switch_case",
     ".control.contexts": "get_logger get_static_value init_scope inside_function is_symbolic_tensor",
     ".control.ordering": "identity_n tuple",
     ".debugging": "assert_equal assert_greater assert_less assert_rank",
@@ -249,13 +261,21 @@ _BY_MODULE = {
     ".ops.labels": "approx_top_k",
     ".ops.many_axes": "fftnd ifftnd irfftnd rfftnd",
     ".ops.matrix_functions": "eig eigvals matrix_square_root",
+    ".ops.norms": "norm",
+    ".ops.ordering": "argsort reverse_sequence searchsorted sequence_mask sort unique",
     ".ops.outlines": (
         "broadcast_dynamic_shape broadcast_static_shape guarantee_const parallel_stack "
         "required_space_to_batch_paddings shape_n"
     ),
     ".ops.partitioning": "dynamic_partition dynamic_stitch",
     ".ops.permuting": "unique_with_counts unravel_index",
+    ".ops.scattering": (
+        "scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
+        "tensor_scatter_nd_sub tensor_scatter_nd_update"
+    ),
+    ".ops.slicing": "slice strided_slice",
     ".ops.strings": "as_string",
+    ".ops.tiling": "meshgrid pad repeat reverse roll tile",
     ".ops.variates": "random_index_shuffle",
     ".ops.volumes": "extract_volume_patches",
     ".ragged.spec": "RaggedTensorSpec",
@@ -291,17 +311,13 @@ __all__ = [
     "TypeSpec", "type_spec_from_value", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",
     "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
-    "device", "case", "cond", "switch_case", "while_loop", "Assert", "print",
+    "device", "cond", "while_loop", "Assert", "print",
     "control_dependencies", "executing_eagerly", "group", "no_op", "as_string",
     "DType", "as_dtype", "bfloat16", "bool", "complex64", "complex128", "double", "float16", "float32", "float64",
     "half", "int8", "int16", "int32", "int64", "qint8", "qint16", "qint32", "quint8", "quint16", "resource", "string",
     "uint8", "uint16", "uint32", "uint64", "variant",
     "constant", "eye", "fill", "ones", "ones_like", "zeros", "zeros_like", "linspace", "one_hot", "range",
     "rank", "shape", "size", "broadcast_to", "ensure_shape", "expand_dims", "reshape", "squeeze", "transpose",
-    "concat", "split", "stack", "unstack", "meshgrid", "pad", "repeat", "reverse", "roll", "tile",
-    "boolean_mask", "gather", "gather_nd", "where", "slice", "strided_slice", "newaxis",
-    "scatter_nd", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
-    "tensor_scatter_nd_sub", "tensor_scatter_nd_update",
-    "argsort", "reverse_sequence", "searchsorted", "sequence_mask", "sort", "unique",
+    "concat", "split", "stack", "unstack", "boolean_mask", "gather", "gather_nd", "where", "newaxis",
     *_numeric, *MEMBERS,
 ]  # fmt: skip

@@ -53,7 +53,6 @@ from .ops.elementwise import (
     tan,
     tanh,
 )  # fmt: skip
-from .ops.norms import norm
 from .ops.products import einsum, matmul, tensordot
 from .ops.reductions import (
     argmax,
@@ -74,7 +73,7 @@ __all__ = [
     "atanh", "bitcast", "cast", "clip_by_value", "complex", "cos", "cosh", "cumsum", "divide",
     "einsum", "equal", "exp", "floor", "greater", "greater_equal", "identity", "less", "less_equal",
     "logical_and", "logical_not", "logical_or", "matmul", "maximum", "minimum", "multiply",
-    "negative", "norm", "not_equal", "pow", "realdiv", "reduce_all", "reduce_any",
+    "negative", "not_equal", "pow", "realdiv", "reduce_all", "reduce_any",
     "reduce_logsumexp", "reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum",
     "round", "saturate_cast", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "subtract", "tan",
     "tanh", "tensordot", "truediv", "truncatediv", "truncatemod",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import dtypes
 from .convert import convert_to_tensor
-from .ops import casting, extents, joining, ranges, scattering_state, selecting, tiling
+from .ops import casting, extents, joining, ranges, selecting
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ class PartialUpdates:
         values, indices = self._rows(sparse_delta)
         if indices.shape.rank is None:
             raise ValueError("batch_scatter_update needs indices whose rank is known")
+        from .ops import tiling
+
         sizes = extents.shape(indices)
         counted = [ranges.range(sizes[axis]) for axis in range(indices.shape.rank)]
         *batches, _ = tiling.meshgrid(*counted, indexing="ij")
@@ -119,12 +121,16 @@ class PartialUpdates:
 
     def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
         values, indices = self._rows(slices)
-        result = scattering_state.scatter_variable(self, indices, values, how, name=name)
+        from .ops.scattering_state import scatter_variable  # when first used: few programs change parts
+
+        result = scatter_variable(self, indices, values, how, name=name)
         return self.changed(result)
 
     def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
         updates = convert_to_tensor(updates, self.dtype)
-        result = scattering_state.scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
+        from .ops.scattering_state import scatter_variable
+
+        result = scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
         return self.changed(result)
 
     def _rows(self, slices: Any) -> tuple[Tensor, Tensor]:

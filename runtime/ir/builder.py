@@ -26,11 +26,11 @@ from ..devices import wanted
 from ..tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Call, Origin, user_call
-from .shown import Shown
 from .specs import AnySpec, Spec
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
+    from .shown import Shown
 
 
 class Recorder(Protocol):
@@ -159,7 +159,7 @@ class Builder:
         if parent is None:
             # What belongs to a trace as a whole:
             self.entered: FrameType | None = None  # who started it
-            self.shown_texts = Shown()
+            self.shown_texts: Shown | None = None
             self.refusals: list[Exception] = []  # errors to be raised at its end, if they were not before
             self.cleaning: set[tuple[str, range]] = set()  # `finally` blocks that a failing branch passes
             self.watch: Callable[[Op], None] | None = None  # asked before each operation with effects
@@ -185,7 +185,12 @@ class Builder:
     @property
     def shown(self) -> Shown:
         """The texts that stand for tensors of this trace."""
-        return self.root.shown_texts
+        from .shown import Shown  # when first used: few programs show tensors while they are traced
+
+        root = self.root
+        if root.shown_texts is None:
+            root.shown_texts = Shown()
+        return root.shown_texts
 
     def __enter__(self) -> Builder:
         if self.parent is None:

@@ -29,7 +29,6 @@ from ..ops import (
     elementwise,
     extents,
     joining,
-    ordering,
     reductions,
     selecting,
 )
@@ -197,6 +196,8 @@ def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     """A tensor of the rows in order; a list, where the tensors came in one."""
+    from ..ops import ordering  # when first used: few programs sort
+
     if isinstance(iterable, (list, tuple)):
         stacked = joining.stack([convert_to_tensor(item) for item in iterable])
         return joining.unstack(in_order(stacked, key=key, reverse=reverse), len(iterable))

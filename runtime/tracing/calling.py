@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agc.autograph import api, staging
 
@@ -25,12 +25,13 @@ from .concrete import ConcreteFunction
 from .creation import VariableMaker
 from .entry import KEYS, MISSED, entry_for, quick_key
 from .explaining import Watch, explained
-from .input_signature import InputSignature
 from .options import Options
-from .relaxing import relaxed, same_specs
 from .shortest import Shortest, way_for
 from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
+
+if TYPE_CHECKING:
+    from .input_signature import InputSignature
 
 _BOUND = "bound"
 """Begins the key of a call with keywords, which has their names, and the values of all parameters."""
@@ -66,8 +67,13 @@ class Calls:
         self.initialised: set[Hashable] = set()
         self.is_method = False  # until it is called as one
         self._parameters = Parameters(python_function)
-        given = options.input_signature
-        self.signature = None if given is None else InputSignature(given, name, self._parameters)
+        self.signature: InputSignature | None = None
+        if options.input_signature is not None:
+            from .input_signature import (
+                InputSignature,  # when first used, as other things that few programs need
+            )
+
+            self.signature = InputSignature(options.input_signature, name, self._parameters)
         self._fast = self.cache.fast
         self._shortest = Shortest()
         self._watch = Watch(name)
@@ -170,6 +176,8 @@ class Calls:
         if self.signature is not None:
             wanted = {**arguments, **self.signature.described(arguments)}
         elif self.options.reduce_retracing:
+            from .relaxing import relaxed, same_specs
+
             earlier = list(self.cache)
             wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
             for concrete in earlier:

@@ -24,7 +24,6 @@ from ..trace_types import TraceType
 from ..type_spec import TypeSpec
 from ..variable import Variable
 from .entry import KEYS, MISSED, Entry, entry_for
-from .printing import call_text, signature_text
 from .results import filled, filler, finisher
 from .signature import Identity, Parameters, is_tensor_argument, key_of
 from .trace import Composite, Output, Tracing, input_name, spec_of_argument
@@ -127,6 +126,8 @@ class ConcreteFunction:
 
     def pretty_printed_signature(self, verbose: bool = True) -> str:
         """The call, and what goes in and comes out, for people."""
+        from .printing import call_text, signature_text  # when first used: most programs print none
+
         if not verbose:
             return call_text(self.name, self.arguments)
         return signature_text(self.name, self.arguments, self.structured_outputs)
