@@ -37,12 +37,16 @@ Run = Callable[[Graph, Options], Graph]
 
 
 class Pass(NamedTuple):
-    """A pass: its name, the option that lets it run, and the operations without which it has nothing to do."""
+    """A pass: its name, the option that lets it run, and the operations without which it has nothing to do.
+
+    One that `counts_readers` wants a graph without operations that nobody needs.
+    """
 
     name: str
     run: Run
     option: str
     needs: frozenset[str] | None = None
+    counts_readers: bool = False
 
     def may_run(self, options: Options) -> bool:
         allowed = bool(getattr(options, self.option))
@@ -61,11 +65,11 @@ PASSES: tuple[Pass, ...] = (
     Pass("spreads",     spreads.run,     "arithmetic_optimization", frozenset(spreads.SPREADING)),
     Pass("transposes",  transposes.run,  "layout_optimizer",        frozenset({"transpose"})),
     Pass("branches",    branches.run,    "loop_optimization",       frozenset({"cond", "switch"})),
-    Pass("lift",        lift.run,        "loop_optimization",       frozenset({"cond", "switch"})),
-    Pass("loops",       loops.run,       "loop_optimization",       frozenset({"while"})),
-    Pass("states",      states.run,      "loop_optimization",       frozenset({"while"})),
+    Pass("lift",        lift.run,        "loop_optimization",       frozenset({"cond", "switch"}), counts_readers=True),
+    Pass("loops",       loops.run,       "loop_optimization",       frozenset({"while"}), counts_readers=True),
+    Pass("states",      states.run,      "loop_optimization",       frozenset({"while"}), counts_readers=True),
     Pass("invariant",   invariant.run,   "loop_optimization",       frozenset({"while"})),
     Pass("common",      common.run,      "arithmetic_optimization"),
-    Pass("sink",        sink.run,        "loop_optimization",       frozenset({"cond", "switch"})),
+    Pass("sink",        sink.run,        "loop_optimization",       frozenset({"cond", "switch"}), counts_readers=True),
     # what fuses operations into kernels stands last: the other passes know nothing of such kernels
 )  # fmt: skip

@@ -33,18 +33,27 @@ def optimise(graph: Graph, options: Options | None = None, after: str | None = N
             return graph
         if graph is before:
             break
-    is_pruned = graph is traced or settled.get("prune") is graph
-    return graph if is_pruned or chosen.disable_model_pruning else prune.run(graph, chosen)
+    return graph if graph is traced else _pruned(graph, chosen, settled)
 
 
 def _round(graph: Graph, options: Options, after: str | None, settled: dict[str, Graph]) -> Graph:
     for each in PASSES:
         has_work = each.needs is None or not each.needs.isdisjoint(graph.types)
         if has_work and each.may_run(options) and settled.get(each.name) is not graph:
+            if each.counts_readers:
+                graph = _pruned(graph, options, settled)
             before = graph
             graph = each.run(graph, options)
             if graph is before or each.run is prune.run:  # which leaves nothing for another time
                 settled[each.name] = graph
         if each.name == after:
             break
+    return graph
+
+
+def _pruned(graph: Graph, options: Options, settled: dict[str, Graph]) -> Graph:
+    """The graph without what the passes so far have left behind."""
+    if options.disable_model_pruning or settled.get("prune") is graph:
+        return graph
+    graph = settled["prune"] = prune.run(graph, options)
     return graph

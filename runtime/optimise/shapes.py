@@ -32,7 +32,23 @@ _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return _Shapes().visit(graph, {})
+    return _Shapes().visit(graph, {}) if not _RULES.keys().isdisjoint(graph.types) or _is_vague(graph) else graph
+
+
+def _is_vague(graph: Graph) -> bool:
+    """Whether there is a tensor whose shape is not known, in a graph or its regions."""
+    for operation in graph.operations:
+        if any(map(_is_unknown, operation.outputs)):
+            return True
+        for region in operation.regions:
+            if any(map(_is_unknown, region.inputs)) or _is_vague(region):
+                return True
+    return False
+
+
+def _is_unknown(value: Value) -> bool:
+    spec = value.spec
+    return isinstance(spec, Spec) and not is_static(spec.shape)
 
 
 class _Shapes:
