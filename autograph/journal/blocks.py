@@ -198,15 +198,15 @@ class Journal:
         ):
             raise rebound(name)
 
-    def maybe(self, place: Place) -> None:
+    def maybe(self, place: Place, was_there: bool) -> None:
         """A place that may have no value is about to be written: nobody may ask whether it has."""
         if self.reach.asks_for(place):
-            raise presence(place)
+            raise presence(place, was_there)
 
-    def left(self, place: Place) -> None:
+    def left(self, place: Place, was_there: bool) -> None:
         """A place may have no value after the block: nobody may use it."""
         if self.reach.uses_later(place):
-            raise presence(place)
+            raise presence(place, was_there)
 
     def confirm(self, carried: Carried) -> None:
         """What was found must have changed this time as well; otherwise something out of sight decides."""

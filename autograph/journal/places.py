@@ -125,11 +125,14 @@ class Watch(Protocol):
         """
         ...
 
-    def maybe(self, place: Place) -> None:
-        """A place is without a value while a block is traced, although it may have one when the graph runs."""
+    def maybe(self, place: Place, was_there: bool) -> None:
+        """A place is without a value while a block is traced, although it may have one when the graph runs.
+
+        `was_there` says whether it had one before the block.
+        """
         ...
 
-    def left(self, place: Place) -> None:
+    def left(self, place: Place, was_there: bool) -> None:
         """The same, from the end of the block on."""
         ...
 
@@ -169,9 +172,9 @@ class Carried:
         return tuple(place.read() for place in self.places)
 
     def write(self, values: State) -> None:
-        for place, value in zip(self.places, values, strict=True):
+        for place, value, first in zip(self.places, values, self.initial, strict=True):
             if isinstance(value, Maybe):
-                self.watch.maybe(place)
+                self.watch.maybe(place, not isinstance(first, Undefined))
             place.write(value)
 
     def block(self, function: Callable[..., State | None], key: Any = None) -> Callable[..., State]:
@@ -218,9 +221,9 @@ class Carried:
         for number, container in self.aliases.split():
             replaced = {name for i, name in enumerate(names) if not self.aliases.shares(number, i, container)}
             self.watch.split(names[number], container, replaced)
-        for place, value in zip(self.places, results[cut:], strict=True):
+        for place, value, first in zip(self.places, results[cut:], self.initial, strict=True):
             if isinstance(value, Maybe):
-                self.watch.left(place)
+                self.watch.left(place, not isinstance(first, Undefined))
         self.write(results[cut:])
         return results[:cut]
 

@@ -191,6 +191,13 @@ class Loop:
             elif type(before) is Undefined and type(after) is not Undefined:
                 self.state[i] = as_maybe(name, before, after)
                 changed = True
+            elif type(after) is Undefined and not isinstance(before, Undefined):
+                raise staging_error(
+                    "AGC205",
+                    f"the loop leaves `{name}` without a value",
+                    why=f"a loop in a graph carries the same values round and round, and `{name}` is one of them",
+                    fix=f"remove `{name}` before the loop or after it, or give it another value in the loop",
+                )
             elif lengths_differ(before, after):
                 self.state[i] = held(name, before, after)
                 changed = True

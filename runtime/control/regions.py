@@ -74,7 +74,8 @@ def closed(
     captured = list(dict.fromkeys(outer for builder in builders for outer in builder.captured_outer()))
     regions = []
     for builder, results in zip(builders, outputs, strict=True):
-        own = [value for value in builder.inputs if value not in set(builder.captures.values())]
+        inner = set(builder.captures.values())
+        own = [value for value in builder.inputs if value not in inner]
         given = [builder.input_for(outer) for outer in captured]
         regions.append(builder.finish(results, (*own, *given)))
     return tuple(regions), captured  # type: ignore[return-value]

@@ -32,7 +32,9 @@ _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return _Shapes().visit(graph, {}) if not _RULES.keys().isdisjoint(graph.types) or _is_vague(graph) else graph
+    return (
+        _Shapes().visit(graph, {}) if not _RULES.keys().isdisjoint(graph.types) or _is_vague(graph) else graph
+    )
 
 
 def _is_vague(graph: Graph) -> bool:

@@ -699,8 +699,18 @@ class TestContainers:
             return counts["x"]
 
         refused(f, "AGC291", "`d['k']` gets its first value in a block")
-        refused(g, "AGC291", "`d['a']`")
+        refused(g, "AGC291", "`d['a']` is removed on one way through a block")
         refused(h, "AGC291", "`counts['x']`")
+
+    def test_a_key_that_a_loop_removes(self):
+        def f(n):
+            d, i = {"a": 1}, 0
+            while i < n:
+                d.pop("a", None)
+                i += 1
+            return len(d)
+
+        refused(f, "AGC205", "the loop leaves `d['a']` without a value")
 
     def test_an_attribute_that_may_be_there(self):
         def f(n):
