@@ -39,17 +39,8 @@ REFLECTION = frozenset(
 APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
 # Methods and generated calls that change a container.
 _CHANGERS = APPENDERS | {
-    "insert",
-    "pop",
-    "popleft",
-    "popitem",
-    "remove",
-    "clear",
-    "sort",
-    "reverse",
-    "rotate",
-}
-_CHANGERS |= {"update", "setdefault"}
+    "insert", "pop", "popleft", "popitem", "remove", "clear", "sort", "reverse", "rotate", "update", "setdefault",
+}  # fmt: skip
 _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 
 # `x[i] += 1` and `x.n += 1` need what they update twice.

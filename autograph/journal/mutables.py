@@ -5,7 +5,8 @@ list, deque, and classes made from these    the items, by their positions
 dict, and classes made from it              the values, by their keys
 a dataclass that is not frozen              the fields, by their names
 
-Parts are read and written past the methods of users' classes, so that nobody notices."""
+Parts are read and written past the methods of users' classes, so that nobody notices.
+"""
 
 from __future__ import annotations
 
