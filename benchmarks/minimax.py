@@ -127,6 +127,13 @@ TASKS = {
         (-HALF_LOG_2, HALF_LOG_2),
         {"float": 6, "double": 11},
     ),
+    # the same; the error is that of e^r
+    "EXP_WHOLE": Task(
+        lambda r: (mp.expm1(r) - r) / r**2,
+        lambda r: r**2 / mp.exp(r),
+        (-HALF_LOG_2, HALF_LOG_2),
+        {"float": 5},
+    ),
     # 2^r = 1 + r ln 2 + r² q(r)
     "EXP2": Task(
         lambda r: (mp.expm1(r * mp.log(2)) - r * mp.log(2)) / r**2,

@@ -3,6 +3,7 @@
     for i: c[i] ← a[i] + b[i]         1: no round waits for another, so the processor begins the next ones by itself
     for i: b[i] ← tanh(a[i])          2: what takes so long leaves time for another one
     for i: total ← total + a[i]       as LLVM thinks, for each round waits for the one before
+    for i: total ← … + tanh(a[i])     2: as above; the sum is the least that it waits for
     for i: for j < 32: …              as LLVM thinks, which may leave no inner loop at all
     for i: c[i] ← a[b[i]]             no vectors, where it runs for few rounds: each element is fetched by itself
 
@@ -27,9 +28,11 @@ def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
     """
     if rounds < _MANY and _looks_up(body):
         return [["llvm.loop.vectorize.width", 1], ["llvm.loop.interleave.count", 1]]
-    if (count <= SHORT and count < rounds) or _gathers(body, noted):
+    if count <= SHORT and count < rounds:
         return []
-    return [["llvm.loop.interleave.count", 2 if rounds >= _MANY and _takes_long(body) else 1]]
+    if rounds >= _MANY and _takes_long(body):
+        return [["llvm.loop.interleave.count", 2]]
+    return [] if _gathers(body, noted) else [["llvm.loop.interleave.count", 1]]
 
 
 def _gathers(body: Any, noted: Any) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import polynomials
-from .numbers import Number, polynomial, through_double
+from .numbers import Number, horner, polynomial, through_double
 from .pairs import Pair, collapsed, exact_product, exact_sum, ordered_sum, quotient
 
 LOG_2 = {32: (0.693145751953125, 1.428606765330187e-06), 64: (0.6931471805598903, 5.497923018708371e-14)}
@@ -33,19 +33,23 @@ class Scaled(NamedTuple):
 
     def factors(self) -> tuple[Number, Number]:
         """2^n as a product of two numbers that cannot overflow."""
-        code = self.power.code
-        part = self.power >> 1
-        rest = self.power - part
-        return (part << code.fraction).as_real(), (rest << code.fraction).as_real()
+        return factors(self.power)
+
+
+def factors(power: Number) -> tuple[Number, Number]:
+    """The same of the power alone."""
+    part = power >> 1
+    rest = power - part
+    return (part << power.code.fraction).as_real(), (rest << power.code.fraction).as_real()
 
 
 def scaled_exp(x: Number, more: Number | None = None) -> Scaled:
     """e^x, ready to be put together; `more` is a small number that belongs to `x`."""
     code = x.code
     x = x.clamped(*RANGE[code.size])
-    n, power = (x * INVERSE_LOG_2).rounded(2 * code.bias)
+    n, power = x.rounded(2 * code.bias, INVERSE_LOG_2)
     first, second = LOG_2[code.size]
-    near = x - n * first
+    near = x.plus_product(n, -first)  # the product is exact
     lost = n * second if more is None else n * second - more
     r = near - lost
     error = (near - r) - lost
@@ -53,8 +57,19 @@ def scaled_exp(x: Number, more: Number | None = None) -> Scaled:
     return Scaled(power, Pair(r, error.plus_product(r, error.plus_product(r, tail))))
 
 
+def quick_exp(x: Number) -> Number:
+    """e to the power of a float32 where `a + b * c` is rounded once, so that r needs no correction."""
+    code = x.code
+    x = x.clamped(*RANGE[code.size])
+    n, power = x.rounded(2 * code.bias, INVERSE_LOG_2)
+    high, low = factors(power)
+    return (1.0 + less_one(x, n, "EXP")) * high * low
+
+
 def exp(x: Number) -> Number:
     """e to the power `x`."""
+    if x.code.size == 32 and x.code.fused:
+        return quick_exp(x)
     return whole(scaled_exp(x))
 
 
@@ -99,12 +114,17 @@ def expm1(x: Number) -> Number:
 def exp_plus(x: Number, more: float) -> Number:
     """e^x + more, with a polynomial that is exact enough for float32, where e^x does not overflow."""
     code = x.code
-    n, power = (x * INVERSE_LOG_2).rounded(code.bias)
-    first, second = LOG_2[code.size]
-    r = x.plus_product(n, -first).plus_product(n, -second)
-    less = r.plus_product(r * r, polynomial(r, polynomials.FLOAT["EXP"]))
+    n, power = x.rounded(code.bias, INVERSE_LOG_2)
     scale = (power << code.fraction).as_real()
-    return (scale + more).plus_product(scale, less)
+    near_one = "EXP" if more == -1.0 else "EXP_WHOLE"
+    return (scale + more).plus_product(scale, less_one(x, n, near_one))
+
+
+def less_one(x: Number, n: Number, table: str) -> Number:
+    """e^r - 1 of what is left of `x` less n ln 2, exact enough for float32."""
+    first, second = LOG_2[x.code.size]
+    r = x.plus_product(n, -first).plus_product(n, -second)
+    return r.plus_product(r * r, horner(r, polynomials.FLOAT[table]))
 
 
 def rough_sigmoid(x: Number) -> Number:

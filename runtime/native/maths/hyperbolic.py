@@ -13,7 +13,7 @@ from __future__ import annotations
 from . import polynomials
 from .exponentials import LOG_2_NEAREST, exp_plus, expm1_pair, scaled_exp
 from .logarithms import log, log1p, log_of_pair
-from .numbers import Number, polynomial, through_double
+from .numbers import Number, horner, through_double
 from .pairs import (
     Pair,
     collapsed,
@@ -31,13 +31,14 @@ from .pairs import (
 def quick_tanh(x: Number) -> Number:
     """tanh x of a float32 where `a + b * c` is rounded once.
 
-    From one on, 2 / (e^(2 |x|) + 1) is so small beside one that what rounding does to it hardly shows.
+    From one on, 2 / (e^(2 |x|) + 1) is so small beside one that what rounding does to it hardly shows. Each of both has
+    the sign of `x` or none.
     """
     size = x.magnitude()
     square = size * size
-    near = size.plus_product(size * square, polynomial(square, polynomials.FLOAT["TANH"]))
+    near = x.plus_product(x * square, horner(square, polynomials.FLOAT["TANH"]))
     far = 1.0 - 2.0 / exp_plus(size.clamped(0.0, 10.0) * 2.0, 1.0)
-    return (size < 1.0).where(near, far).with_sign_of(x)
+    return ((size < 1.0).where(near, far).bits() | (x.bits() & -(1 << 31))).as_real()
 
 
 def tanh(x: Number) -> Number:

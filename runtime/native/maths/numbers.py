@@ -189,13 +189,13 @@ class Number:
     def sqrt(self) -> Number:
         return self.code.call("sqrt", self)
 
-    def rounded(self, added: int = 0) -> tuple[Number, Number]:
-        """The nearest integer as a float, and as an integer whose last bits hold it plus what is added.
+    def rounded(self, added: int = 0, factor: float = 1.0) -> tuple[Number, Number]:
+        """The integer next to this times a factor: as a float, and in the last bits of an integer, plus what is added.
 
         Adding 1.5 · 2^52 pushes the bits behind the point out of a number.
         """
-        magic = 1.5 * 2.0**self.code.fraction + added
-        shifted = self + magic
+        magic = self.code.real(1.5 * 2.0**self.code.fraction + added)
+        shifted = magic + self if factor == 1.0 else magic.plus_product(self, factor)
         return shifted - magic, shifted.bits()
 
     def plus_product(self, left: Number | float, right: Number | float) -> Number:
@@ -236,6 +236,17 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
     """
     first, *coefficients = coefficients
     return x.code.real(first).plus_product(x, estrin(x, coefficients))
+
+
+def horner(x: Number, coefficients: Sequence[float]) -> Number:
+    """The polynomial by Horner's rule: one instruction for each coefficient, which memory gives, and no register more.
+
+    For loops that have much else to do while it waits.
+    """
+    total = x.code.real(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        total = x.code.real(coefficient).plus_product(total, x)
+    return total
 
 
 def estrin(x: Number, coefficients: Sequence[float]) -> Number:
