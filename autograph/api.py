@@ -45,7 +45,7 @@ __all__ = [
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight", "unconverted",
     "convert_packages", "leave_packages", "conversions", "Conversion",
-    "running", "assigned_before", "assigned_in",
+    "running", "assigned_before", "assigned_in", "altered_in",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,6 +105,19 @@ def unconverted(label: str) -> Diagnostic | None:
     None if there is nothing special about it. `label` says which value is asked for.
     """
     return _converter().unconverted(label)
+
+
+def altered_in(function: Any, name: str) -> Where | None:
+    """For a runtime's messages: where a function changes what its variable holds, as by `name[0] = 1`.
+
+    >>> altered_in(lambda log: log.append(1), "log").line > 0
+    True
+    """
+    from .analyses import effects
+
+    code = function.__code__
+    found = next((mention for mention in effects.mentions(code, name) if mention.alters), None)
+    return None if found is None else Where(code.co_filename, found.line, function=found.code.co_name)
 
 
 def convert_packages(*names: str) -> None:

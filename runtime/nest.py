@@ -132,11 +132,15 @@ def flatten_with_path(structure: Any, path: str = "") -> Iterator[tuple[str, Any
     if not is_nested(structure):
         yield path, structure
         return
-    named = hasattr(structure, "_fields") or _is_dataclass(structure)
     for key, child in children(structure):
-        name = structure._fields[key] if hasattr(structure, "_fields") else key
-        step = f".{name}" if named else f"[{key!r}]"
-        yield from flatten_with_path(child, path + step)
+        yield from flatten_with_path(child, path_of(structure, key, path))
+
+
+def path_of(structure: Any, key: Any, path: str) -> str:
+    """The path of a child of a nest that has a path itself."""
+    if hasattr(structure, "_fields"):
+        return f"{path}.{structure._fields[key]}"
+    return f"{path}.{key}" if _is_dataclass(structure) else f"{path}[{key!r}]"
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Any, expand_composites: bool = False) -> Any:

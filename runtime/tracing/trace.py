@@ -26,6 +26,7 @@ from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
 from ..type_spec import TypeSpec
 from ..variable import Variable
+from .copies import Copies
 from .signature import is_tensor_argument
 
 
@@ -74,16 +75,23 @@ def trace(
     arguments: Mapping[str, Any],
     name: str,
     make_variable: Callable[..., Any] | None,
+    is_guarded: bool = False,
 ) -> Tracing:
-    """Call `python_function` with symbolic tensors for the tensors among `arguments`."""
+    """Call `python_function` with symbolic tensors for the tensors among `arguments`.
+
+    With `is_guarded` it must not change the nests among them: these are copies.
+    """
     outer = current()
     builder = Builder(name, outer, is_function=True)
     inputs = {key: _symbolic(key, value, builder) for key, value in arguments.items()}
     if make_variable is not None:
         builder.make_variable = functools.partial(make_variable, builder)
     args, kwargs = call(inputs)
+    copies = Copies(inputs) if is_guarded else None
     with builder:
         result, ends = _result(builder, python_function, args, kwargs)
+        if copies is not None:
+            copies.check(python_function, name)
         outputs: list[Operand] = []
         structure = _collected(result, outputs, builder, name)
     return Tracing(builder.finish(outputs), builder.captured_outer(), outer, structure, ends)
