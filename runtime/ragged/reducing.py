@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import dtypes
-from ..ops import activations, arithmetic, elementwise, reductions, scans, segments, selecting
+from ..ops import activations, arithmetic, elementwise, reductions, scans, segments, selecting, string_joins
 from ..ops.attributes import read_axes
 from ..ops.casting import cast
 from ..ops.creation import ones_like
@@ -132,6 +132,20 @@ def _finite(value: Any) -> Any:
     return selecting.where(elementwise.is_finite(value), value, cast(0, value.dtype))
 
 
+def reduce_join(
+    inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: str | None = None
+) -> Any:
+    """The strings along axes put together; where there are none, an empty one."""
+
+    def dense(strings: Any, axes: Any = None, keep: bool = False) -> Any:
+        return string_joins.reduce_join(strings, axes, keep, separator)
+
+    def reduce_groups(strings: Any, ids: Any, count: Any) -> Any:
+        return string_joins.unsorted_segment_join(strings, ids, count, separator)
+
+    return _reduced(dense, reduce_groups, inputs, _axes(inputs, axis), bool(keepdims))
+
+
 def _of_rows(reduce_groups: Groups) -> Callable[..., Any]:
     """`unsorted_segment_*` of ragged data."""
 
@@ -207,6 +221,7 @@ OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "reduce_variance": reduce_variance,
     "reduce_std": reduce_std,
     "reduce_logsumexp": reduce_logsumexp,
+    "reduce_join": reduce_join,
     "unsorted_segment_sum": _of_rows(segments.unsorted_segment_sum),
     "unsorted_segment_prod": _of_rows(segments.unsorted_segment_prod),
     "unsorted_segment_max": _of_rows(segments.unsorted_segment_max),

@@ -37,6 +37,15 @@ TABLE = {
     "one_hot": (lambda x, y, z: tf.one_hot(x - 1, 2), [[[1, 0], [0, 1]], [[0, 0]]]),
     "as_string": (lambda x, y, z: tf.as_string(x), [[b"1", b"2"], [b"3"]]),
     "strings.join": (lambda x, y, z: tf.strings.join([tf.as_string(x), "!"]), [[b"1!", b"2!"], [b"3!"]]),
+    "strings.reduce_join": (
+        lambda x, y, z: tf.strings.reduce_join(tf.as_string(x), 1, separator="-"),
+        [b"1-2", b"3"],
+    ),
+    "strings.reduce_join 0": (lambda x, y, z: tf.strings.reduce_join(tf.as_string(x), 0), [b"13", b"2"]),
+    "strings.reduce_join nested": (
+        lambda x, y, z: tf.strings.reduce_join(tf.as_string(y), [1, 2], keepdims=True),
+        [[[b"123"]], [[b""]]],
+    ),
     # reductions
     "sum": (lambda x, y, z: tf.reduce_sum(x), 6),
     "sum 0": (lambda x, y, z: tf.reduce_sum(x, 0), [4, 2]),
