@@ -10,6 +10,7 @@ from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.verify import verify
 from agc.runtime.optimise import PASSES, Options, Pass, pipeline
+from agc.runtime.optimise.separate import separated
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "optimise"
 CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]
@@ -19,7 +20,9 @@ CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{eac
 def test_a_pass(each: object, case: golden.Case, update_golden: bool) -> None:
     name = each.name  # type: ignore[attr-defined]
     run = next(known.run for known in PASSES if known.name == name)
-    text = str(verify(run(verify(parse(case.source)), Options()))) + "\n"
+    graph = verify(run(verify(parse(case.source)), Options()))
+    assert separated(graph) is graph, "a value is made twice"
+    text = str(graph) + "\n"
     if update_golden:
         path = FOLDER / f"{name}.txt"
         cases = [
