@@ -6,7 +6,8 @@
 
 A version is owned when this graph has made it, and nothing but operations that look at elements has read it. A write
 that is the last to read an owned version gives that version. The state of a loop is owned when what it begins with
-and what each round yields are, and the test only looks at it; with branches it is the same.
+and what each round yields are; with branches it is the same. The test of a loop owns nothing that it is given, and
+keeps nothing.
 """
 
 from __future__ import annotations
@@ -164,12 +165,8 @@ class _Lists:
 
     def _see_loop(self, loop: Operation) -> None:
         test, body = loop.regions
-        read = {x for each in test.operations if each.type not in _READERS for x in each.inputs}
-        owned = {
-            number
-            for number, operand in enumerate(loop.inputs[: len(loop.outputs)])
-            if self._dies(operand, loop) and test.inputs[number] not in read
-        }
+        state = loop.inputs[: len(loop.outputs)]
+        owned = {number for number, operand in enumerate(state) if self._dies(operand, loop)}
         while True:
             inside = _Lists(body, frozenset(body.inputs[number] for number in owned))
             kept = {number for number in owned if _is_given_back(body.outputs, number, inside)}

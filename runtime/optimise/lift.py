@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from ..ir.copying import Substitution, read_as, reading, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
-from ..ir.specs import Spec
 from .numbering import Numbering
 from .options import Options
 from .rewrite import GIVEN, Walk, everywhere
@@ -98,9 +97,7 @@ class _Branch:
         """The region, which is given the shared results that it reads."""
         inner = {number: twin(value) for number, value in passed.items()}
         known: Substitution = {
-            value: inner[number]
-            for value, number in self.numbers.items()
-            if number in inner and number in self.made
+            value: inner[number] for value, number in self.numbers.items() if number in inner
         }
         region = self.region
         operations = tuple([reading(operation, known) for operation in self.kept(shared)])
@@ -109,4 +106,4 @@ class _Branch:
 
 
 def _may_move(operation: Operation) -> bool:
-    return len(operation.outputs) == 1 and type(operation.outputs[0].spec) is Spec and is_total(operation)
+    return len(operation.outputs) == 1 and is_total(operation)

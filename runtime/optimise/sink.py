@@ -101,7 +101,7 @@ class _Homes:
 
     def _home(self, operation: Operation) -> Home | None:
         """The branch that alone reads the results of an operation, if that may move there."""
-        if operation.stateful or not operation.outputs:
+        if operation.stateful:
             return None
         homes = {self._readers[value] for value in operation.outputs if value in self._readers}
         home = homes.pop() if len(homes) == 1 else None

@@ -24,9 +24,21 @@ from .indexing import batch_rank, coordinates, in_range
 
 Combine = Callable[[Emitter, Site, Element, Element], Element]
 
+
+def _added(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    """The sum; of truths one is enough."""
+    return e.b.or_(x, y) if site.dtype.is_bool else add(e, site, x, y)
+
+
+def _taken_away(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.is_bool:
+        raise RefusedError("truths are not subtracted")
+    return subtract(e, site, x, y)
+
+
 _WAYS: dict[str, Combine] = {
-    "add": add,
-    "sub": subtract,
+    "add": _added,
+    "sub": _taken_away,
     "mul": multiply,
     "div": divide,
     "max": lambda e, site, x, y: larger(e, site.dtype, x, y),

@@ -97,6 +97,15 @@ def test_elements_at_indices(program: Any) -> None:
     check(program, CUBE, PAIRS)
 
 
+@pytest.mark.parametrize("how", ["add", "max", "min", "update"])
+def test_truths_at_indices_that_come_twice(how: str) -> None:
+    def program(x: Any, i: Any, u: Any) -> Any:
+        return getattr(tf, f"tensor_scatter_nd_{how}")(x, i, u), tf.scatter_nd(i, u, [5])
+
+    truths = np.array([True, True, True, False, True])
+    check(program, np.array([False, True, False, True]), [[0], [0], [1], [2], [3]], truths)
+
+
 @pytest.mark.parametrize("how", ["add", "sub", "mul", "max", "min", "update"])
 def test_rows_of_variables_change_when_all_went_well(how: str) -> None:
     values = []

@@ -252,6 +252,22 @@ def test_shapes_that_do_not_fit_are_refused_as_ever() -> None:
     assert messages[0] == messages[1]
 
 
+@pytest.mark.parametrize("sizes", [(1, 300), (300, 1), (300, 300)])
+def test_sizes_that_differ_though_nothing_tells_them_apart(sizes: tuple[int, int]) -> None:
+    """Of both tensors only the rank is known: one of them may have a single element."""
+    plan = planned("""\
+graph f(x: float32[N], y: float32[N]) -> float32[N], float32[N], float32[]
+  a = multiply x, x                             : float32[N]
+  b = add a, y                                  : float32[N]
+  c = exp a                                     : float32[N]
+  s = reduce_max c                              : float32[]
+  return b, c, s
+""")
+    values = [np.random.default_rng(8).normal(size=size).astype(np.float32) for size in sizes]
+    for found, wanted in zip(plan.run(values), interpret(plan.graph, values), strict=True):
+        same(found, wanted)
+
+
 DTYPES = [
     dtypes.float32,
     dtypes.float64,

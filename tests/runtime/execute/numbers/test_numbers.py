@@ -216,6 +216,175 @@ graph f(x: float64[]) -> float64[]
     assert both(text, np.float64(8)) == [8 * 2**limit]
 
 
+LOOPS = {
+    "a decision that may fail": """\
+graph f(n: int32[], k: int32[]) -> int32[]
+  i, s = while 0, 0, n, k                       : int32[], int32[]
+    test i, s, n, k
+      go = less i, 5                            : bool[]
+      yield go
+    body i, s, n, k
+      d = subtract k, i                         : int32[]
+      rest = floormod n, d                      : int32[]
+      even = equal rest, 0                      : bool[]
+      s.1 = cond even, s                        : int32[]
+        then s
+          t = add s, 1                          : int32[]
+          yield t
+        else s
+          yield s
+      i.1 = add i, 1                            : int32[]
+      yield i.1, s.1
+  return s
+""",
+    "a state of which an operation on arrays makes the next": """\
+graph f(n: int32[], k: int32[]) -> int32[]
+  x = stack n, k                                : int32[2]
+  i, s, last = while 0, 0, n, x                 : int32[], int32[], int32[]
+    test i, s, last, x
+      go = less i, 5                            : bool[]
+      yield go
+    body i, s, last, x
+      t = floordiv 100, last                    : int32[]
+      s.1 = add s, t                            : int32[]
+      y = subtract x, i                         : int32[2]
+      last.1 = reduce_max y [axis=None, keepdims=False] : int32[]
+      i.1 = add i, 1                            : int32[]
+      yield i.1, s.1, last.1
+  return s
+""",
+    "decisions on float32, and one that is an operand too": """\
+graph f(n: int32[], k: int32[]) -> int32[], bool[]
+  x = cast n [dtype=float32]                    : float32[]
+  i, s, p = while 0, 0, false, x, k             : int32[], int32[], bool[]
+    test i, s, p, x, k
+      go = less i, 5                            : bool[]
+      yield go
+    body i, s, p, x, k
+      y = cast i [dtype=float32]                : float32[]
+      few = less y, x                           : bool[]
+      s.1 = cond few, s                         : int32[]
+        then s
+          t = add s, 1                          : int32[]
+          yield t
+        else s
+          yield s
+      more = greater i, k                       : bool[]
+      p.1 = cond more, more, p                  : bool[]
+        then more, p
+          yield more
+        else more, p
+          yield p
+      odd = bitwise_and i, 1                    : int32[]
+      is_odd = equal odd, 1                     : bool[]
+      p.2 = cond p.1, is_odd                    : bool[]
+        then is_odd
+          yield is_odd
+        else is_odd
+          q = logical_not is_odd                : bool[]
+          yield q
+      i.1 = add i, 1                            : int32[]
+      yield i.1, s.1, p.2
+  return s, p
+""",
+    "a loop is given what leaves its range later": """\
+graph f(n: int32[], k: int32[]) -> int32[], int32[]
+  i, s = while 0, 0, n, k                       : int32[], int32[]
+    test i, s, n, k
+      go = less s, 50                           : bool[]
+      yield go
+    body i, s, n, k
+      down = subtract 0, i                      : int32[]
+      j, t = while 0, 0, down                   : int32[], int32[]
+        test j, t, down
+          on = less j, 3                        : bool[]
+          yield on
+        body j, t, down
+          high = add down, 2147483647           : int32[]
+          t.1 = bitwise_xor t, high             : int32[]
+          j.1 = add j, 1                        : int32[]
+          yield j.1, t.1
+      r = floormod t, 7                         : int32[]
+      s.1 = add s, r                            : int32[]
+      s.2 = add s.1, 1                          : int32[]
+      m = multiply i, -3                        : int32[]
+      i.1 = subtract m, n                       : int32[]
+      yield i.1, s.2
+  return i, s
+""",
+    "calls, of functions that are written where they are called and of others": """\
+graph f(n: int32[], k: int32[]) -> int32[], int32[]
+  i, s = while 0, n, k                          : int32[], int32[]
+    test i, s, k
+      go = less i, 5                            : bool[]
+      yield go
+    body i, s, k
+      t = call @more s, k                       : int32[]
+      u = call @branching t, i                  : int32[]
+      v = multiply u, t                         : int32[]
+      w = add v, 1                              : int32[]
+      i.1 = add i, 1                            : int32[]
+      yield i.1, w
+  return i, s
+
+graph more(x: int32[], y: int32[]) -> int32[]
+  a = add x, y                                  : int32[]
+  b = multiply a, 3                             : int32[]
+  return b
+
+graph branching(x: int32[], y: int32[]) -> int32[]
+  p = greater x, y                              : bool[]
+  z = cond p, x, y                              : int32[]
+    then x, y
+      a = subtract x, y                         : int32[]
+      yield a
+    else x, y
+      b = add x, y                              : int32[]
+      yield b
+  return z
+""",
+    "decisions of which each is made of the one before": """\
+graph f(n: int32[], k: int32[]) -> int32[], int32[]
+  i, s = while 0, 0, n, k                       : int32[], int32[]
+    test i, s, n, k
+      small = less i, 9                         : bool[]
+      few = less_equal s, 3                     : bool[]
+      either = logical_or small, few            : bool[]
+      other = not_equal i, k                    : bool[]
+      go = logical_and either, other            : bool[]
+      yield go
+    body i, s, n, k
+      odd = floormod i, 2                       : int32[]
+      is_odd = equal odd, 1                     : bool[]
+      is_even = logical_not is_odd              : bool[]
+      s.1 = cond is_even, s, i                  : int32[]
+        then s, i
+          t = subtract s, i                     : int32[]
+          yield t
+        else s, i
+          t = add s, i                          : int32[]
+          yield t
+      beyond = add i, n                         : int32[]
+      is_beyond = less beyond, 0                : bool[]
+      s.2 = cond is_beyond, s.1                 : int32[]
+        then s
+          t = add s, 1                          : int32[]
+          yield t
+        else s
+          yield s
+      i.1 = add i, 1                            : int32[]
+      yield i.1, s.2
+  return i, s
+""",
+}
+
+
+@pytest.mark.parametrize("text", LOOPS.values(), ids=LOOPS)
+def test_loops_agree_with_the_interpreter(text: str) -> None:
+    for n, k in ((3, 2), (0, 7), (7, 20), (-3, 12), (2**31 - 5, -(2**31) + 9), (5, 5)):
+        both(text, np.int32(n), np.int32(k))
+
+
 # Random loops: three states of some dtype, and whatever a body makes of them.
 
 _EDGES = {
