@@ -17,7 +17,7 @@ import threading
 from typing import Any
 
 from . import cache
-from .levels import ALL
+from .levels import ALL, Level
 
 INSTALL = "pip install 'agc-autograph[jit]'"
 """The command that brings the compiler."""
@@ -70,16 +70,16 @@ def _host() -> str:
     return "\n".join([GIT_VERSION, llvmlite.__version__, binding.get_host_cpu_name(), features, sys.version])
 
 
-def optimised(text: str, level: int = ALL) -> Any:
+def optimised(text: str, level: Level = ALL) -> Any:
     """The module of an IR text after LLVM's passes."""
     binding = _binding()
     machine = _machine()
     module = binding.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
-    tuning = binding.create_pipeline_tuning_options(speed_level=level)
-    tuning.loop_vectorization = tuning.slp_vectorization = True
-    tuning.loop_interleaving = True
+    tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
+    tuning.slp_vectorization = level.packs
+    tuning.loop_vectorization = tuning.loop_interleaving = True
     tuning.loop_unrolling = False  # but where it is asked for (emit/emitter.py)
     passes = binding.create_pass_builder(machine, tuning)
     passes.getModulePassManager().run(module, passes)
@@ -90,11 +90,11 @@ def optimised(text: str, level: int = ALL) -> Any:
     return module
 
 
-def assembled(text: str, level: int = ALL) -> bytes:
+def assembled(text: str, level: Level = ALL) -> bytes:
     """The object file of an IR text, from the disk where it is known there."""
     import hashlib
 
-    key = hashlib.sha256(f"{_host()}\n{level}\n{text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{_host()}\n{level.speed} {level.packs}\n{text}".encode()).hexdigest()
     found = cache.read(key)
     if found is None:
         with _compiling:

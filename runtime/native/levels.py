@@ -3,6 +3,9 @@
     while i < n:                 loops with branches: all passes, above all those that lead a jump on to where it goes
         if x[i] > 0: …           in the end, past the tests of flags that were set on the way
 
+    while i < n:                 a few numbers, in registers: LLVM looks which of them one vector can hold
+        x = x * y + 1.0
+
     anything else                those of level 1
 
 Loops become vectors at level 1 as well, and run no slower.
@@ -10,14 +13,38 @@ Loops become vectors at level 1 as well, and run no slower.
 
 from __future__ import annotations
 
+import math
+from typing import Any, NamedTuple
+
 from ..ir.graph import Graph
 
-ALL = 3
-FEW = 1
+
+class Level(NamedTuple):
+    """LLVM's own number, and whether numbers that are computed alike are looked for, to be packed into vectors."""
+
+    speed: int
+    packs: bool
 
 
-def level(graph: Graph) -> int:
+ALL = Level(3, True)
+FEW = Level(1, True)
+FEWEST = Level(1, False)
+
+
+def level(graph: Graph) -> Level:
     """The level for a graph that is compiled."""
     loops = (operation for operation in graph.walk() if operation.type == "while")
-    bodies = (region for loop in loops for region in loop.regions)
-    return ALL if any(each.type == "cond" for body in bodies for each in body.walk()) else FEW
+    inside = [each for loop in loops for body in loop.regions for each in body.walk()]
+    if any(each.type == "cond" for each in inside):
+        return ALL
+    return FEW if any(_is_few(value.spec) for each in inside for value in each.outputs) else FEWEST
+
+
+def _is_few(spec: Any) -> bool:
+    """Whether a result is a few numbers that are no integers, or as many as there turn out to be."""
+    from .emit import emitter
+
+    dtype, shape = getattr(spec, "dtype", None), getattr(spec, "shape", None)
+    if dtype is None or dtype.kind not in "fc" or shape is None:
+        return False
+    return bool(math.prod(size or 1 for size in shape) <= emitter.FEW)

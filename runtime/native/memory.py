@@ -1,6 +1,6 @@
 """Memory that a compiled function keeps from one call to the next: what is new must be cleared by the system first.
 
-    take(slot, size)       ==>   address ← exchange(slot, none);  none there: address ← malloc(size)
+    take(slot, size, l)    ==>   address ← exchange(slot, none);  none there: address ← malloc(size), or l ← 1
     give(slot, address)    ==>   other ← exchange(slot, address);  free(other)        where it is not too large
 
 A call takes what is kept, so that calls at the same time do not meet: the second one gets memory of its own, and the
@@ -39,18 +39,22 @@ class Kept:
         self._module = module
         self.count = 0
 
-    def slot(self, b: Any) -> Register:
-        """The address of a new place."""
+    def table(self, b: Any) -> Register:
+        """The address of all places."""
         host = self._module.host
         place = b.gep(host.variable, [integer(64)(host.number(NAME))], source_etype=pointer())
-        self.count += 1
-        return b.gep(b.load(place, typ=pointer()), [integer(64)(self.count - 1)], source_etype=integer(64))
+        return b.load(place, typ=pointer())
 
-    def take(self, b: Any, slot: Register, size: int) -> Register:
-        """So many bytes, or null."""
+    def slot(self, b: Any, table: Register) -> Register:
+        """The address of a new place."""
+        self.count += 1
+        return b.gep(table, [integer(64)(self.count - 1)], source_etype=integer(64))
+
+    def take(self, b: Any, slot: Register, size: int, lacking: Register) -> Register:
+        """So many bytes; where there are none left, 1 stands at `lacking`."""
         function = declared(self._module, "agc_take")
         function.return_value.add_attribute("noalias")
-        return b.call(function, [slot, integer(64)(size)])
+        return b.call(function, [slot, integer(64)(size), lacking])
 
     def give(self, b: Any, slot: Register, address: Register, size: Register) -> None:
         """Keep memory of so many bytes for the next call, or free it."""
@@ -61,14 +65,17 @@ class Kept:
         return b.call(declared(self._module, "agc_fit"), [slot, size])
 
 
-@shared("agc_take", "address", "address", "word")
+@shared("agc_take", "address", "address", "word", "address")
 def _(r: Routine) -> None:
     b, word = r.b, integer(64)
-    slot, size = r.arguments
+    slot, size, lacking = r.arguments
     kept = b.atomic_rmw("xchg", slot, word(0), "acquire")
     with r.where(b.icmp_unsigned("==", kept, word(0))):
         calloc = outside(r.module, "PyMem_RawCalloc", pointer(), word, word)
-        b.ret(b.call(calloc, [word(1), size]))
+        made = b.call(calloc, [word(1), size])
+        with r.where(b.icmp_unsigned("==", made, null())):
+            b.store(word(1), lacking)
+        b.ret(made)
     b.ret(b.inttoptr(kept, pointer()))
 
 

@@ -20,7 +20,7 @@ from .storage import Storage
 from .threads import WORTH, taken_apart
 from .threads import count as count_of_threads
 from .twins import Whole, share_twins
-from .types import Register, integer, ir, pointer
+from .types import Register, integer, ir
 
 FAILED = 1
 INTERRUPTED = 2
@@ -249,21 +249,18 @@ class Emitter(Storage):
     def finish(self) -> None:
         """Complete the function: success where it stands now."""
         self._ends.append((self.b.block, 0))
-        if self._promises:
+        if self._promises or self._takes:
             self._settle(self.function.blocks, self._start, self._nests)
-        if self._lacking:
+        if self._takes:
             self.failure()
         leave = self.block("leave")
         for block, _ in self._ends:
             ir().IRBuilder(block).branch(leave)
         body = self._start
-        if self._lacking:
-            null = ir().Constant(pointer(), None)
-            lacks = [self._top.icmp_unsigned("==", made, null) for made in self._lacking]
-            lacking = lacks[0]
-            for other in lacks[1:]:
-                lacking = self._top.or_(lacking, other)
-            self._top.cbranch(lacking, self._failure, body)
+        if self._takes:
+            lacking = self._top.load(self._takes[1], typ=integer(WORD))
+            is_there = self._top.icmp_unsigned("==", lacking, self.word(0))
+            self._top.cbranch(is_there, body, self._failure).set_weights([OFTEN, 1])
         else:
             self._top.branch(body)
         self.b.position_at_end(leave)

@@ -28,11 +28,10 @@ def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
     """
     if rounds < _MANY and _looks_up(body):
         return [["llvm.loop.vectorize.width", 1], ["llvm.loop.interleave.count", 1]]
-    if count <= SHORT and count < rounds:
+    takes_long = _takes_long(body)
+    if (count <= SHORT and count < rounds) or (_gathers(body, noted) and not takes_long):
         return []
-    if rounds >= _MANY and _takes_long(body):
-        return [["llvm.loop.interleave.count", 2]]
-    return [] if _gathers(body, noted) else [["llvm.loop.interleave.count", 1]]
+    return [["llvm.loop.interleave.count", 2 if rounds >= _MANY and takes_long else 1]]
 
 
 def _gathers(body: Any, noted: Any) -> bool:

@@ -23,7 +23,7 @@ from ... import dtypes
 from ...ir.graph import Operation
 from .emitter import Emitter
 from .sizes import Size
-from .types import Element, Register, constant
+from .types import Element, Register, constant, ir
 
 Shape = tuple[int, ...]
 Cuts = frozenset[int]
@@ -211,6 +211,11 @@ class Buffer(Node):
         made = Buffer(self.dtype, shape, self.address, is_own)
         made.places = self.places
         return made
+
+    @property
+    def stays(self) -> bool:
+        """Whether nobody writes to this memory while it is read: it is an input, or a part of one."""
+        return isinstance(self.address, ir().Argument) and not self.is_own
 
     @property
     def bytes(self) -> int:

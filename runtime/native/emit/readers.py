@@ -16,6 +16,8 @@ OUT = "out"
 
 _ELSEWHERE = (None,)
 
+_PRODUCTS = frozenset({"matmul", "matvec"})
+
 
 class Readers:
     """The operations of a graph that read each node, and those of them that have been lowered."""
@@ -68,6 +70,13 @@ class Readers:
         """Whether somebody will read a node but for some nodes that are being computed."""
         return any(
             not inside.issuperset(self._results.get(reader, _ELSEWHERE)) and self._is_open(reader)
+            for reader in self._readers[node]
+        )
+
+    def is_factor(self, node: Node) -> bool:
+        """Whether a product will read a node, which must stand in memory for that."""
+        return any(
+            reader is not OUT and reader.type in _PRODUCTS and reader not in self._done
             for reader in self._readers[node]
         )
 

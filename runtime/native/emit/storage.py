@@ -39,7 +39,7 @@ class Storage(Measuring):
         self.places: list[Place] = []  # where they stand, once all is written
         self._owned: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
-        self._lacking: list[Register] = []  # what is null where memory is
+        self._takes: tuple[Register, Register] | None = None  # see `_taken`
         self._groups: list[Any] = []  # of accesses in the nests that are being written
 
     def slot(self, kind: Any, count: int = 1) -> Register:
@@ -67,18 +67,27 @@ class Storage(Measuring):
         return made
 
     def _from_the_heap(self, size: int) -> Register:
-        slot = self.module.kept.slot(self._top)
-        made = self.module.kept.take(self._top, slot, size)
+        slot, made = self._taken(size)
         self._owned.append((slot, made, size))
-        self._lacking.append(made)
         return made
+
+    def _taken(self, size: int) -> tuple[Register, Register]:
+        """Memory that is kept between calls, after the place where it is.
+
+        The table of places and the slot that says whether memory is lacking come first of all when all is written.
+        """
+        if self._takes is None:
+            self._takes = promised(self._top.block, 0), promised(self._top.block, 0)
+        table, lacking = self._takes
+        slot = self.module.kept.slot(self._top, table)
+        return slot, self.module.kept.take(self._top, slot, size, lacking)
 
     def _settle(self, blocks: Sequence[Any], start: Any, nests: Sequence[Nest]) -> None:
         """Give all buffers their places; those of few bytes on the stack, as long as there is room."""
+        self.places = places(blocks, start, self._promises, nests, _ON_STACK)
         self._top.position_at_start(self._top.block)
         replaced = {}
         room = _STACK
-        self.places = places(blocks, start, self._promises, nests, _ON_STACK)
         for place in self.places:
             if place.size <= min(_ON_STACK, room):
                 room -= place.size
@@ -86,6 +95,12 @@ class Storage(Measuring):
             else:
                 made = self._from_the_heap(place.size)
             replaced.update(dict.fromkeys(place.promises, made))
+        if self._takes is not None:
+            self._top.position_at_start(self._top.block)
+            slot = self.slot(integer(WORD))
+            self._top.store(self.word(0), slot)
+            replaced.update(zip(self._takes, [self.module.kept.table(self._top), slot], strict=True))
+            self._takes = replaced[self._takes[0]], slot
         for block in blocks:
             block.instructions = [each for each in block.instructions if each.opname != BORN]
             for each in block.instructions:
@@ -100,11 +115,9 @@ class Storage(Measuring):
 
     def growing(self, size: int) -> Register:
         """A slot with the address of memory that grows: how many elements of this size fit, and the elements."""
-        kept = self.module.kept.slot(self._top)
-        made = self.module.kept.take(self._top, kept, HEAD + FIRST * size)
+        kept, made = self._taken(HEAD + FIRST * size)
         slot = self.slot(pointer())
         self._top.store(made, slot)
-        self._lacking.append(made)
         self._growing.append((kept, slot, size))
         return slot
 

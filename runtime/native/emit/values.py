@@ -38,6 +38,7 @@ class Values:
         self.readers = Readers(graph)
         self._stored: list[Node] = []
         self._once: dict[Any, Node] = {}
+        self.wanted: set[Node] = set()  # what the nest that computes it first is to store
 
     # Where values stand
 
@@ -166,8 +167,13 @@ class Values:
         return [
             (node, Buffer.new(self.e, node.dtype, node.shape))
             for node in order
-            if node not in roots and node.cost > CHEAP and self.readers.has_others(node, inside)
+            if node not in roots and (node in self.wanted or self._is_read_later(node, inside))
         ]
+
+    def _is_read_later(self, node: Node, inside: set[Node]) -> bool:
+        """Whether others read a node, for whom it is better stored than computed again."""
+        is_worth_it = node.cost > CHEAP or (node.shape and self.readers.is_factor(node))
+        return bool(is_worth_it) and self.readers.has_others(node, inside)
 
     def _fill(self, wanted: Sequence[tuple[Node, Buffer]], order: Sequence[Node]) -> None:
         shape = wanted[0][0].shape

@@ -13,6 +13,7 @@ from typing import Any
 
 from ... import dtypes
 from ...ir.specs import ArraySpec, Spec
+from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Index, Node
 from ..emit.registry import RefusedError
@@ -53,7 +54,8 @@ class Cells:
     def reset(self, e: Emitter, length: Register) -> None:
         """So many zeros."""
         self.resize(e, e.word(0))
-        self.extend(e, length)
+        if not is_known(length) or length.constant:
+            self.extend(e, length)
 
     def resize(self, e: Emitter, length: Register) -> None:
         """Another length; what is beyond it is forgotten."""
@@ -79,7 +81,7 @@ class Cells:
 
     def reserve(self, e: Emitter, length: Register) -> None:
         """Memory for so many elements."""
-        if self.size is not None:
+        if self.size is not None or (is_known(length) and length.constant <= FIRST):
             return
         full, onward = e.block("full"), e.block("onward")
         address = e.b.load(self._address, typ=pointer())

@@ -95,8 +95,10 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     own, axes = node.dtype, _axis(operation, node)
     wide = widened(region, node)
     logits = shifted(region, wide, axes)
-    weights = region.settled(exponentials(region, logits))
+    weights = exponentials(region, logits)
+    region.wanted.add(weights)
     sum = total(region, logits, axes)
+    weights = region.settled(weights)
     result = each(region, lambda e, x, sum: e.b.fdiv(x, sum), wide.dtype, node.shape, weights, sum, cost=4)
     return as_dtype(region, result, own)
 
@@ -133,7 +135,7 @@ def _prepare(region: Region, operation: Operation, less: Node, axes: tuple[int, 
     """Keep what the softmax of the same logits, from which a gradient is made, takes as well."""
     logits = operation.inputs[1]
     if any(each.type == "softmax" and logits in each.inputs for each in region.graph.operations):
-        region.settled(exponentials(region, less))
+        region.wanted.add(exponentials(region, less))
 
 
 @lowers("softmax_cross_entropy", sized=True)

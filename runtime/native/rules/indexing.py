@@ -14,7 +14,7 @@ from ...ir.graph import Constant, Operand, Operation, Value
 from ...ops.indexing import _matched
 from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
-from ..emit.nodes import Index, Mapped, Node, Shape
+from ..emit.nodes import Buffer, Index, Mapped, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
 from ..emit.sizes import is_sized
@@ -24,7 +24,7 @@ from .casts import converted
 from .creating import asked_shape, shape_of, size_at
 from .cutting import surrounded
 from .shaping import checked, known, moved
-from .slices import Part, counted, sized_parts
+from .slices import Part, are_rows, counted, rows, sized_parts
 from .tiles import mirrored
 
 
@@ -90,8 +90,12 @@ def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
     if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
         parts, shape = sized_parts(region, operation, node.shape, operation.inputs[1:], holes)
         return moved(node, shape, lambda e, places: selected(e, parts, places))
-    parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape_of(operation))
-    return moved(node, shape_of(operation), lambda e, places: selected(e, parts, places))
+    shape, source = shape_of(operation), node.storage or node
+    parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape)
+    can_stay = not region.e.is_in_nest and are_rows(parts, source.shape, shape)
+    if isinstance(source, Buffer) and source.stays and can_stay:
+        return rows(region.e, source, parts, shape)
+    return moved(node, shape, lambda e, places: selected(e, parts, places))
 
 
 @lowers("setitem")

@@ -229,9 +229,13 @@ def _beside(
         region.stored(_empty(kind, where.shape, kind.wide), totals)
     outer = [axis for axis in stays if axis < axes[0]]
     rest = [axis for axis in stays if axis > axes[0]]
-    loop_order = [*outer, *axes, *rest]
-    with e.nest([node.shape[axis] for axis in loop_order], parallel=False) as numbers:
-        place = dict(zip(loop_order, numbers, strict=True))
+    around = [*outer, *axes]
+    each_once = bool(kept)
+    with (
+        e.nest([node.shape[axis] for axis in around], parallel=False, each_once=each_once) as numbers,
+        e.nest([node.shape[axis] for axis in rest]) as beside,
+    ):
+        place = dict(zip([*around, *rest], [*numbers, *beside], strict=True))
         index = Index.of(node.shape, [place[axis] for axis in range(len(node.shape))])
         element = _element(e, node, kind, order, kept, index)
         number = Index.of(tuple(sizes), [place[axis] for axis in stays]).flat(e)

@@ -2,10 +2,12 @@
 
 y = getitem x, n [key=':_']        y has as many elements as there are before n, and at most as many as x
 y = getitem x [key='::-1']         y[i] is x[s - 1 - i], where s is the size of both
+y = getitem x, i [key='_']         rows of known sizes, which are read where they stand if nobody writes there
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +15,11 @@ from ...ir.graph import Operand, Operation
 from ...ops.indexing import _matched
 from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
-from ..emit.nodes import Node, Shape
+from ..emit.nodes import Buffer, Index, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import RefusedError
 from ..emit.sizes import Size
-from ..emit.types import Register
+from ..emit.types import Register, integer
 from ..linear import index_of
 
 Part = tuple[int, Any]
@@ -87,3 +89,32 @@ def _within(e: Emitter, place: Register, size: Register, least: Register, most: 
     counted = e.choose(e.b.icmp_signed("<", place, zero), e.b.add(place, size), place)
     high = e.choose(e.b.icmp_signed(">", counted, most), most, counted)
     return e.choose(e.b.icmp_signed("<", high, least), least, high)
+
+
+def are_rows(parts: Sequence[Part | None], shape: Shape, found: Shape) -> bool:
+    """Whether a key selects a place along the first axes, and all that is there."""
+    first = len(shape) - len(found)
+    return (
+        bool(found)
+        and 0 < first <= len(parts)
+        and found == shape[first:]
+        and all(part is not None and not isinstance(part[1], tuple) for part in parts[:first])
+        and all(part is not None and _is_all(part[1]) for part in parts[first:])
+    )
+
+
+def _is_all(place: Any) -> bool:
+    """Whether a slice begins at the first element, and skips none."""
+    return isinstance(place, tuple) and place[1] == 1 and is_known(place[0]) and place[0].constant == 0
+
+
+def rows(e: Emitter, source: Buffer, parts: Sequence[Part | None], shape: Shape) -> Buffer:
+    """Rows of what stays in its place: they stand there already."""
+    count = len(source.shape) - len(shape)
+    numbers = [part[1] for part in parts[:count] if part is not None]
+    row = Index.of(source.shape[:count], numbers).flat(e)
+    size = math.prod(shape) * source.dtype.size
+    address = e.b.gep(source.address, [e.times(row, size)], inbounds=True, source_etype=integer(8))
+    found = Buffer(source.dtype, shape, address)
+    found.places = source.places
+    return found

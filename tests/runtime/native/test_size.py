@@ -29,6 +29,7 @@ def lines(text: str) -> int:
 
 VECTOR = tf.TensorSpec([10], tf.float32)
 LARGE = tf.TensorSpec([1 << 20], tf.float32)
+INDEX = tf.TensorSpec([], tf.int32)
 
 
 def test_what_all_functions_share_is_in_none_of_them() -> None:
@@ -106,3 +107,21 @@ def test_zeros_take_no_loop() -> None:
 def test_few_elements_that_are_looked_up_are_fetched_one_by_one(count: int, told: bool) -> None:
     specs = tf.TensorSpec([100]), tf.TensorSpec([count], tf.int32)
     assert ('"llvm.loop.vectorize.width", i32 1' in text(tf.gather, *specs)) is told
+
+
+def test_what_a_product_reads_is_stored_by_the_nest_that_computes_it_first() -> None:
+    def body(x: Any, w: Any) -> Any:
+        y = x * 2.0
+        return tf.reduce_sum(y, 0), y @ w
+
+    assert text(body, tf.TensorSpec([30, 40]), tf.TensorSpec([40, 50])).count(" fmul ") == 1
+
+
+def test_a_product_reads_rows_of_an_input_where_they_stand() -> None:
+    found = text(lambda x, w, i: x[i] @ w, *map(tf.TensorSpec, ([5, 30, 40], [40, 50])), INDEX)
+    assert found.count("= phi ") == 1  # the code that the kernel ends with
+
+
+def test_softmax_takes_exponentials_and_adds_them_up_in_one_nest() -> None:
+    found = text(tf.nn.softmax, tf.TensorSpec([30, 40]))
+    assert found.count("= phi ") == 3 * 2 + 1  # the largest; exponentials and sums; quotients
