@@ -203,6 +203,8 @@ def broadcast(one: Dims, other: Dims) -> Dims:
     """The shape of an elementwise operation on both; ValueError when they do not broadcast."""
     if one == other and (one is None or None not in one):
         return one
+    if one == () or other == ():  # a scalar goes with everything
+        return other if one == () else one
     if one is None or other is None:
         return None
     rank = max(len(one), len(other))

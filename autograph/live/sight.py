@@ -28,7 +28,7 @@ from types import (
     ModuleType,
     NoneType,
 )
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import policy
 from ..errors import is_own_file
@@ -58,11 +58,20 @@ _PLAIN = frozenset(
 _HELD = ("__wrapped__", "__func__", "func", "fget", "fset", "fdel", "dispatcher", "registry")
 
 
-class Names(NamedTuple):
+class Names:
     """The names in a function, and those among them that it does more with than call them."""
 
-    all: frozenset[str]
-    passed_on: frozenset[str]
+    def __init__(self, code: CodeType) -> None:
+        names = {name for inner in nested(code) for name in inner.co_names}
+        self.all = frozenset(names.union(code.co_freevars))
+        self._passed_on: frozenset[str] | None = None
+
+    def passed_on(self, f: FunctionType) -> frozenset[str]:
+        """What `f`, the function, does more with than call it: looked for when there is something to call."""
+        if self._passed_on is None:
+            # Without source a function is not converted, so nothing that it calls is called by converted code.
+            self._passed_on = frozenset(_passed_on(f)) if source.exists(f) else self.all
+        return self._passed_on
 
 
 _names: CodeMap[Names] = CodeMap()
@@ -76,7 +85,7 @@ class Sight:
         self._seen: dict[int, Any] = {}  # by identity; the objects are kept, so that the numbers stay theirs
         self._pending: list[Any] = []
         self._by_name: dict[str, list[Any]] = {}  # methods, and functions that are attributes
-        self._passed_on: set[str] = set()
+        self._followed: list[FunctionType] = []
 
     def look(self, roots: Iterable[Any]) -> Iterable[FunctionType]:
         """The functions that are in sight and that converted code does not call itself."""
@@ -84,8 +93,9 @@ class Sight:
             self._see(root)
         while self._pending and len(self._seen) < _ENOUGH:
             self._follow(self._pending.pop())
-            if not self._pending:
-                for name in self._passed_on & self._by_name.keys():
+            if not self._pending and self._by_name:
+                passed_on = {name for f in self._followed for name in names_of(f).passed_on(f)}
+                for name in passed_on & self._by_name.keys():
                     for function in self._by_name.pop(name):
                         self._see(function, held=True)
         return self.uncalled
@@ -142,9 +152,10 @@ class Sight:
         if policy.is_excluded(f.__code__):
             return
         names = names_of(f)
-        self._passed_on |= names.passed_on
+        self._followed.append(f)
         for name, value in [*_globals(f, names.all), *_named(cells)]:
-            self._see(value, held=name in names.passed_on)
+            if _is_open(type(value)):
+                self._see(value, held=name in names.passed_on(f))
         for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
             self._see(value, held=True)
         self._some(vars(f).values())
@@ -251,10 +262,7 @@ def names_of(f: FunctionType) -> Names:
     code = f.__code__
     known = _names.get(code)
     if known is None:
-        names = {name for inner in nested(code) for name in inner.co_names} | set(code.co_freevars)
-        # Without source a function is not converted, so nothing that it calls is called by converted code.
-        passed_on = _passed_on(f) if source.exists(f) else names
-        known = _names[code] = Names(frozenset(names), frozenset(passed_on))
+        known = _names[code] = Names(code)
     return known
 
 

@@ -60,7 +60,7 @@ class Translation:
             if type(value) is list:
                 value = [self._to(part) if isinstance(part, ast.AST) else part for part in value]
             elif value is not None:
-                value = self._to(value)
+                value = _LEAVES.get(type(value)) or self._to(value)
             fields[name] = value
         if kind in _TO_GAST:
             _TO_GAST[kind](fields)
@@ -91,7 +91,7 @@ class Translation:
             if type(value) is list:
                 fields[name] = [self._from(p, around) if isinstance(p, ast.AST) else p for p in value]
             elif value is not None:
-                fields[name] = self._from(value, around)
+                fields[name] = _LEAVES.get(type(value)) or self._from(value, around)
         self.new.append(new)
         return new
 

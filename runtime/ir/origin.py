@@ -41,6 +41,7 @@ _DIRECT = tuple(
     os.path.join(_ROOT, "runtime", *parts)
     for parts in (
         ("ir", "builder.py"),
+        ("ir", "origin.py"),
         ("ops", "declare.py"),
         ("ops", "families.py"),
         ("ops", "overloads.py"),
@@ -48,12 +49,17 @@ _DIRECT = tuple(
 )
 
 
-@functools.cache
-def _kind_of_file(filename: str) -> str:
-    path = os.path.realpath(filename)
-    if path in _DIRECT:
-        return "operation"
-    return "agc" if path.startswith(_PACKAGES) else "user"
+class _Kinds(dict[str, str]):
+    """By file name whose code is in it: the user's, agc's, or that of agc which records a single operation."""
+
+    def __missing__(self, filename: str) -> str:
+        path = os.path.realpath(filename)
+        kind = "agc" if path.startswith(_PACKAGES) else "user"
+        self[filename] = "operation" if path in _DIRECT else kind
+        return self[filename]
+
+
+_kinds = _Kinds()
 
 
 def caller() -> Origin | None:
@@ -70,7 +76,7 @@ def site() -> Site | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if _kind_of_file(code.co_filename) == "user":
+        if _kinds[code.co_filename] == "user":
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -86,7 +92,7 @@ def raised_at(error: BaseException) -> Origin | None:
     found, entry = None, error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
-        if _kind_of_file(code.co_filename) == "user":
+        if _kinds[code.co_filename] == "user":
             found = Origin(code.co_filename, entry.tb_lineno, code.co_name)
         entry = entry.tb_next
     return found
@@ -98,7 +104,7 @@ def user_call() -> Call | None:
     is_direct = True
     while frame is not None:
         code = frame.f_code
-        kind = _kind_of_file(code.co_filename)
+        kind = _kinds[code.co_filename]
         if kind == "user":
             at, sites = frame.f_lasti, _sites.get(id(code)) or _sites_of(code)
             origin = sites.origins.get(at)
@@ -106,7 +112,7 @@ def user_call() -> Call | None:
                 line = sites.lines[at // 2] or frame.f_lineno
                 origin = sites.origins[at] = Origin(code.co_filename, line, code.co_name)
             return _call((origin, (id(frame), at), sites.assigned.get(at), is_direct))
-        if kind == "agc" and code.co_filename != __file__:
+        if kind == "agc":
             is_direct = False
         frame = frame.f_back
     return None

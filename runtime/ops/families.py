@@ -135,26 +135,27 @@ class Elementwise(Op):
 def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
     """Tensors of one graph and one dtype, and perhaps a plain number that fits it, as its operands."""
     dtype = None
+    operands: list[Operand] = []
     for x in args:
         if type(x) is SymbolicTensor:
             if x._builder is not builder or x._weak_from is not None:
                 return None
-            own = x._value.spec.dtype  # type: ignore[union-attr]
+            value = x._value
+            own = value.spec.dtype  # type: ignore[union-attr]
             if dtype is None:
                 dtype = own
             elif own is not dtype:
                 return None
+            operands.append(value)
     if dtype is None:
         return None
-    operands: list[Operand] = []
-    for x in args:
-        if type(x) is SymbolicTensor:
-            operands.append(x._value)
-            continue
-        array = _beside(dtype.numpy, x)
-        if array is None:
-            return None
-        operands.append(Constant(array))
+    if len(operands) < len(args):
+        for place, x in enumerate(args):
+            if type(x) is not SymbolicTensor:
+                array = _beside(dtype.numpy, x)
+                if array is None:
+                    return None
+                operands.insert(place, Constant(array))
     return operands
 
 
