@@ -55,6 +55,7 @@ class Kind(NamedTuple):
 
 
 _OPEN = Kind(True, False, False, False, False, ())
+_CLOSED = Kind(False, False, False, False, False, ())
 
 
 def kind_of(cls: type) -> Kind:
@@ -66,7 +67,7 @@ def kind_of(cls: type) -> Kind:
     if cls in _KNOWN:
         return _OPEN
     if cls in ATOMS or backends[cls] is not PYTHON:
-        return Kind(False, False, False, False, False, ())
+        return _CLOSED
     bases = policy.bases_of(cls)
     is_users = policy.is_user_class(cls)
     slots = tuple(

@@ -96,7 +96,9 @@ Operand = Value | Constant
 class Operation:
     """One step of a graph: `outputs = op inputs [attrs]`, with regions for control flow."""
 
-    __slots__ = ("_home", "attrs", "device", "inputs", "op", "origin", "outputs", "regions", "stateful")
+    __slots__ = (
+        "_home", "attrs", "device", "inputs", "op", "origin", "outputs", "regions", "stateful", "type",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -109,18 +111,15 @@ class Operation:
         device: str = "",
     ) -> None:
         self.op = op
-        self.inputs = inputs
-        self.attrs = attrs
-        self.outputs = outputs
-        self.regions = regions
+        self.type: str = op.name
+        self.inputs: tuple[Operand, ...] = inputs
+        self.attrs: Mapping[str, Any] = attrs
+        self.outputs: tuple[Value, ...] = outputs
+        self.regions: tuple[Graph, ...] = regions
         self.origin = origin
         self.device = device
         self.stateful: bool = op.stateful or (bool(regions) and any(region.stateful for region in regions))
         self._home: weakref.ref[Graph] | None = None  # set when a graph hands it out
-
-    @property
-    def type(self) -> str:
-        return self.op.name
 
     @property
     def name(self) -> str:

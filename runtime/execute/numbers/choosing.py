@@ -55,7 +55,8 @@ class Numbers:
 
     def given(self, operation: Operation) -> list[Range | None]:
         """The ranges of an operation's operands."""
-        return [self.range(operand) for operand in operation.inputs]
+        known = self._ranges
+        return [self.range(x) if type(x) is Constant else known.get(x) for x in operation.inputs]
 
     def unwrapped(self, operation: Operation) -> Range | None:
         """The range of an operation's result before it is wrapped into its dtype; None where it need not be."""
@@ -125,7 +126,8 @@ class Numbers:
             self._graph(region, depth)
         for number, value in enumerate(operation.outputs):
             results = [region.outputs[number] for region in operation.regions]
-            self._yielded(value, results, decision in self or any(each in self for each in results))
+            is_wanted = decision in self._ranges or not self._ranges.keys().isdisjoint(results)
+            self._yielded(value, results, is_wanted)
 
     def _call(self, operation: Operation, graph: Graph, depth: int) -> None:
         (callee,) = operation.regions
@@ -151,7 +153,7 @@ class Numbers:
     def _enter(self, region: Graph, operands: Sequence[Operand], known: dict[Operand, Range]) -> None:
         for value, operand in zip(region.inputs, operands, strict=True):
             found = self.range(operand)
-            if found is None or not (operand in self or self._in_loop):
+            if found is None or not (self._in_loop or operand in self._ranges):
                 self._are_arrays([value])
             else:
                 self._set(value, within(found, known[operand]) if operand in known else found)
