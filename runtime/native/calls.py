@@ -30,9 +30,12 @@ WORD = 8
 HEADER = ("run", "is_long", "inputs", "results", "ndarray", "failed", "input_rows", "result_rows")
 INPUT = ("rank", "sizes", "dtype")
 RESULT = ("rank", "sizes", "number", "spare", "later", "kept")
-"""`kept` is the number of the array to keep, among those of inputs and results; `spare` and `later` are where arrays
-for the next call and the one behind it stand, or 0 for what is too large. Small ones wait for the call after the
-next, so that `y = f(y)` finds one that is free."""
+"""`kept` is the number of the array to keep, among those of inputs and results, or `AS_TENSOR`; `spare` and `later` are
+where arrays for the next call and the one behind it stand, or 0 for what is too large. Small ones wait for the call
+after the next, so that `y = f(y)` finds one that is free."""
+
+AS_TENSOR = -1
+"""The tensor is kept that the array is made part of (dispatch.py)."""
 
 Row = Sequence[int]
 
@@ -135,12 +138,12 @@ class Caller:
         inputs = self.number("inputs")
         with self.r.counting(self.r.word(0), self.number("results")) as number:
             place = self.b.add(inputs, number)
-            array = self._result(self.row("result_rows", number, RESULT), lacking)
-            self.r.store(self.objects, place, array)
-            self.r.store(self.addresses, place, self.field(array, DATA))
+            found = self._result(self.row("result_rows", number, RESULT), lacking)
+            self.r.store(self.objects, place, found)
+            self.r.store(self.addresses, place, self.field(self.array_of(found), DATA))
 
     def _result(self, row: Register, lacking: Any) -> Register:
-        """The array that was kept, if nobody else has it any more, or a new one."""
+        """What was kept, if nobody else has it any more, or a new array."""
         r, b = self.r, self.b
         found = self.slot()
         b.store(null(), found)
@@ -150,8 +153,7 @@ class Caller:
             b.store(b.load(later, typ=pointer()), spare)
             b.store(null(), later)
             with r.where(b.icmp_unsigned("!=", kept, null())):
-                is_free = b.icmp_signed("==", self.field(kept, 0, integer(32)), integer(32)(1))
-                with r.where(is_free):
+                with r.where(is_free := self.is_free(kept)):
                     b.store(kept, found)
                 with r.where(b.not_(is_free)):
                     self.drop(kept)
@@ -160,6 +162,14 @@ class Caller:
             self.demand(b.icmp_unsigned("!=", made, null()), lacking)
             b.store(made, found)
         return b.load(found, typ=pointer())
+
+    def is_free(self, kept: Register) -> Register:
+        """Whether nobody else has it."""
+        return self.equal(self.field(kept, 0, integer(32)), integer(32)(1))
+
+    def array_of(self, kept: Register) -> Register:
+        """The array of what is kept."""
+        return kept
 
     def _new(self, row: Register) -> Register:
         whole = integer(32)
@@ -176,13 +186,19 @@ class Caller:
         with self.r.counting(self.r.word(0), self.number("results")) as number:
             row = self.row("result_rows", number, RESULT)
             later = self.word_of(RESULT, row, "later")
-            with self.r.where(b.icmp_unsigned("!=", later, null())):
-                array = self.item(self.objects, self.word_of(RESULT, row, "kept", integer(64)))
+            kept = self.word_of(RESULT, row, "kept", integer(64))
+            is_array = b.icmp_signed("!=", kept, self.r.word(AS_TENSOR))
+            with self.r.where(b.and_(is_array, b.icmp_unsigned("!=", later, null()))):
+                array = self.item(self.objects, kept)
                 with self.r.where(self.equal(self._flags(array, OWN_AND_WRITEABLE), wanted)):
-                    before = b.load(later, typ=pointer())
-                    self.take(array)
-                    b.store(array, later)
-                    self.drop(before)
+                    self.keep(array, later)
+
+    def keep(self, thing: Register, place: Register) -> None:
+        """Put it there, and give up what was there, or nothing."""
+        before = self.b.load(place, typ=pointer())
+        self.take(thing)
+        self.b.store(thing, place)
+        self.drop(before)
 
     def run(self) -> Register:
         """What the kernel says, which has Python's lock unless it takes long."""
@@ -221,14 +237,14 @@ class Words:
         self._needed.append(thing)
         return id(thing)
 
-    def of_kernel(self, kernel: Kernel, failed: Any) -> dict[str, int]:
-        """The words of `HEADER`, by their names."""
+    def of_kernel(self, kernel: Kernel, failed: Any, wraps: bool = False) -> dict[str, int]:
+        """The words of `HEADER`, by their names; `wraps` says that results become tensors, which are kept."""
         self._needed.append(kernel)
         return {
             "run": kernel.address, "is_long": int(kernel.is_long), "inputs": len(kernel.inputs),
             "results": len(kernel.results), "ndarray": id(np.ndarray), "failed": self.id(failed),
             "input_rows": self.rows([self._input(spec) for spec in kernel.inputs]),
-            "result_rows": self.rows(self._results(kernel)),
+            "result_rows": self.rows(self._results(kernel, wraps)),
         }  # fmt: skip
 
     def _shape(self, spec: Spec) -> tuple[int, int]:
@@ -239,7 +255,7 @@ class Words:
     def _input(self, spec: Spec) -> Row:
         return *self._shape(spec), self.id(np.dtype(spec.dtype.name))
 
-    def _results(self, kernel: Kernel) -> list[Row]:
+    def _results(self, kernel: Kernel, wraps: bool) -> list[Row]:
         outputs = len(kernel.results) - len(kernel.assigned)
         spares = Spares(2 * len(kernel.results))
         self._needed.append(spares)
@@ -250,5 +266,7 @@ class Words:
             places = spare, spare + WORD
             if number in kernel.spares or size_of(spec) > LARGEST:
                 places = (kernel.spares.get(number, 0),) * 2
+            elif wraps and number < outputs:
+                kept = AS_TENSOR
             rows.append((*self._shape(spec), spec.dtype.numpy.num, *places, kept))
         return rows

@@ -14,17 +14,18 @@ from __future__ import annotations
 
 from ..tensor import EagerTensor
 from .arguments import MOST, TAKING_HEADER, TENSOR_ARRAY, VARIABLE, Taking
-from .calls import WORD
+from .calls import AS_TENSOR, RESULT, WORD
 from .emit.emitter import INTERRUPTED
 from .emit.routines import Routine
 from .emit.shared import shared
 from .emit.types import Register, integer, null, pointer
-from .objects import TUPLE_ITEMS, offset_of
+from .objects import TUPLE_ITEMS, TYPE, offset_of
 
 DISPATCH_HEADER = (*TAKING_HEADER, "outputs", "program", "tensor", "kind_rows", "program_rows")
 """The words of the table."""
 
-TENSOR_KIND = offset_of(EagerTensor, "_kind")
+TENSOR_KIND, TENSOR_WATCHED = offset_of(EagerTensor, "_kind"), EagerTensor.__weakrefoffset__
+"""Where a tensor has its kind, and who has weak references to it."""
 
 KIND = ("kind",)
 STEP = ("step", "number")
@@ -75,21 +76,48 @@ class _Dispatch(Taking):
         """Give up the arrays of inputs, and results."""
         self.drop_all(self.objects, self.owned, self.count)
 
+    def is_free(self, kept: Register) -> Register:
+        """Whether nobody else has an array; or a tensor, its array, or a weak reference to it."""
+        array = self.array_of(kept)
+        watched = self.r.cell(null())
+        with self.r.where(self._is_tensor(kept)):
+            watched.set(self.field(kept, TENSOR_WATCHED))
+        frees = (super().is_free(kept), super().is_free(array), self.equal(watched.get(), null()))
+        return self.b.and_(self.b.and_(*frees[:2]), frees[2])
+
+    def array_of(self, kept: Register) -> Register:
+        place = self.r.cell(kept)
+        with self.r.where(self._is_tensor(kept)):
+            place.set(self.field(kept, TENSOR_ARRAY))
+        return place.get()
+
+    def _is_tensor(self, kept: Register) -> Register:
+        return self.equal(self.field(kept, TYPE), self.head("tensor"))
+
     def _wrap(self) -> None:
-        """Make tensors of the arrays, in their places; arrays for variables stay what they are."""
+        """Make tensors of the arrays, in their places, but for those that are tensors already, and keep small ones.
+
+        Arrays for variables stay what they are.
+        """
         with self.each(self.number("outputs")) as i:
-            made = self.call("PyType_GenericAlloc", pointer(), self.head("tensor"), self.r.word(0))
-            self.demand(self.b.icmp_unsigned("!=", made, null()), self.lacking)
-            kind = self.word_of(KIND, self.row("kind_rows", i, KIND), "kind")
-            self.take(kind)
             place = self.b.add(self.inputs, i)
-            for offset, value in (
-                (TENSOR_ARRAY, self.item(self.objects, place)),
-                (offset_of(EagerTensor, "_kind"), kind),
+            found = self.item(self.objects, place)
+            with self.r.where(self.b.not_(self._is_tensor(found))):
+                self._wrap_array(i, place, found)
+            row = self.row("result_rows", i, RESULT)
+            with self.r.where(
+                self.equal(self.word_of(RESULT, row, "kept", integer(64)), self.r.word(AS_TENSOR))
             ):
-                where = self.r.at(integer(8), made, self.r.word(offset))
-                self.b.store(value, where)
-            self.r.store(self.objects, place, made)
+                self.keep(self.item(self.objects, place), self.word_of(RESULT, row, "later"))
+
+    def _wrap_array(self, i: Register, place: Register, array: Register) -> None:
+        made = self.call("PyType_GenericAlloc", pointer(), self.head("tensor"), self.r.word(0))
+        self.demand(self.b.icmp_unsigned("!=", made, null()), self.lacking)
+        kind = self.word_of(KIND, self.row("kind_rows", i, KIND), "kind")
+        self.take(kind)
+        for offset, value in ((TENSOR_ARRAY, array), (TENSOR_KIND, kind)):
+            self.b.store(value, self.r.at(integer(8), made, self.r.word(offset)))
+        self.r.store(self.objects, place, made)
 
     def _structured(self) -> Register:
         """What the function returns, made step by step on a stack."""

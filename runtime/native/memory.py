@@ -131,7 +131,7 @@ class Memory:
 
 
 class Spares:
-    """The arrays that a function keeps for its next results."""
+    """The arrays, or tensors, that a function keeps for its next results."""
 
     def __init__(self, count: int) -> None:
         self.table = np.zeros(count, np.int64)

@@ -75,7 +75,7 @@ class Quick:
         outputs = kernel.results[: len(kernel.results) - len(kernel.assigned)]
         kinds = [(words.id(kind_for(spec.dtype, spec.shape)),) for spec in outputs]  # type: ignore[arg-type]
         table = {
-            **words.of_kernel(kernel, failed), "positional": len(parts) - len(names), "named": len(names),
+            **words.of_kernel(kernel, failed, wraps=True), "positional": len(parts) - len(names), "named": len(names),
             "parts": len(every), "tensors": tensors, "outputs": len(outputs), "program": len(program),
             "busy": id(busy), "tensor": id(EagerTensor), "attribute": words.id(sys.intern("_array")),
             "kind_rows": words.rows(kinds), "name_rows": self._ids(names),
