@@ -21,6 +21,8 @@ import numpy as np
 
 from ..ir.graph import Graph, Operation
 from ..ops import narrow
+from ..ops.contracting import multiplications
+from ..shapes import is_static
 from .beside import beside
 from .shortcuts import product
 
@@ -71,6 +73,11 @@ def is_big(operation: Operation) -> bool:
 
 def _multiplications(operation: Operation) -> float:
     """How many a product takes; infinity where that is not known."""
+    if operation.op.name == "einsum":
+        given = [value.shape for value in operation.inputs]
+        if not all(map(is_static, given)):
+            return math.inf
+        return multiplications(operation.attrs["equation"], given)  # type: ignore[arg-type]
     if operation.op.name != "matmul":
         return math.inf
     left, right = operation.inputs

@@ -16,6 +16,7 @@ from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import Axes
+from .contracting import contracted
 from .creation import identity_matrix, ones
 from .declare import Inputs, Ints, Name, Same, op
 from .elementwise import conj
@@ -301,7 +302,7 @@ def _einsum(inputs: Inputs, equation: str, name: Name = None) -> Spec:
 
 @_einsum.kernel
 def _(inputs: list[Array], equation: str) -> Array:
-    return np.einsum(equation, *inputs, optimize=len(inputs) > 2)
+    return contracted(equation, inputs)
 
 
 @_einsum.gradient
