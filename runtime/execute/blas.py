@@ -55,6 +55,8 @@ def wants_one_thread(graph: Graph, apart: Callable[[Operation], bool] = lambda o
 
     Those that are made `apart` do not count.
     """
+    if _PRODUCTS.isdisjoint(graph.types):
+        return False
     products = [operation for operation in graph.walk() if operation.op.name in _PRODUCTS]
     shared = [(size, each) for each in products if (size := _multiplications(each)) > SHARED]
     sizes = [size for size, operation in shared if not apart(operation)]

@@ -101,15 +101,9 @@ class Writer(Regions):
 
     def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
         targets = [scope[value] for value in operation.outputs]
-        if operation.type == "while":
-            early = self._dead_state(operation, dead, scope)
-            self.while_loop(operation, scope, targets, depth, early)
-            dead[:] = [value for value in dead if scope[value] not in early]
-        elif operation.type in STRUCTURES:
-            STRUCTURES[operation.type](self, operation, scope, targets, depth)
-        elif operation.type == "fused":
-            self._fused(operation, scope, targets, depth)
-        elif targets and operation.outputs[0] in self.numbers:
+        if operation.regions and self._structure(operation, scope, targets, depth, dead):
+            return
+        if targets and operation.outputs[0] in self.numbers:
             self._number(operation, scope, targets[0], depth)
         else:
             inputs = self._inputs(operation, scope)
@@ -119,6 +113,22 @@ class Writer(Regions):
             if operation.type == "assert":
                 text = self._asked(operation, scope) + text
             self.line(depth, text, self.place(operation, scope))
+
+    def _structure(
+        self, operation: Operation, scope: Scope, targets: list[str], depth: int, dead: list[Value]
+    ) -> bool:
+        """Write an operation with regions; False for one that is computed by its kernel as a whole."""
+        if operation.type == "while":
+            early = self._dead_state(operation, dead, scope)
+            self.while_loop(operation, scope, targets, depth, early)
+            dead[:] = [value for value in dead if scope[value] not in early]
+        elif operation.type in STRUCTURES:
+            STRUCTURES[operation.type](self, operation, scope, targets, depth)
+        elif operation.type == "fused":
+            self._fused(operation, scope, targets, depth)
+        else:
+            return False
+        return True
 
     def _inputs(self, operation: Operation, scope: Scope) -> list[str]:
         """The operands as the operation takes them."""
@@ -170,7 +180,7 @@ class Writer(Regions):
 
     def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
         """The operation computed into an array that is there already, if there is one."""
-        if len(operation.outputs) != 1:
+        if len(operation.outputs) != 1 or not (self.buffers or self.owning.into):
             return None
         (value,) = operation.outputs
         old = self.owning.into.get(value)
