@@ -56,6 +56,8 @@ class _Writer:
             write = _ON_VARIABLES.get(operation.type)
             if write is not None:
                 write(self, operation)
+            elif operation.type == "custom_gradient":  # gradients of a graph that runs are not taken
+                known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
             elif not any(isinstance(operand.spec, RefSpec) for operand in operation.inputs):
                 self._add(operation, operation.inputs)
             elif operation.type in ("cond", "switch", "call"):
@@ -241,7 +243,7 @@ def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Val
         if inner.type in _ON_VARIABLES and inner.type != "read_variable":
             found.add(own[inner.inputs[0]])  # type: ignore[index]
         start = 1 if inner.type in ("cond", "switch") else 0
-        for each in inner.regions:
+        for each in inner.regions if inner.type != "custom_gradient" else ():
             found |= _assigned(each, start, inner, own)
     return found
 

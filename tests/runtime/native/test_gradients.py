@@ -221,3 +221,31 @@ def test_no_rows_at_all() -> None:
     d_x, d_w = gradients(tf.zeros([0, 3]), tf.ones([3, 2]))
     assert d_x.shape == [0, 3]
     assert d_w.numpy().tolist() == [[0, 0]] * 3
+
+
+def test_functions_with_gradients_of_their_own_may_read_and_be_near_variables() -> None:
+    """What says how gradients are taken is dropped, with the variables that it names."""
+    weight, sums = tf.Variable([[0.5, -0.25], [0.125, 1.0]]), tf.Variable([0.0, 0.0])
+
+    @tf.recompute_grad
+    def layer(x: Any) -> Any:
+        return tf.tanh(x @ weight)
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            y = x
+            for _ in tf.range(3):
+                y = layer(y)
+                if tf.reduce_sum(y) > 0.1:
+                    y = layer(-y)
+                sums.assign_add(y[0])
+            loss = tf.reduce_sum(y * y)
+        return loss, tape.gradient(loss, weight), sums.read_value()
+
+    x = tf.constant([[1.0, 2.0], [-0.5, 0.75]])
+    results = []
+    for is_native in (False, True):
+        sums.assign([0.0, 0.0])
+        results.append(tf.function(gradient, jit_compile=is_native)(x))
+    for plan, native in zip(*results, strict=True):
+        np.testing.assert_allclose(native, plan, rtol=1e-6)
