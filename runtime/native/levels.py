@@ -8,7 +8,7 @@
 
     anything else                those of level 1
 
-Loops become vectors at level 1 as well, and run no slower.
+Loops become vectors at level 1 as well, and run no slower. What is written as it shall run goes through no passes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Level(NamedTuple):
 ALL = Level(3, True)
 FEW = Level(1, True)
 FEWEST = Level(1, False)
+NONE = Level(0, False)
 
 
 def level(graph: Graph) -> Level:

@@ -1,17 +1,18 @@
 """What all compiled code shares, in memory: compiled when the first function is, and found by the loader by its names.
 
 f.o ──┐
-g.o ──┼── agc_take, agc_run_part, agc_interrupted …        one object file for the whole process, on disk as others
-h.o ──┘
+g.o ──┼── agc_take, agc_interrupted …        one object file for the whole process, on disk as others
+h.o ──┘   agc_run_part                       another one for who has loops for several threads
 """
 
 from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Container
 
-from . import dispatch, entry  # noqa: F401  (shared functions are entered, as those of threads)
-from .emit import threads  # noqa: F401
+from . import dispatch, entry, levels, workers  # noqa: F401  (shared functions are entered)
+from .emit import pool
 from .emit.shared import WRITERS, written
 from .emit.types import ir
 from .engine import Code, assembled, known_as
@@ -30,12 +31,27 @@ def _code() -> Code:
     return code
 
 
-def load() -> None:
-    """See that code which calls shared functions can be loaded."""
+@functools.cache
+def _threads() -> Code:
+    code = Code(assembled(pool.text(), levels.NONE))
+    workers.begin(code.variable(pool.MEMORY))
+    known_as(pool.RUN, code.function(pool.RUN))
+    return code
+
+
+def load(names: Container[str] = ()) -> None:
+    """See that code can be loaded which calls shared functions, and what has one of these names."""
     with _loading:  # by one thread: what another one has loaded as well would be gone again
         _code()
+        if pool.RUN in names:
+            _threads()
+
+
+def threads() -> workers.Pool:
+    """The pool of threads of this process."""
+    return workers.Pool(_threads().variable(pool.MEMORY))
 
 
 def address(name: str) -> int:
     """Where a shared function stands."""
-    return _code().function(name)
+    return (_threads() if name == pool.RUN else _code()).function(name)

@@ -192,7 +192,7 @@ class Native:
         from .symbols import declare_symbols
         from .unit import content
 
-        declare_symbols()
+        declare_symbols(unit.module.globals)
         is_plain = self._is_plain
         failed = self.fail if is_plain else _failed
 

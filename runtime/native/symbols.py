@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
+from collections.abc import Container
 from typing import Any
 
 from . import library
@@ -20,9 +21,14 @@ _OF_PYTHON = (
 )  # fmt: skip
 
 
+def declare_symbols(names: Container[str]) -> None:
+    """Tell LLVM where the functions of Python and NumPy are, and those that all code shares, or code of these names."""
+    _declare()
+    library.load(names)
+
+
 @functools.cache
-def declare_symbols() -> None:
-    """Tell LLVM where the functions of Python and NumPy are, and those that all code shares."""
+def _declare() -> None:
     for name in _OF_PYTHON:
         known_as(name, address_of(getattr(ctypes.pythonapi, name)))
     for name, address in symbols():
@@ -33,7 +39,6 @@ def declare_symbols() -> None:
 
     table = ctypes.cast(unpack(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
     known_as("PyArray_New", table[93] or 0)
-    library.load()
 
 
 def address_of(function: Any) -> int:

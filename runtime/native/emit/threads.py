@@ -1,40 +1,36 @@
 """Large loops run on several processors: their body becomes a function, and each thread runs a part of the rounds.
 
     for i in 0 … n: body              part(around, first, last):  for i in first … last: body
-                              ==>     run part on 0 … n/2 in a thread, and on n/2 … n here; wait
+                              ==>     run part on 0 … n/2 here, and on n/2 … n in a thread; wait
 
 What the body uses from around it is passed in memory. A loop is taken apart after it has been written: its blocks move
-into the function, and what they refer to is replaced by what is loaded there.
+into the function, and what they refer to is replaced by what is loaded there. The threads are a pool (pool.py).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from ...config.threading import threads_within
-from .arithmetic import Callee
 from .liveness import BORN
 from .outlining import captured, is_slot, move_blocks, move_slots, new_part, own_slots, replace_by
-from .routines import Routine
-from .shared import declared, outside, shared
-from .types import Register, integer, ir, null, pointer
+from .pool import HAVE_THREADS, MOST, RUN
+from .types import Register, integer, ir, pointer
 
 WORTH = 1 << 18
-"""Elements of a loop from which on threads pay."""
-
-HAVE_THREADS = sys.platform != "win32"  # where there is no pthread_create
-
-MOST = 16
-"""Threads that run a loop."""
-
-_JOB = 32  # bytes of what a thread is told
+"""Elements of a loop from which on threads pay, for each part is a function more to compile."""
 
 
 def count() -> int:
     """How many threads run a loop."""
     return min(threads_within(), MOST) if HAVE_THREADS else 1
+
+
+def runner(emitter: Any) -> Any:
+    """The function that runs a part in threads."""
+    kinds = [pointer(), pointer(), *[integer(64)] * 3]
+    return emitter.function_named(RUN, ir().VoidType(), kinds)
 
 
 def taken_apart(
@@ -76,8 +72,8 @@ def taken_apart(
     memory = emitter.slot(integer(64), max(len(around_them), 1))
     for place, value in enumerate(around_them):
         b.store(value, b.gep(memory, [integer(64)(8 * place)], source_etype=integer(8)))
-    arguments = [part, memory, integer(64)(rounds), integer(64)(count())]
-    run = b.call(declared(emitter.module, "agc_run_part"), arguments)
+    arguments = [part, memory, *map(integer(64), (rounds, count(), 1))]
+    run = b.call(runner(emitter), arguments)
     b.branch(after)
     return run
 
@@ -97,53 +93,3 @@ def _bound(number: Register, before: Any, entry: Any, begin: Register, end: Regi
     for instruction in following.parent.instructions:
         if instruction.opname == "icmp" and instruction.operands[0] is following:
             instruction.operands = [following, end]
-
-
-@shared("agc_thread", "address", "address", where=HAVE_THREADS)
-def _(r: Routine) -> None:
-    """What a thread runs: the part that its job names."""
-    (job,) = r.arguments
-    kinds = (pointer(), pointer(), integer(64), integer(64))
-    part, *arguments = [
-        r.b.load(r.at(integer(8), job, integer(64)(8 * i)), typ=kind) for i, kind in enumerate(kinds)
-    ]
-    r.b.call(Callee(part, ir().FunctionType(ir().VoidType(), kinds[1:])), arguments)
-    r.b.ret(null())
-
-
-@shared("agc_run_part", "nothing", "address", "address", "word", "word", where=HAVE_THREADS)
-def _(r: Routine) -> None:
-    """Run a part in threads: each gets a share of the rounds, this one the last."""
-    b, word, code = r.b, integer(64), integer(32)
-    part, around, rounds, threads = r.arguments
-    ids, jobs = (r.top.alloca(word, code(count)) for count in (MOST, 4 * MOST))
-    ids.type = jobs.type = pointer()
-    create = outside(r.module, "pthread_create", code, *[pointer()] * 4)
-    join = outside(r.module, "pthread_join", code, word, pointer())
-    kind = ir().FunctionType(ir().VoidType(), [pointer(), word, word])
-    last = b.sub(threads, word(1))
-
-    def bound(number: Register) -> Register:
-        return b.udiv(b.mul(rounds, number), threads)
-
-    def run(number: Register) -> None:
-        bounds = [bound(number), bound(b.add(number, word(1)))]
-        b.call(Callee(part, kind), [around, *bounds])
-
-    with r.counting(word(0), last) as number:
-        job = r.at(integer(8), jobs, b.mul(number, word(_JOB)))
-        for place, value in enumerate((part, around, bound(number), bound(b.add(number, word(1))))):
-            b.store(value, r.at(integer(8), job, word(8 * place)))
-        start = declared(r.module, "agc_thread")
-        failed = b.call(create, [r.at(word, ids, number), null(), start, job])
-        with r.where(b.icmp_signed("!=", failed, code(0))):
-            r.store(job, word(0), word(0))
-    run(last)
-    with r.counting(word(0), last) as number:
-        job = r.at(integer(8), jobs, b.mul(number, word(_JOB)))
-        is_running = b.icmp_unsigned("!=", r.load(word, job, word(0)), word(0))
-        with r.where(is_running):
-            b.call(join, [r.load(word, ids, number), null()])
-        with r.where(b.not_(is_running)):
-            run(number)
-    b.ret_void()

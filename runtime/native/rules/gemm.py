@@ -22,10 +22,10 @@ from ..emit.nodes import Buffer, Index, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
 from ..emit.sizes import is_sized, typical
-from ..emit.threads import WORTH
 from ..emit.threads import count as count_of_threads
-from ..emit.types import Register, constant, integer, ir, memory_type
-from . import gemm_large, gemm_library
+from ..emit.threads import runner
+from ..emit.types import Register, constant, integer, ir, memory_type, null, pointer
+from . import gemm_large, gemm_library, gemm_strips
 from .creating import uniform
 from .gemm_tiles import Kind, product
 from .shaping import checked, moved
@@ -33,8 +33,11 @@ from .shaping import checked, moved
 LARGE = 1 << 14
 """Multiplications from which on the function for all sizes is as fast as one for just these."""
 
-SHARED = 1 << 24
-"""… that a thread must have to be worth its start."""
+SHARED = 1 << 18
+"""… from which on threads share it that look for something to do; …"""
+
+WAKES = 1 << 22
+"""… also those that sleep. In a loop they are soon awake."""
 
 VERY_LARGE = 1 << 27
 """… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
@@ -146,7 +149,7 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
     left, right = region.stored(a.node), region.stored(b.node)
     count = math.prod(shape[:-2])
     e.work += math.prod(map(typical, (count, a.rows, b.columns, a.columns))) // 8
-    if math.prod(b.batch) == 1 and not a.turned:
+    if count == 1 or (math.prod(b.batch) == 1 and not a.turned):
         Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
         return result
     one = Product(e, a, b, dtype, a.rows)
@@ -201,19 +204,42 @@ class Product:
         self.e.b.call(product(self.e.module, kind), [a, b, c])
 
     def _by_strips(self, a: Register, b: Register, c: Register) -> None:
-        """By the function for all sizes; each thread computes some rows."""
-        e, symbol = self.e, gemm_large.symbol(self.dtype)
-        sizes = map(e.word, (self.m, self.n, self.k, int(self.a.turned), int(self.b.turned)))
-        given = [a, b, c, *sizes]
-        rows, threads = -(-self.m // gemm_large.DOWN), count_of_threads()
-        if self.m * self.n * self.k < threads * SHARED:
-            e.call(symbol, ir().VoidType(), *given, e.word(0), e.word(rows))
-            return
-        with e.nest([threads], inner=WORTH) as (part,):
-            first, last = (
-                e.over(e.times(each, rows), threads)[0] for each in (part, e.plus(part, e.word(1)))
-            )
-            e.call(symbol, ir().VoidType(), *given, first, last)
+        """By the function for all sizes; each thread computes some columns, or some rows."""
+        e = self.e
+        threads, size = count_of_threads(), self.m * self.n * self.k
+        is_shared = threads > 1 and size >= SHARED
+        sizes = self._sizes(threads, size >= WAKES or e.is_repeated)
+        name = f"product.{'.'.join(map(str, sizes))}"
+        table = e.module.globals.get(name)
+        if table is None:
+            table = ir().GlobalVariable(e.module, ir().ArrayType(integer(64), len(sizes)), name)
+            table.initializer = ir().Constant(table.value_type, list(sizes))
+            table.global_constant, table.linkage, table.type = True, "internal", pointer()
+        run = runner(e) if is_shared else null()
+        pack = e.function_named(gemm_large.packing(self.dtype, self.b.turned), ir().VoidType(), [])
+        e.call(gemm_large.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, table)
+
+    def _sizes(self, threads: int, wakes: bool) -> gemm_large.Sizes:
+        """The table of the product.
+
+        Units are columns, whose strips a thread packs alone, unless rows can be shared more evenly.
+        """
+        m, n, k, size = self.m, self.n, self.k, self.dtype.size
+        across = gemm_strips.ACROSS // size
+        strips, tiles = -(-n // across), -(-m // gemm_large.DOWN)
+        by_rows = -(-strips // threads) * tiles > -(-tiles // threads) * strips
+        down, along = (1, m) if self.a.turned else (k, 1)
+        apart = k if self.b.turned else n
+        if by_rows:
+            units = gemm_large.DOWN * down, 0, gemm_large.DOWN * n, gemm_large.DOWN, 0, tiles
+        else:
+            units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
+        a_unit, b_unit, c_unit, m_unit, n_unit, count = units
+        return gemm_large.Sizes(
+            int(m < gemm_large.FEW and not self.b.turned), down * size, along * size, apart * size,
+            n * size, m, n * size, k, gemm_large.length(k, self.a.turned), a_unit * size, b_unit * size,
+            c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
+        )  # fmt: skip
 
     def _transposed(self, b: Register) -> Register:
         """A copy of `b` that stands in memory as it is used."""

@@ -1,9 +1,4 @@
-"""Writes what products of matrices are made of: vectors of elements, loops that carry sums, turned blocks.
-
-    turned([abcd, efgh, ijkl, mnop])   ==>   [aeim, bfjn, cgko, dhlp]
-
-A block is turned by exchanging two of its quarters, then those of each quarter, and so on: a shuffle for each vector.
-"""
+"""Writes what products of small matrices are made of: vectors of elements, and loops that carry sums."""
 
 from __future__ import annotations
 
@@ -16,7 +11,6 @@ from ..emit.routines import Routine
 from ..emit.types import Register, integer, ir, memory_type, pointer
 
 _VECTOR = 32  # bytes
-_LINE = 64  # bytes of a line of the cache
 
 
 class Vectors(Routine):
@@ -35,20 +29,10 @@ class Vectors(Routine):
     def times(self, x: Register, factor: int) -> Register:
         return self.b.mul(x, self.word(factor))
 
-    def larger(self, x: Register, y: Register) -> Register:
-        return self.b.select(self.b.icmp_signed(">", x, y), x, y)
-
     def is_less(self, x: Register, y: Register) -> Register:
         return self.b.icmp_signed("<", x, y)
 
     # Memory
-
-    def memory(self, count: int) -> Register:
-        """Room for so many elements on the stack."""
-        made = self.top.alloca(ir().ArrayType(self.element, count))
-        made.align = _LINE
-        made.type = pointer()
-        return made
 
     def index(self, row: Register, columns: Register, column: Register) -> Register:
         """The number of an element among all of a matrix."""
@@ -129,27 +113,3 @@ class Vectors(Routine):
         """The elements with these numbers, of two vectors one after the other."""
         places = ir().Constant(ir().VectorType(integer(32), len(order)), list(order))
         return self.b.shuffle_vector(x, y, places)
-
-    def turned(self, rows: Sequence[Register]) -> list[Register]:
-        """The columns of a block of rows. They may be shorter than the block is high, as long as squares fill it."""
-        width = rows[0].type.count
-        if width < len(rows):
-            squares = [self.turned(rows[i : i + width]) for i in range(0, len(rows), width)]
-            return [self._joined(parts) for parts in zip(*squares, strict=True)]
-        found, step = list(rows), width // 2
-        while step:
-            for i in (i for i in range(width) if not i & step):
-                x, y = found[i], found[i + step]
-                upper = [width + e - step if e & step else e for e in range(width)]
-                lower = [width + e if e & step else e + step for e in range(width)]
-                found[i], found[i + step] = self.shuffled(x, y, upper), self.shuffled(x, y, lower)
-            step //= 2
-        return found
-
-    def _joined(self, parts: Sequence[Register]) -> Register:
-        """One vector of several, as many as a power of two."""
-        if len(parts) == 1:
-            return parts[0]
-        half = len(parts) // 2
-        x, y = self._joined(parts[:half]), self._joined(parts[half:])
-        return self.shuffled(x, y, range(2 * x.type.count))

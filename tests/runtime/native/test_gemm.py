@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
-from agc.runtime.native.emit import emitter
 from agc.runtime.native.rules import gemm, gemm_library, gemm_tiles
 
 DTYPES = (
@@ -77,8 +76,7 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are fewer tiles of rows than threads."""
     monkeypatch.setattr(gemm, "LARGE", 1)
     monkeypatch.setattr(gemm, "SHARED", 1)
-    for module in (gemm, emitter):
-        monkeypatch.setattr(module, "count_of_threads", lambda: 3)
+    monkeypatch.setattr(gemm, "count_of_threads", lambda: 3)
     check_sizes("float32", ((30, 26, 9), (5, 8, 7), (17, 3, 20), (40, 40, 40)), TURNED)
 
 

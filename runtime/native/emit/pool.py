@@ -1,0 +1,307 @@
+"""A pool of threads that wait for parts of loops, and what gives them some, in LLVM's language as it shall run.
+
+    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 3 parts, of which 2 are left
+        part(around, 0, rounds / 3)            here; each thread that finds the slot takes one that is left and runs it
+        take what is left, too
+        wait for those who have taken some
+
+Nobody waits for a thread that has taken nothing: where the processors have other work, or there is no thread at all,
+whoever asks does everything. There are some slots, for threads of Python that ask at the same time; who finds none
+does it alone. A thread that finds nothing to do looks again for some microseconds, and then sleeps until it is called;
+who asks for little leaves it asleep.
+
+A slot's tickets are one word: how often it was used, and how many parts are left, so that nobody takes a part of
+another loop than the one that was seen. workers.py makes the threads' locks, and has the threads end where a process
+forks. All numbers that threads exchange are read and written in one order, which everybody sees: so who goes to sleep
+counts itself and then looks once more, and who calls looks for sleepers after there is something to see.
+"""
+
+from __future__ import annotations
+
+import platform
+import signal
+import sys
+from enum import IntEnum
+from string import Template
+
+HAVE_THREADS = sys.platform != "win32"  # where there is no pthread_create
+
+MOST = 16
+"""Threads that run a loop."""
+
+RUN = "agc_run_part"
+"""The function that compiled code calls."""
+
+MEMORY = "agc_pool"
+
+_SLOTS, _SLOT = (
+    4,
+    128,
+)  # a line of the cache for what is asked, and one for what changes when something is done
+
+
+class Place(IntEnum):
+    """Where something stands in the memory of the pool, in bytes. A lock or a condition has 64 at most."""
+
+    LOCK = 0
+    CALL = 64
+    """The condition that threads sleep on."""
+    DONE = 128
+    """The condition that those sleep on who have asked."""
+    CALLS = 192
+    """How often threads were called: what a thread looks at that has nothing to do."""
+    SLEEPERS = 256
+    """How many sleep on `CALL`."""
+    WAITING = 264
+    """How many sleep on `DONE`."""
+    STARTED = 272
+    ENDS = 280
+    """Whether threads are to end, and none to be started."""
+    THREADS = 320
+    SLOTS = 448
+    END = SLOTS + _SLOTS * _SLOT
+
+
+_LOOKS = 200
+"""How often a thread looks for something to do before it sleeps; others may run between."""
+
+_PAUSES = 500
+"""How often who has asked looks whether it is done before it sleeps."""
+
+_PAUSE = {
+    "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    "amd64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    "arm64": ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
+    "aarch64": ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
+}
+"""What leaves the processor's units to others for a moment."""
+
+
+def text() -> str:
+    """The functions of the pool, and its memory."""
+    declared, pause = _PAUSE.get(platform.machine().lower(), ("", ""))
+    places = {place.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(place)})" for place in Place}
+    return _TEXT.substitute(
+        places,
+        declared=declared, pause=pause, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
+        looks=_LOOKS, pauses=_PAUSES, set_mask=int(signal.SIG_SETMASK), again=1 << 32, left=(1 << 32) - 1,
+    )  # fmt: skip
+
+
+_TEXT = Template("""
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sigfillset(ptr)
+declare i32 @sched_yield()
+$declared
+
+@$memory = global [$size x i8] zeroinitializer, align 64
+
+; Run a part of what a slot says, of which nobody writes anything until all its parts are done.
+define internal void @run(ptr %slot, i64 %number) nounwind noinline {
+  %part.at = getelementptr i8, ptr %slot, i64 8
+  %around.at = getelementptr i8, ptr %slot, i64 16
+  %rounds.at = getelementptr i8, ptr %slot, i64 24
+  %parts.at = getelementptr i8, ptr %slot, i64 32
+  %part = load ptr, ptr %part.at
+  %around = load ptr, ptr %around.at
+  %rounds = load i64, ptr %rounds.at
+  %parts = load i64, ptr %parts.at
+  %before = mul i64 %rounds, %number
+  %through = add i64 %before, %rounds
+  %begin = udiv i64 %before, %parts
+  %end = udiv i64 %through, %parts
+  call void %part(ptr %around, i64 %begin, i64 %end)
+  ret void
+}
+
+; Run parts of a slot, as long as some are left. Who has run the last one of all wakes those who wait for it.
+define internal void @take(ptr %slot) nounwind noinline {
+  %pending.at = getelementptr i8, ptr %slot, i64 64
+  br label %look
+look:
+  %tickets = load atomic i64, ptr %slot seq_cst, align 8
+  %left = and i64 %tickets, $left
+  %is.none = icmp eq i64 %left, 0
+  br i1 %is.none, label %done, label %some
+some:
+  %fewer = add i64 %tickets, -1
+  %found = cmpxchg ptr %slot, i64 %tickets, i64 %fewer seq_cst seq_cst
+  %is.mine = extractvalue { i64, i1 } %found, 1
+  br i1 %is.mine, label %mine, label %look
+mine:
+  call void @run(ptr %slot, i64 %left)
+  %pending = atomicrmw add ptr %pending.at, i64 -1 seq_cst
+  %is.last = icmp eq i64 %pending, 1
+  br i1 %is.last, label %last, label %look
+last:
+  call void @wake(ptr $done, ptr $waiting)
+  br label %look
+done:
+  ret void
+}
+
+; Wake who sleeps on a condition, if anybody does.
+define internal void @wake(ptr %condition, ptr %count) nounwind noinline {
+  %sleeping = load atomic i64, ptr %count seq_cst, align 8
+  %is.none = icmp eq i64 %sleeping, 0
+  br i1 %is.none, label %done, label %some
+some:
+  call i32 @pthread_mutex_lock(ptr $lock)
+  call i32 @pthread_cond_broadcast(ptr %condition)
+  call i32 @pthread_mutex_unlock(ptr $lock)
+  br label %done
+done:
+  ret void
+}
+
+; Sleep on a condition as long as a word is what was seen, counted among those who do.
+define internal void @rest(ptr %word, i64 %seen, ptr %condition, ptr %count) nounwind noinline {
+  call i32 @pthread_mutex_lock(ptr $lock)
+  %before = atomicrmw add ptr %count, i64 1 seq_cst
+  br label %look
+look:
+  %now = load atomic i64, ptr %word seq_cst, align 8
+  %waits = icmp eq i64 %now, %seen
+  br i1 %waits, label %wait, label %done
+wait:
+  call i32 @pthread_cond_wait(ptr %condition, ptr $lock)
+  br label %look
+done:
+  %after = atomicrmw add ptr %count, i64 -1 seq_cst
+  call i32 @pthread_mutex_unlock(ptr $lock)
+  ret void
+}
+
+; What a thread does: until it is to end, whatever there is to do. Signals are for others.
+define internal ptr @thread(ptr %nothing) nounwind {
+  %signals = alloca [128 x i8], align 16
+  call i32 @sigfillset(ptr %signals)
+  call i32 @pthread_sigmask(i32 $set_mask, ptr %signals, ptr null)
+  br label %begin
+begin:
+  %ends = load atomic i64, ptr $ends seq_cst, align 8
+  %goes.on = icmp eq i64 %ends, 0
+  br i1 %goes.on, label %search, label %end
+search:
+  %calls = load atomic i64, ptr $calls seq_cst, align 8
+  br label %each
+each:
+  %slot = phi ptr [ $slots, %search ], [ %next, %each ]
+  call void @take(ptr %slot)
+  %next = getelementptr i8, ptr %slot, i64 $slot
+  %more = icmp ult ptr %next, $end
+  br i1 %more, label %each, label %look
+look:
+  %looks = phi i64 [ $looks, %each ], [ %fewer, %again ]
+  %now = load atomic i64, ptr $calls seq_cst, align 8
+  %is.called = icmp ne i64 %now, %calls
+  br i1 %is.called, label %begin, label %nothing.yet
+nothing.yet:
+  %fewer = add i64 %looks, -1
+  %is.tired = icmp eq i64 %fewer, 0
+  br i1 %is.tired, label %sleep, label %again
+again:
+  call i32 @sched_yield()
+  br label %look
+sleep:
+  call void @rest(ptr $calls, i64 %calls, ptr $call, ptr $sleepers)
+  br label %begin
+end:
+  ret ptr null
+}
+
+; See that there are so many threads; fewer where the system gives no more, or they are to end.
+define internal void @start(i64 %wanted) nounwind noinline {
+  call i32 @pthread_mutex_lock(ptr $lock)
+  %ends = load i64, ptr $ends
+  %may.start = icmp eq i64 %ends, 0
+  br i1 %may.start, label %look, label %done
+look:
+  %started = load i64, ptr $started
+  %is.enough = icmp sge i64 %started, %wanted
+  br i1 %is.enough, label %done, label %create
+create:
+  %id = getelementptr i64, ptr $threads, i64 %started
+  %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @thread, ptr null)
+  %is.there = icmp eq i32 %failed, 0
+  br i1 %is.there, label %count, label %done
+count:
+  %more = add i64 %started, 1
+  store i64 %more, ptr $started
+  br label %look
+done:
+  call i32 @pthread_mutex_unlock(ptr $lock)
+  ret void
+}
+
+; Run a part in so many threads, of which this is one: each gets a share of the rounds, also who has to wake.
+define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %parts, i64 %wakes) nounwind {
+  %others = add i64 %parts, -1
+  %started = load atomic i64, ptr $started seq_cst, align 8
+  %is.enough = icmp sge i64 %started, %others
+  br i1 %is.enough, label %each, label %lacks
+lacks:
+  call void @start(i64 %others)
+  br label %each
+each:
+  %slot = phi ptr [ $slots, %0 ], [ $slots, %lacks ], [ %next, %taken ]
+  %pending.at = getelementptr i8, ptr %slot, i64 64
+  %taken.at = getelementptr i8, ptr %slot, i64 72
+  %found = cmpxchg ptr %taken.at, i64 0, i64 1 seq_cst seq_cst
+  %is.mine = extractvalue { i64, i1 } %found, 1
+  br i1 %is.mine, label %mine, label %taken
+taken:
+  %next = getelementptr i8, ptr %slot, i64 $slot
+  %more = icmp ult ptr %next, $end
+  br i1 %more, label %each, label %alone
+alone:
+  call void %part(ptr %around, i64 0, i64 %rounds)
+  ret void
+
+mine:
+  %part.at = getelementptr i8, ptr %slot, i64 8
+  %around.at = getelementptr i8, ptr %slot, i64 16
+  %rounds.at = getelementptr i8, ptr %slot, i64 24
+  %parts.at = getelementptr i8, ptr %slot, i64 32
+  store ptr %part, ptr %part.at
+  store ptr %around, ptr %around.at
+  store i64 %rounds, ptr %rounds.at
+  store i64 %parts, ptr %parts.at
+  store i64 %others, ptr %pending.at
+  %tickets = add i64 %others, $again
+  %old.tickets = atomicrmw add ptr %slot, i64 %tickets seq_cst
+  %old.calls = atomicrmw add ptr $calls, i64 1 seq_cst
+  %is.little = icmp eq i64 %wakes, 0
+  br i1 %is.little, label %own, label %wake
+wake:
+  call void @wake(ptr $call, ptr $sleepers)
+  br label %own
+own:
+  call void @run(ptr %slot, i64 0)
+  call void @take(ptr %slot)
+  br label %look
+look:
+  %looks = phi i64 [ $pauses, %own ], [ %fewer, %again ], [ 1, %rest ]
+  %pending = load atomic i64, ptr %pending.at seq_cst, align 8
+  %is.done = icmp eq i64 %pending, 0
+  br i1 %is.done, label %done, label %not.yet
+not.yet:
+  %fewer = add i64 %looks, -1
+  %is.tired = icmp eq i64 %fewer, 0
+  br i1 %is.tired, label %rest, label %again
+again:
+  $pause
+  br label %look
+rest:
+  call void @rest(ptr %pending.at, i64 %pending, ptr $done, ptr $waiting)
+  br label %look
+done:
+  store atomic i64 0, ptr %taken.at seq_cst, align 8
+  ret void
+}
+""")
