@@ -63,7 +63,7 @@ class Place(IntEnum):
 
 
 _LOOKS = 200
-"""How often a thread looks for something to do before it sleeps; others may run between."""
+"""How often a thread looks for something to do before it sleeps: for 100 µs, if nobody else wants to run between."""
 
 _PAUSES = 500
 """How often who has asked looks whether it is done before it sleeps."""

@@ -18,7 +18,7 @@ from .outlining import captured, is_slot, move_blocks, move_slots, new_part, own
 from .pool import HAVE_THREADS, MOST, RUN
 from .types import Register, integer, ir, pointer
 
-WORTH = 1 << 18
+WORTH = 1 << 17
 """Elements of a loop from which on threads pay, for each part is a function more to compile."""
 
 

@@ -36,7 +36,7 @@ LARGE = 1 << 14
 SHARED = 1 << 18
 """… from which on threads share it that look for something to do; …"""
 
-WAKES = 1 << 22
+WAKES = 1 << 21
 """… also those that sleep. In a loop they are soon awake."""
 
 VERY_LARGE = 1 << 27
