@@ -38,6 +38,16 @@ def test_float64_is_within_its_bound(name):
     assert worst[0] <= function.bound("float64"), worst
 
 
+HARD = [("erf", 0.9728668811371792), ("erfc", 1.9158326076643604), ("erfc", 3.5794538205277635)]
+"""The largest errors of some ten thousand float64."""
+
+
+@pytest.mark.parametrize(("name", "x"), HARD)
+def test_float64_that_are_hard(name, x):
+    (got,) = loops.as_ufunc(name, "float64")(np.array([x]))
+    assert error(got, exactly(name, (x,)), "float64") <= FUNCTIONS[name].bound("float64")
+
+
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"nextafter"}))  # which depends on the format
 def test_float32_is_within_its_bound(name):
     function = FUNCTIONS[name]
