@@ -46,15 +46,26 @@ def _binding() -> Any:
     return binding
 
 
-def _machine() -> Any:
+@functools.cache
+def _processor() -> tuple[str, str]:
+    """Its name and its features."""
     binding = _binding()
-    return binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=3,
-        reloc="pic",
-        codemodel="jitdefault",
-        jit=True,
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+
+
+def _machine() -> Any:
+    cpu, features = _processor()
+    return (
+        _binding()
+        .Target.from_default_triple()
+        .create_target_machine(
+            cpu=cpu,
+            features=features,
+            opt=3,
+            reloc="pic",
+            codemodel="jitdefault",
+            jit=True,
+        )
     )
 
 
@@ -65,9 +76,7 @@ def _host() -> str:
 
     from ..version import GIT_VERSION
 
-    binding = _binding()
-    features = binding.get_host_cpu_features().flatten()
-    return "\n".join([GIT_VERSION, llvmlite.__version__, binding.get_host_cpu_name(), features, sys.version])
+    return "\n".join([GIT_VERSION, llvmlite.__version__, *_processor(), sys.version])
 
 
 def optimised(text: str, level: Level = ALL) -> Any:

@@ -20,13 +20,16 @@ SHORT = 64
 _MANY = 1024
 """Rounds from which on two vectors at once are worth their code."""
 
+_FETCHED = 256
+"""Elements from which on it is worth it to fetch several from various places at once."""
+
 
 def at_once(body: Any, count: int, rounds: int, noted: Any) -> list[Any]:
     """What LLVM is told about a loop whose only block this is, and which runs in `rounds` with those around it.
 
     `noted` is where checks leave their note.
     """
-    if rounds < _MANY and _looks_up(body):
+    if rounds < _FETCHED and _looks_up(body):
         return [["llvm.loop.vectorize.width", 1], ["llvm.loop.interleave.count", 1]]
     takes_long = _takes_long(body)
     if (count <= SHORT and count < rounds) or (_gathers(body, noted) and not takes_long):
