@@ -107,11 +107,12 @@ def user_call() -> Call | None:
         kind = _kinds[code.co_filename]
         if kind == "user":
             at, sites = frame.f_lasti, _sites.get(id(code)) or _sites_of(code)
-            origin = sites.origins.get(at)
-            if origin is None:
+            known = sites.known.get(at)
+            if known is None:
                 line = sites.lines[at // 2] or frame.f_lineno
-                origin = sites.origins[at] = Origin(code.co_filename, line, code.co_name)
-            return _call((origin, (id(frame), at), sites.assigned.get(at), is_direct))
+                origin = Origin(code.co_filename, line, code.co_name)
+                known = sites.known[at] = origin, _assigned(code, sites.units, at)
+            return _call((known[0], (id(frame), at), known[1], is_direct))
         if kind == "agc":
             is_direct = False
         frame = frame.f_back
@@ -122,9 +123,9 @@ class _Sites(NamedTuple):
     """What is known of each instruction of a code object, which is kept so that its number stays its own."""
 
     code: CodeType
+    units: bytes  # its instructions, which the code itself copies whenever it is asked
     lines: list[int | None]  # a frame asked for its line counts from the first line of the code, each time
-    assigned: dict[int, str]
-    origins: dict[int, Origin]  # of the instructions that have been asked for
+    known: dict[int, tuple[Origin, str | None]]  # of instructions: the line, and what takes the result
 
 
 _sites: dict[int, _Sites] = {}  # by number: to hash code takes as long as the code is
@@ -137,26 +138,21 @@ def _sites_of(code: CodeType) -> _Sites:
         if len(_sites) >= _KEPT:
             _sites.clear()
         lines = [position[0] for position in code.co_positions()]
-        known = _sites[id(code)] = _Sites(code, lines, _assigned(code), {})
+        known = _sites[id(code)] = _Sites(code, code.co_code, lines, {})
     return known
 
 
-def _assigned(code: CodeType) -> dict[int, str]:
-    """For each instruction whose result goes straight into a variable: its offset, and the variable."""
-    names = {}
-    before = argument = 0
-    units = code.co_code
-    for at in range(0, len(units), 2):
-        number = units[at]
+def _assigned(code: CodeType, units: bytes, at: int) -> str | None:
+    """The variable that the result of the instruction at an offset goes straight into, if it does."""
+    argument = 0
+    for place in range(at + 2, len(units), 2):
+        number = units[place]
         if number in _FILLING:
             continue
-        argument = argument << 8 | units[at + 1]
-        if number == dis.EXTENDED_ARG:
-            continue
-        if number in _STORING:
-            names[before] = _STORING[number](code, argument)
-        before, argument = at, 0
-    return names
+        argument = argument << 8 | units[place + 1]
+        if number != dis.EXTENDED_ARG:
+            return _STORING[number](code, argument) if number in _STORING else None
+    return None
 
 
 def _of_frame(code: CodeType, argument: int) -> str:
