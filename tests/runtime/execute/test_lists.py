@@ -10,6 +10,7 @@ from agc.runtime.ir.parse import parse
 from agc.runtime.ir.verify import verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from list_programs import PROGRAMS
 
 
 def in_place(text: str) -> int:
@@ -130,76 +131,6 @@ def test_a_list_that_a_loop_keeps_an_old_version_of() -> None:
         return old.stack(), new.stack()
 
     assert both(program, tf.constant(5)) == 0
-
-
-def array(size: object) -> tf.TensorArray:
-    return tf.TensorArray(tf.int32, size, element_shape=[])
-
-
-def changed_at_places(n: tf.Tensor) -> object:
-    found = [n, n + 1, n + 2]
-    for i in tf.range(n):
-        found[i % 2] = found[-1] + i
-        found[-2] = found[0] * 2
-    return tf.stack(found)
-
-
-def taken_from_places(n: tf.Tensor) -> object:
-    found, total = [n * 1, n * 2, n * 3, n * 4, n * 5, n * 6, n * 7], n * 0
-    for i in tf.range(n):
-        total = total * 3 + found.pop(i)
-        total = total * 3 + found.pop(-2)
-    return total, tf.stack(found)
-
-
-def begun_twice(n: tf.Tensor) -> object:
-    one = other = array(n)
-    for i in tf.range(n):
-        one, other = one.write(i, i), other.write(i, -i)
-    return one.stack(), other.stack()
-
-
-def from_a_branch(n: tf.Tensor) -> object:
-    a, b = array(2).write(0, n), array(2)
-    either = a if n > 2 else b
-    return either.write(0, 7).stack(), a.stack(), b.stack()
-
-
-def behind_a_branch(n: tf.Tensor) -> object:
-    a, b = array(2).write(0, n), array(2)
-    either = a if n > 2 else b
-    return a.write(0, 7).stack(), b.write(0, 8).stack(), either.stack()
-
-
-def begun_anew(n: tf.Tensor) -> object:
-    """Each round but the first begins with a list that is read behind the loop."""
-    start, now, total = array(2).write(0, n), array(2), n * 0
-    for i in tf.range(n):
-        now = now.write(1, i + 5)
-        total = total * 10 + now.read(1)
-        now = start
-    return start.stack(), total
-
-
-def given_on(n: tf.Tensor) -> object:
-    """The list of a round becomes a state of its own, while the round changes it."""
-    now, before = array(2), array(2)
-    for i in tf.range(n):
-        before = now if i % 2 == 0 else before
-        now = now.write(i % 2, i)
-    return now.stack(), before.stack()
-
-
-PROGRAMS = {
-    changed_at_places: 5,
-    taken_from_places: 9,
-    begun_twice: 0,
-    from_a_branch: 1,
-    behind_a_branch: 1,
-    begun_anew: 1,
-    given_on: 0,
-}
-"""Programs, and how many of their writes are in place."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

@@ -122,6 +122,15 @@ def a_loop_reads_an_expression_of_what_it_starts_with(x: Any, n: Any) -> Any:
 
 
 @program
+def a_loop_begins_with_constants(x: Any, n: Any) -> Any:
+    few, many = tf.constant(np.arange(4.0)), tf.constant(np.arange(24.0))
+    a, b, c = few, many, many
+    for _ in tf.range(n):
+        a, b, c = tf.reverse(a, [0]) + x[:4], update(b) + c, tf.cumsum(c)
+    return a, b, c, few * x[:4], many * x
+
+
+@program
 def states_are_expressions_of_each_other(x: Any, n: Any) -> Any:
     a = tf.cumsum(x)
     b = a * 2.0

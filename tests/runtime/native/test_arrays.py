@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import agc.runtime as tf
+import list_programs
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
@@ -102,6 +103,14 @@ def check(program: Any, argument: Any) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_lists(program: Any) -> None:
     check(program, ROWS)
+
+
+@pytest.mark.parametrize("program", list_programs.PROGRAMS, ids=lambda program: program.__name__)
+def test_lists_under_several_names(program: Any, given_up: list[str]) -> None:
+    for n in (1, 3):
+        check(program, np.int32(n))
+    if program is list_programs.taken_from_places:
+        given_up.clear()  # elements that are not the last one are taken by the plan
 
 
 def test_the_size_may_be_known_only_at_run_time() -> None:

@@ -62,9 +62,13 @@ def test_batches_one_after_the_other() -> None:
     check(total, TABLE, np.int32(3))
 
 
-@pytest.mark.parametrize("start", [-3, -1, 4, 5, 100])
-def test_a_slice_that_is_cut_off_or_counts_from_the_end_is_the_plans(start: int, given_up: list[str]) -> None:
-    check(lambda x, i: x[i : i + 3], TABLE, np.int32(start))
+@pytest.mark.parametrize(
+    ("start", "step"), [(-3, 1), (-1, 1), (4, 1), (5, 1), (100, 1), (-2, 2), (2, 2), (3, 2)]
+)
+def test_a_slice_that_is_cut_off_or_counts_from_the_end_is_the_plans(
+    start: int, step: int, given_up: list[str]
+) -> None:
+    check(lambda x, i: x[i : i + 2 * step + 1 : step], TABLE, np.int32(start))
     assert given_up
     given_up.clear()
 
