@@ -8,7 +8,8 @@ import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
-from agc.runtime.execute import EXECUTORS, Plan
+from agc.runtime.execute import EXECUTORS, Plan, regions
+from agc.runtime.execute.numbers import choosing
 from agc.runtime.execute.numbers.expressions import EXPRESSIONS
 from agc.runtime.execute.numbers.ranges import LIMITS
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
@@ -379,8 +380,12 @@ graph f(n: int32[], k: int32[]) -> int32[], int32[]
 }
 
 
+@pytest.mark.parametrize("deepest", [1, 2, 15])
 @pytest.mark.parametrize("text", LOOPS.values(), ids=LOOPS)
-def test_loops_agree_with_the_interpreter(text: str) -> None:
+def test_loops_agree_with_the_interpreter(text: str, deepest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However deep blocks may lie in each other: what lies deeper is a function, which knows no numbers."""
+    for room in (choosing, regions):
+        monkeypatch.setattr(room, "DEEPEST", deepest)
     for n, k in ((3, 2), (0, 7), (7, 20), (-3, 12), (2**31 - 5, -(2**31) + 9), (5, 5)):
         both(text, np.int32(n), np.int32(k))
 
