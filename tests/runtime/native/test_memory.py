@@ -69,3 +69,15 @@ def test_too_large_a_result_is_the_plans_error() -> None:
     assert cube(tf.constant(2)).shape == (2, 2, 2)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="in cube"):
         cube(tf.constant(100_000))
+
+
+def test_memory_that_there_is_not_is_the_plan_s_error() -> None:
+    """A pebibyte is more than any address reaches."""
+    count = 1 << 24
+
+    def product(x: Any) -> Any:
+        return tf.matmul(x[:, None], x[None, :])[0, 0]
+
+    graph = tf.function(product).get_concrete_function(tf.TensorSpec([count])).graph
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="out of memory"):
+        Native(graph).run([np.zeros(count, np.float32)])
