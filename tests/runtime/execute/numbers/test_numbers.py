@@ -234,8 +234,11 @@ graph f(n: int32[], k: int32[]) -> int32[]
           yield t
         else s
           yield s
+      left = subtract s.1, 2                    : int32[]
+      part = floordiv n, left                   : int32[]
+      s.2 = add s.1, part                       : int32[]
       i.1 = add i, 1                            : int32[]
-      yield i.1, s.1
+      yield i.1, s.2
   return s
 """,
     "a state of which an operation on arrays makes the next": """\
@@ -323,7 +326,8 @@ graph f(n: int32[], k: int32[]) -> int32[], int32[]
       t = call @more s, k                       : int32[]
       u = call @branching t, i                  : int32[]
       v = multiply u, t                         : int32[]
-      w = add v, 1                              : int32[]
+      part = floordiv 7, u                      : int32[]
+      w = add v, part                           : int32[]
       i.1 = add i, 1                            : int32[]
       yield i.1, w
   return i, s
@@ -386,7 +390,7 @@ def test_loops_agree_with_the_interpreter(text: str, deepest: int, monkeypatch: 
     """However deep blocks may lie in each other: what lies deeper is a function, which knows no numbers."""
     for room in (choosing, regions):
         monkeypatch.setattr(room, "DEEPEST", deepest)
-    for n, k in ((3, 2), (0, 7), (7, 20), (-3, 12), (2**31 - 5, -(2**31) + 9), (5, 5)):
+    for n, k in ((0, 0), (3, 2), (0, 7), (7, 20), (-3, 12), (2**31 - 5, -(2**31) + 9), (5, 5)):
         both(text, np.int32(n), np.int32(k))
 
 
