@@ -29,7 +29,8 @@ from .cutting import surrounded
 from .distributions import as_dtype, widened
 from .elements import add, multiply
 from .gathering import site_of, sums
-from .gemm import Factor, Product, beyond, permuted
+from .gemm import beyond, permuted
+from .gemm_product import Factor, Product
 from .reducing import reduced
 from .shaping import moved
 

@@ -25,7 +25,8 @@ from ..emit.types import Element, Register
 from .creating import shape_of
 from .elements import multiply
 from .gathering import sums
-from .gemm import Factor, contracted, multiplied, permuted, reshaped
+from .gemm import contracted, multiplied, permuted, reshaped
+from .gemm_product import Factor
 from .reducing import reduced
 from .shaping import moved
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
-from agc.runtime.native.rules import gemm, gemm_library, gemm_tiles
+from agc.runtime.native.rules import gemm_library, gemm_product, gemm_tiles
 
 DTYPES = (
     "float16", "float32", "float64", "complex64", "complex128", "int8", "int32", "int64", "uint8", "uint16",
@@ -67,23 +67,23 @@ def test_all_sizes_in_all_ways(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int32"])
 def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Strips that are whole, narrow, and cut at the edge; few rows and many; and more of them than the cache has."""
-    monkeypatch.setattr(gemm, "LARGE", 1)
+    monkeypatch.setattr(gemm_product, "LARGE", 1)
     sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100))
     check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
 
 
 def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are fewer tiles of rows than threads."""
-    monkeypatch.setattr(gemm, "LARGE", 1)
-    monkeypatch.setattr(gemm, "SHARED", 1)
-    monkeypatch.setattr(gemm, "count_of_threads", lambda: 3)
+    monkeypatch.setattr(gemm_product, "LARGE", 1)
+    monkeypatch.setattr(gemm_product, "SHARED", 1)
+    monkeypatch.setattr(gemm_product, "count_of_threads", lambda: 3)
     check_sizes("float32", ((30, 26, 9), (5, 8, 7), (17, 3, 20), (40, 40, 40)), TURNED)
 
 
 @pytest.mark.parametrize(("first", "second"), TURNED)
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_blas_multiplies_what_is_large(dtype: str, first: bool, second: bool, monkeypatch: Any) -> None:
-    monkeypatch.setattr(gemm, "VERY_LARGE", 1)
+    monkeypatch.setattr(gemm_product, "VERY_LARGE", 1)
     a, b = numbers(dtype, *((7, 9) if first else (9, 7))), numbers(dtype, *((5, 7) if second else (7, 5)))
     check(lambda a, b: tf.matmul(a, b, adjoint_a=first, transpose_b=second), a, b)
 
@@ -95,6 +95,26 @@ def test_without_blas_everything_is_multiplied_in_registers(
     monkeypatch.setattr(gemm_library, "find", lambda dtype: None)
     a, b = numbers("float32", 70, 70), numbers("float32", 70, 70)
     check(lambda a, b: tf.matmul(a, b, transpose_a=first, transpose_b=second), a, b)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rows as pass a test: all, which are more than a strip has, some, and none."""
+    monkeypatch.setattr(gemm_library, "find", lambda dtype: None)
+    a = numbers(dtype, 600, 9)
+
+    def products(a: Any, limit: Any) -> Any:
+        some = a[a[:, 0] > limit]
+        inner = tf.matmul(some, some, transpose_a=True)
+        return tf.reduce_sum(inner), inner, tf.matmul(some, a[:20], transpose_b=True), tf.matmul(some, a[:9])
+
+    graph = tf.function(products).get_concrete_function(a, a[0, 0]).graph
+    native = Native(graph)
+    for limit in (a.min() - 1, a.mean(), a.max()):
+        arguments = [a, np.asarray(limit, dtype)]
+        for found, wanted in zip(native.run(arguments), interpret(graph, arguments), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+    assert native._plan is None
 
 
 def test_the_blas_of_numpy_is_found() -> None:

@@ -15,7 +15,7 @@ import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native, library, text
 from agc.runtime.native.emit import emitter, pool
-from agc.runtime.native.rules import gemm
+from agc.runtime.native.rules import gemm_product
 from agc.runtime.native.workers import Pool
 
 if not pool.HAVE_THREADS:
@@ -97,9 +97,9 @@ class TestResults:
     """They are the same, bit by bit, however many threads there are."""
 
     def results(self, threads: int, monkeypatch: pytest.MonkeyPatch) -> Any:
-        monkeypatch.setattr(gemm, "SHARED", 1)
+        monkeypatch.setattr(gemm_product, "SHARED", 1)
         monkeypatch.setattr(emitter, "WORTH", 1)
-        for module in (gemm, emitter):
+        for module in (gemm_product, emitter):
             monkeypatch.setattr(module, "count_of_threads", lambda: threads)
         random = np.random.default_rng(0)
         a, b = (random.standard_normal((70, 70)).astype(np.float32) for _ in range(2))

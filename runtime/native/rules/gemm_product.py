@@ -1,0 +1,198 @@
+"""One product of two matrices in memory: which function multiplies them, and what it is told.
+
+small               a function for just these sizes (gemm_tiles.py)
+large               a function for all sizes (gemm_large.py), in threads where that is worth it
+very large          BLAS (gemm_library.py), which also does complex numbers, vectors, and floats of sizes that show
+                    only while the code runs
+"""
+
+from __future__ import annotations
+
+from ... import dtypes
+from ..emit.arithmetic import is_known
+from ..emit.emitter import Emitter
+from ..emit.nodes import Buffer, Node
+from ..emit.registry import RefusedError
+from ..emit.sizes import is_sized
+from ..emit.threads import count as count_of_threads
+from ..emit.threads import runner
+from ..emit.types import Register, constant, integer, ir, memory_type, null, pointer
+from . import gemm_code, gemm_large, gemm_library, gemm_strips
+from .gemm_tiles import Kind, product
+
+LARGE = 1 << 14
+"""Multiplications from which on the function for all sizes is as fast as one for just these."""
+
+SHARED = 1 << 18
+"""… from which on threads share it that look for something to do; …"""
+
+WAKES = 1 << 21
+"""… also those that sleep. In a loop they are soon awake."""
+
+VERY_LARGE = 1 << 27
+"""… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
+
+
+class Factor:
+    """A matrix, or a batch of them, that is multiplied: in memory, perhaps as its transpose."""
+
+    def __init__(self, node: Node, turned: bool = False, conjugated: bool = False) -> None:
+        self.node = node
+        self.turned = turned
+        self.conjugated = conjugated and node.dtype.kind == "c"
+        self.batch = node.shape[:-2]
+
+    @property
+    def flag(self) -> int:
+        """What BLAS calls it."""
+        if self.turned:
+            return gemm_library.ADJOINT if self.conjugated else gemm_library.TRANSPOSED
+        return gemm_library.AS_IT_IS
+
+    @property
+    def rows(self) -> int:
+        return self.node.shape[-1 if self.turned else -2]
+
+    @property
+    def columns(self) -> int:
+        return self.node.shape[-2 if self.turned else -1]
+
+
+class Product:
+    """One product of matrices."""
+
+    def __init__(self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int) -> None:
+        self.e, self.a, self.b, self.dtype = e, a, b, dtype
+        self.m, self.n, self.k = m, b.columns, a.columns
+        self.gemm = gemm_library.find(dtype)
+        if dtype.kind == "c" and self.gemm is None:
+            raise RefusedError(
+                f"products of {dtype.name} need a BLAS, and NumPy here has none that can be found"
+            )
+
+    def write(self, a: Register, b: Register, c: Register) -> None:
+        """Write the computation from these addresses to that one."""
+        is_open = is_sized((self.m, self.n, self.k))
+        size = self.m * self.n * self.k
+        if self.gemm is not None and (is_open or self.dtype.kind == "c" or self.n == 1 or size >= VERY_LARGE):
+            self._by_blas(self.gemm, a, b, c)
+        elif is_open:
+            self._of_any_size(a, b, c)
+        elif size < LARGE or self.dtype is dtypes.float16:
+            self._in_registers(a, b, c)
+        else:
+            self._by_strips(a, b, c)
+
+    def _in_registers(self, a: Register, b: Register, c: Register) -> None:
+        if self.b.turned:
+            b = self._transposed(b)
+        kind = Kind(self.dtype, self.m, self.n, self.k, self.a.turned)
+        self.e.b.call(product(self.e.module, kind), [a, b, c])
+
+    def _by_strips(self, a: Register, b: Register, c: Register) -> None:
+        """By the function for all sizes; each thread computes some columns, or some rows."""
+        e = self.e
+        threads, size = count_of_threads(), self.m * self.n * self.k
+        is_shared = threads > 1 and size >= SHARED
+        sizes = self._sizes(threads, size >= WAKES or e.is_repeated)
+        name = f"product.{'.'.join(map(str, sizes))}"
+        table = e.module.globals.get(name)
+        if table is None:
+            table = ir().GlobalVariable(e.module, ir().ArrayType(integer(64), len(sizes)), name)
+            table.initializer = ir().Constant(table.value_type, list(sizes))
+            table.global_constant, table.linkage, table.type = True, "internal", pointer()
+        self._by_function(runner(e) if is_shared else null(), a, b, c, table)
+
+    def _of_any_size(self, a: Register, b: Register, c: Register) -> None:
+        """By the same function, alone, for sizes that show while it runs: what is a product of nothing is 0."""
+        e, size = self.e, self.dtype.size
+        if self.dtype is dtypes.float16:
+            raise RefusedError("products of float16 of a size that depends on values are not compiled")
+        m, n, k = map(e.word, (self.m, self.n, self.k))
+        row = e.times(n, size)
+        down, along = (e.word(1), m) if self.a.turned else (k, e.word(1))
+        apart = k if self.b.turned else n
+        distances = [e.times(each, size) for each in (down, along, apart, n)]
+        longest = e.word(gemm_large.longest(self.a.turned))
+        units = map(e.word, (0, 0, 0, 0))
+        words = [e.word(0), *distances, m, row, k, longest, *units, row, *map(e.word, (1, 1, 0))]
+        table = e.slot(integer(64), len(words))
+        for place, value in enumerate(words):
+            e.b.store(value, e.b.gep(table, [e.word(place)], source_etype=integer(64)))
+        whole = e.b.mul(m, row)
+        e.call("llvm.memset.p0.i64", ir().VoidType(), c, integer(8)(0), whole, integer(1)(0))
+        self._by_function(null(), a, b, c, table)
+
+    def _by_function(self, run: Register, a: Register, b: Register, c: Register, table: Register) -> None:
+        """Call the function for all sizes."""
+        e = self.e
+        pack = e.function_named(gemm_large.packing(self.dtype, self.b.turned), ir().VoidType(), [])
+        e.call(gemm_large.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, table)
+
+    def _sizes(self, threads: int, wakes: bool) -> gemm_code.Sizes:
+        """The table of the product.
+
+        Units are columns, whose strips a thread packs alone, unless rows can be shared more evenly.
+        """
+        m, n, k, size = self.m, self.n, self.k, self.dtype.size
+        across = gemm_strips.ACROSS // size
+        strips, tiles = -(-n // across), -(-m // gemm_code.DOWN)
+        by_rows = -(-strips // threads) * tiles > -(-tiles // threads) * strips
+        down, along = (1, m) if self.a.turned else (k, 1)
+        apart = k if self.b.turned else n
+        if by_rows:
+            units = gemm_code.DOWN * down, 0, gemm_code.DOWN * n, gemm_code.DOWN, 0, tiles
+        else:
+            units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
+        a_unit, b_unit, c_unit, m_unit, n_unit, count = units
+        return gemm_code.Sizes(
+            int(m < gemm_large.FEW and not self.b.turned), down * size, along * size, apart * size,
+            n * size, m, n * size, k, gemm_large.length(k, self.a.turned), a_unit * size, b_unit * size,
+            c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
+        )  # fmt: skip
+
+    def _transposed(self, b: Register) -> Register:
+        """A copy of `b` that stands in memory as it is used."""
+        e = self.e
+        given = Buffer(self.dtype, (self.n, self.k), b)
+        copy = Buffer.new(e, self.dtype, (self.k, self.n))
+        with e.nest([self.k, self.n]) as (row, column):
+            element = e.load(self.dtype, given.address, e.plus(e.times(column, self.k), row))
+            e.store(self.dtype, copy.address, e.plus(e.times(row, self.n), column), element)
+        return copy.address
+
+    def _by_blas(self, gemm: gemm_library.Gemm, a: Register, b: Register, c: Register) -> None:
+        flag = integer(32)
+
+        def whole(size: int) -> Register:
+            kind, found = integer(gemm.bits), self.e.word(size)
+            return (
+                found if gemm.bits == 64 else kind(size) if is_known(found) else self.e.b.trunc(found, kind)
+            )
+
+        arguments = [
+            *(flag(value) for value in (gemm_library.ROWS_FIRST, self.a.flag, self.b.flag)),
+            *(whole(size) for size in (self.m, self.n, self.k)),
+            self._factor(1), a, whole(self.m if self.a.turned else self.k),
+            b, whole(self.k if self.b.turned else self.n),
+            self._factor(0), c, whole(self.n),
+        ]  # fmt: skip
+        import llvmlite.binding
+
+        llvmlite.binding.add_symbol(gemm.symbol, gemm.address)
+        self.e.call(gemm.symbol, ir().VoidType(), *arguments)
+
+    def _factor(self, number: int) -> Register:
+        """0 or 1, as BLAS takes it: complex ones by their address."""
+        if self.dtype.kind != "c":
+            return constant(self.dtype, number)
+        name = f"factor_{self.dtype.name}_{number}"
+        found = self.e.module.globals.get(name)
+        if found is None:
+            part = memory_type(self.dtype)
+            pair = ir().ArrayType(part, 2)
+            found = ir().GlobalVariable(self.e.module, pair, name)
+            found.initializer = ir().Constant(pair, [part(number), part(0)])
+            found.global_constant = True
+            found.linkage = "internal"
+        return found
