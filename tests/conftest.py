@@ -8,6 +8,11 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# How long a case takes says nothing on a busy machine.
+settings.register_profile("agc", settings(), deadline=None)
+settings.load_profile("agc")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

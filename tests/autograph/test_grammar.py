@@ -30,7 +30,6 @@ def test_programs_of_every_kind_keep_their_behaviour() -> None:
 
     @settings(
         max_examples=int(COUNT or 25),
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=COUNT is None,
     )

@@ -29,7 +29,7 @@ def behaviour(module: dict[str, Any], subject: Any) -> tuple[str, list[Any]]:
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_match_means_what_it_means_in_python(data: st.DataObject) -> None:
     text = Grower(lambda n: data.draw(st.integers(0, n - 1))).program()
     try:

@@ -65,9 +65,7 @@ def check(text: str, prefixes: list[str]) -> None:
             assert now == before, f"after {after}, script {script}\n{text}\n--- becomes ---\n{unparse(tree)}"
 
 
-@settings(
-    max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck), derandomize=COUNT == 120
-)
+@settings(max_examples=COUNT, suppress_health_check=list(HealthCheck), derandomize=COUNT == 120)
 @given(programs())
 def test_random_programs_keep_their_behaviour(text: str) -> None:
     check(

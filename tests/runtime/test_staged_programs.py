@@ -37,7 +37,6 @@ def test_random_programs_agree_with_python(
 
     @settings(
         max_examples=int(COUNT or few),
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=COUNT is None,
     )

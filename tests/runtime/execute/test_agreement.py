@@ -23,7 +23,7 @@ def outcome(run: Runner, values: list[Any]) -> Any:
     return repr((results, cell._array.tolist()))
 
 
-@settings(max_examples=many(60), deadline=None)
+@settings(max_examples=many(60))
 @given(graphs(), arguments())
 def test_plan_and_interpreter_agree(graph: Graph, values: list[Any]) -> None:
     verify(graph)

@@ -139,7 +139,7 @@ def test_what_else_may_read_a_list(program: object) -> None:
 
 
 @given(st.lists(st.sampled_from(["write", "branch", "keep", "back", "read", "swap"]), min_size=1, max_size=6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_whatever_a_loop_does_with_its_lists(steps: list[str]) -> None:
     def program(n: tf.Tensor) -> list[tf.Tensor]:
         a, b = (tf.TensorArray(tf.int32, n, element_shape=[]) for _ in range(2))

@@ -263,7 +263,6 @@ graph f(x: float32[4, 4], n: int32[]) -> float32[?, 4, 4]
 
 @settings(
     max_examples=many(80),
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(matrix_graphs(), st.booleans())

@@ -14,7 +14,7 @@ from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.specs import Spec
 from agc.runtime.ops.declare import REGISTRY
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 NUMBERS = [0, 1, 2, 3, 7, -1, -2, -7, 127, -128, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 2**24 + 1]
@@ -46,7 +46,6 @@ def outcome(executor: str, graph: Graph, values: list[Any]) -> Any:
 DTYPES = [dtype for dtype in dtypes.ALL if dtype.kind in "biuf"]
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_expressions_agree_with_kernels(data: st.DataObject) -> None:
     name, kind = data.draw(st.sampled_from(sorted(EXPRESSIONS)))

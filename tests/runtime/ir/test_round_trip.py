@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from random_graphs import graphs, many
 
 
-@settings(max_examples=many(40), deadline=None)
+@settings(max_examples=many(40))
 @given(graphs())
 def test_what_is_shown_reads_back(graph: Graph) -> None:
     again = parse(show(graph))

@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from random_graphs import graphs, many
 
 
-@settings(max_examples=many(30), deadline=None)
+@settings(max_examples=many(30))
 @given(graphs())
 def test_what_is_written_reads_back(graph: Graph) -> None:
     data = json.loads(as_text(serialise(graph, portable=True)))

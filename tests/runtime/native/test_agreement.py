@@ -46,7 +46,7 @@ def outcome(executor: Any, graph: Graph, values: list[Any]) -> Any:
     return [*map(np.asarray, results), cell._array]
 
 
-@settings(max_examples=many(25), deadline=None)
+@settings(max_examples=many(25))
 @given(graphs(), arguments())
 def test_on_random_graphs(graph: Graph, values: list[Any]) -> None:
     wanted, found = (outcome(EXECUTORS[name], graph, values) for name in ("interpret", "native"))

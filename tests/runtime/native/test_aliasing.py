@@ -250,7 +250,7 @@ def test_an_update_takes_the_memory_of_what_nobody_reads_again() -> None:
     assert [len(place.promises) for place in unit.places] == [1]
 
 
-@settings(max_examples=many(25), deadline=None)
+@settings(max_examples=many(25))
 @given(matrix_graphs(exact=True))
 def test_on_random_graphs(graph: Graph) -> None:
     agrees(Native(graph), graph, inputs())

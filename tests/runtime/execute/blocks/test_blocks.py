@@ -479,7 +479,7 @@ def programs(draw: st.DrawFn) -> Graph:
     return Graph("f", inputs, tuple(operations), tuple(results))  # type: ignore[arg-type]
 
 
-@settings(max_examples=many(60), deadline=None)
+@settings(max_examples=many(60))
 @given(programs(), st.integers(0, 5))
 def test_random_programs(graph: Graph, seed: int) -> None:
     before = layout.SMALLEST, layout.WORTH, layout.LEAST, layout.MOST

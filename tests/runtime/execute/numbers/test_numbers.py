@@ -504,7 +504,7 @@ def loops(draw: st.DrawFn) -> tuple[Graph, list[Any]]:
     return Graph("main", tuple(inputs), (loop,), outputs), values
 
 
-@settings(max_examples=many(80), deadline=None)
+@settings(max_examples=many(80))
 @given(loops())
 def test_random_loops_agree_with_the_interpreter(drawn: tuple[Graph, list[Any]]) -> None:
     graph, values = drawn
