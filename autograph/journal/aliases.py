@@ -27,7 +27,7 @@ class Aliases:
     before the block.
     """
 
-    def __init__(self, initial: State, is_choice: bool = False, knows: Callable[[Any], bool] = bool) -> None:
+    def __init__(self, initial: State, is_choice: bool, knows: Callable[[Any], bool]) -> None:
         self.containers = dict(_containers(initial))
         self.is_choice, self._knows = is_choice, knows
         # Of each run: where in the results which container is that the variable had, and which that others have
@@ -74,16 +74,12 @@ class Aliases:
         self._results.append(found)
         self._others.append(others)
         lost = next((path for path in changed if id(self.containers[path]) not in given), None)
-        return tuple(map(self._drawn, results)), lost
+        parts_of = {id(part) for container in self.containers.values() for part, _ in _contents(container)}
 
-    def _drawn(self, value: Any) -> Any:
-        """A copy of a nest: other containers, the same items.
+        def knows(part: Any) -> bool:
+            return id(part) in parts_of or self._knows(part)
 
-        Objects with fields that the run has made, of parts that it has made, are not copied: a backend may know
-        them as they are.
-        """
-        own = {id(part) for container in self.containers.values() for part, _ in _contents(container)}
-        return drawn(value, lambda part: id(part) in own or self._knows(part))
+        return tuple(drawn(result, knows) for result in results), lost
 
     def put_back(self, held: Held) -> None:
         """Fill the containers with what they held before: the very same objects, all the way down."""
@@ -190,8 +186,12 @@ def _poured(inner: Any, new: Any) -> Any:
     return new
 
 
-def drawn(value: Any, knows: Callable[[Any], bool] = bool) -> Any:
-    """A copy of a nest: other containers, the same items. Objects with fields are, where `knows` is true of a part."""
+def drawn(value: Any, knows: Callable[[Any], bool]) -> Any:
+    """A copy of a nest: other containers, the same items.
+
+    Of objects with fields only those are copied in which `knows` is true of a part: a backend may know new ones as
+    they are.
+    """
     if isinstance(value, tuple) and any(True for _ in _containers(value)):
         return _with(value, {path: drawn(container, knows) for path, container in _containers(value)})
     if not is_mutable(value) or (has_fields(value) and not any(knows(part) for part, _ in _contents(value))):

@@ -118,6 +118,11 @@ class Checkpoint:
 
 
 def _demand_trackable(name: str, value: Any) -> None:
+    if hasattr(value, "get_next"):
+        raise ValueError(
+            f"Checkpoint does not save where the iterator `{name}` is: count its elements in a tf.Variable, save "
+            "that, and go on with iter(dataset.skip(count))"
+        )
     if not (tracking.is_trackable(value) or isinstance(value, (list, dict))):
         raise ValueError(
             f"Checkpoint was expecting `{name}` to be a trackable object: a variable, a module, an optimiser or a "

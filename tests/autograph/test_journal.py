@@ -200,7 +200,7 @@ class TestAliases:
 
     def test_copies(self):
         d = {"a": [1, {"b": 2}]}
-        copy = drawn(d)
+        copy = drawn(d, lambda part: True)
         assert equal(copy, d)
         copy["a"][1]["b"] = 3
         assert not equal(copy, d)
