@@ -165,6 +165,24 @@ def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
     )
 
 
+def named_beside(mention: Mention) -> set[str]:
+    """The variables that the line of a mention reads: among them is the function that is called with it."""
+    steps = _steps_of(mention.code)
+    return {
+        str(step.value) for step in steps if step.line == mention.line and step.kind in ("variable", "fast")
+    }
+
+
+def alters_parameters(code: CodeType) -> bool:
+    """Whether a function changes something that it is given.
+
+    >>> alters_parameters((lambda log: log.append(1)).__code__), alters_parameters((lambda log: log[0]).__code__)
+    (True, False)
+    """
+    parameters = code.co_varnames[: code.co_argcount]
+    return any(mention.alters for name in parameters for mention in mentions(code, name))
+
+
 def stored_after(code: CodeType, position: int) -> str:
     """The variable into which code puts what the call at `position` gives; "" if it goes elsewhere."""
     following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)

@@ -104,10 +104,9 @@ class Aliases:
     def split(self) -> Iterator[tuple[int, Any]]:
         """The containers that some runs gave back, and others exchanged; and which result that is."""
         runs = self._runs()
-        is_certain = [] if self.is_choice else self._results  # a loop that does not run gives what there was
         for run in runs:
             for path, container in run.items():
-                if len(path) == 1 and not all(other.get(path) is container for other in (*runs, *is_certain)):
+                if len(path) == 1 and not all(other.get(path) is container for other in runs):
                     yield path[0], container
 
     def shares(self, number: int, other: int, container: Any) -> bool:
@@ -120,7 +119,9 @@ class Aliases:
         )
 
     def _runs(self) -> list[dict[Path, Any]]:
-        return [own | others for own, others in zip(self._results, self._others, strict=True)]
+        """Of each run, and of a loop that does not run, which results are containers of before."""
+        runs = [own | others for own, others in zip(self._results, self._others, strict=True)]
+        return runs if self.is_choice else [self.containers, *runs]
 
 
 def _containers(values: Sequence[Any], around: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -218,20 +219,18 @@ def equal(one: Any, other: Any) -> bool:
     return all(equal(item, others[key]) for key, item in parts(one).items())
 
 
-def holds(variables: Mapping[str, Any], name: str, container: Any) -> bool:
-    """Whether a variable other than `name`, or what one holds, is or contains the container.
+def names_of(variables: Mapping[str, Any], name: str, container: Any) -> Iterator[str]:
+    """The variables other than `name`, or attributes of one, that are the container; what it is in otherwise.
 
     >>> d = {}
-    >>> holds({"d": d}, "d", d), holds({"d": d, "all": [d]}, "d", d)
-    (False, True)
+    >>> list(names_of({"d": d, "e": d, "all": [d]}, "d", d))
+    ['e', 'all']
     """
     for other, value in variables.items():
         inner = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
         attributes = getattr(value, "__dict__", {}) if not isinstance(value, type) else {}
-        if other != name and value is container:
-            return True
-        if any(part is container for part in inner):
-            return True
-        if any(part is container and f"{other}.{key}" != name for key, part in list(attributes.items())):
-            return True
-    return False
+        if (other != name and value is container) or any(part is container for part in inner):
+            yield other
+        for key, part in list(attributes.items()):
+            if part is container and f"{other}.{key}" != name:
+                yield f"{other}.{key}"

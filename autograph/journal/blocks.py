@@ -26,7 +26,7 @@ from typing import Any
 
 from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
-from .aliases import holds
+from .aliases import names_of
 from .places import Carried, Place
 from .records import Record, Reshaped, Spot
 from .refusals import Reach, hidden, only_once, presence, rebound, refused, unsettled
@@ -191,11 +191,15 @@ class Journal:
         return rebound(name)
 
     def split(self, name: str, container: Any, replaced: Set[str]) -> None:
-        """One of two objects is in a variable: it must not be changed while another name leads to the first."""
+        """One of two objects is in a variable: neither may be changed by one name, and used by the other."""
         name = name or self.reach.target()
-        if self.reach.changes_later(name) and any(
-            holds(names, name, container) for names in self.reach.variables_later(container, replaced)
-        ):
+        others = [
+            other
+            for variables in self.reach.variables_later(container, replaced)
+            for other in names_of(variables, name, container)
+        ]
+        changes = self.reach.changes_later
+        if others and (changes(name) or (self.reach.uses_name_later(name) and any(map(changes, others)))):
             raise rebound(name)
 
     def maybe(self, place: Place, was_there: bool) -> None:

@@ -10,7 +10,7 @@ fix: ..."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..analyses import effects
@@ -69,10 +69,11 @@ class Reach:
         )
 
     def changes_later(self, name: str) -> bool:
-        """Whether the function goes on to change what a variable or attribute holds."""
+        """Whether the function goes on to change what a variable or attribute holds, or has a function do so."""
         return any(
-            mention.alters and effects.comes_after(code, mention, position)
-            for code, position in self.around
+            (mention.alters or (not mention.indexes and _is_handed_on(mention, frame)))
+            and effects.comes_after(code, mention, position)
+            for frame, (code, position) in zip(self._frames, self.around, strict=True)
             for mention in effects.mentions(code, name.rpartition(".")[2])
         )
 
@@ -93,6 +94,11 @@ class Reach:
                 or (name not in replaced and self._is_used_later(name, code, position))
             }
 
+    def uses_name_later(self, name: str) -> bool:
+        """Whether a function around goes on to use a variable or attribute."""
+        last = name.rpartition(".")[2]
+        return any(self._is_used_later(last, code, position) for code, position in self.around)
+
     def _is_used_later(self, name: str, code: CodeType, position: int) -> bool:
         return any(
             mention.code not in self.blocks and effects.comes_after(code, mention, position)
@@ -111,6 +117,12 @@ class Reach:
             for mention in effects.mentions(code, label)
             if not mention.assigns
         )
+
+
+def _is_handed_on(mention: effects.Mention, frame: FrameType) -> bool:
+    """Whether a function beside the mention changes what it is given."""
+    named = (frame.f_locals.get(name, frame.f_globals.get(name)) for name in effects.named_beside(mention))
+    return any(isinstance(f, FunctionType) and effects.alters_parameters(f.__code__) for f in named)
 
 
 def _holds(value: Any, sought: Any, depth: int = 2) -> bool:

@@ -191,7 +191,7 @@ class TestTwoNames:
 
         agrees(f)
 
-    @pytest.mark.parametrize("change", ["item", "augmented", "append"])
+    @pytest.mark.parametrize("change", ["item", "augmented", "append", "in a function", "the other"])
     def test_one_of_two_lists_of_which_the_other_is_read_later(self, change):
         def item(x):
             first = chosen = [x]
@@ -215,7 +215,37 @@ class TestTwoNames:
             chosen.append(x)
             return first[-1], chosen[-1]
 
-        refused({"item": item, "augmented": augmented, "append": append}[change], "chosen")
+        def bump(items, x):
+            items[0] = x
+
+        def in_a_function(x):
+            first = [x]
+            chosen = first if x > 0 else [x + 1]
+            bump(chosen, x * 2)
+            return first[0], chosen[0]
+
+        def the_other(x):
+            first = [x]
+            chosen = first if x > 0 else [x + 1]
+            first[0] = x * 2
+            return chosen[0]
+
+        programs = item, augmented, append, in_a_function, the_other
+        refused({f.__name__.replace("_", " "): f for f in programs}[change], "chosen")
+
+    def test_one_of_two_lists_that_nobody_changes(self):
+        def total(items):
+            return items[0] + items[1]
+
+        def f(x):
+            first, second = [x, x], [x + 1, x]
+            chosen = first if x > 0 else second
+            return total(chosen), total(first), tf.stack(chosen), tf.add_n(second)
+
+        run = tf.function(f)
+        for x in (2.0, -1.0):
+            for found, expected in zip(run(tf.constant(x)), f(tf.constant(x)), strict=True):
+                assert found.numpy().tolist() == expected.numpy().tolist()
 
     def test_an_object_whose_field_is_assigned_later(self):
         def f(x):
@@ -228,11 +258,19 @@ class TestTwoNames:
         refused(f, "chosen")
 
     def test_a_loop_that_perhaps_does_not_run(self):
-        def f(x):
+        def taken(x):
             first, chosen = [x], [x + 1]
             for _ in tf.range(2):
                 chosen = first
             chosen[0] = x * 2
             return first[0], chosen[0]
 
-        refused(f, "chosen")
+        def left(x):
+            first = chosen = {"n": x}
+            for _ in tf.range(2):
+                chosen = {"n": x}
+            chosen["n"] = x * 2
+            return first["n"], chosen["n"]
+
+        refused(taken, "chosen")
+        refused(left, "chosen")
