@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..staging import State
+from ..staging import State, Undefined
 from .mutables import copied, has_fields, is_mutable, parts, put, refill
 from .sameness import same
 
@@ -228,7 +228,8 @@ def names_of(variables: Mapping[str, Any], name: str, container: Any) -> Iterato
     """
     for other, value in variables.items():
         inner = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
-        attributes = getattr(value, "__dict__", {}) if not isinstance(value, type) else {}
+        has_none = isinstance(value, (type, Undefined))  # to ask a variable without a value is an error
+        attributes = {} if has_none else getattr(value, "__dict__", {})
         if (other != name and value is container) or any(part is container for part in inner):
             yield other
         for key, part in list(attributes.items()):
