@@ -57,13 +57,17 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
         (add, constant(node.dtype, 0)) if operation.type == "cumsum" else (multiply, constant(node.dtype, 1))
     )
     source, axis = region.settled(node), attrs["axis"] % len(node.shape)
+    is_exact = operation.type == "cumsum" or node.dtype.kind != "c"  # 1 times what is infinite is no number
 
     def step(e: Emitter, index: Index, before: Element) -> tuple[Element, Element]:
-        after = combine(e, site, before, source.at(e, index))
-        if not attrs["exclusive"]:
+        element = source.at(e, index)
+        after = combine(e, site, before, element)
+        if is_exact and not attrs["exclusive"]:
             return after, after
         begin = e.word(node.shape[axis] - 1 if attrs["reverse"] else 0)
-        return e.choose(e.b.icmp_unsigned("==", index.along(e, axis), begin), first, before), after
+        is_first = e.b.icmp_unsigned("==", index.along(e, axis), begin)
+        after = after if is_exact else e.choose(is_first, element, after)
+        return (e.choose(is_first, first, before) if attrs["exclusive"] else after), after
 
     start = first if operation.type == "cumprod" else _nothing(node.dtype)
     return running(region, source, axis, attrs["reverse"], start, step)

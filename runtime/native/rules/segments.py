@@ -37,7 +37,8 @@ _SORTED = {f"segment_{name}": kind for name, kind in _KINDS.items()}
 @lowers(*_UNSORTED, sized=True)
 def _(region: Region, operation: Operation, node: Node, ids: Node, count: Node) -> Node:
     kind = _UNSORTED[operation.type](node.dtype)
-    empty = {"max": node.dtype.min, "min": node.dtype.max}.get(operation.type[-3:], kind.start)
+    empty = {"max": "min", "min": "max"}.get(operation.type[-3:])
+    empty = kind.start if empty is None else getattr(node.dtype, empty)
     known = (operation.outputs[0].shape or ())[0]
     groups = size_at(region, count, 0) if known is None else known
     return _grouped(region, groups, node, ids, kind, empty)
@@ -73,13 +74,16 @@ def _grouped(region: Region, groups: int, node: Node, ids: Node, kind: Kind, emp
         e.demand(inside)
         belongs = e.b.and_(inside, e.b.icmp_signed(">=", group, e.word(0)))
         place = e.choose(belongs, group, e.word(0))
-        used = e.b.or_(e.load(dtypes.bool_, is_used.address, place), belongs)
-        e.store(dtypes.bool_, is_used.address, place, used)
+        was_used = e.load(dtypes.bool_, is_used.address, place)
+        e.store(dtypes.bool_, is_used.address, place, e.b.or_(was_used, belongs))
         with e.nest(shape[1:]) as inner:
             element = rows.at(e, Index.of(rows.shape, [*outer, *inner]))
             target = Index.of(shape, [place, *inner]).flat(e)
             before = e.load(node.dtype, result.address, target)
-            after = e.choose(belongs, kind.combine(e, before, element), before)
+            after = kind.combine(e, before, element)
+            if node.dtype.kind == "c" and kind.start == 1:
+                after = e.choose(was_used, after, element)  # 1 times what is infinite is no number
+            after = e.choose(belongs, after, before)
             e.store(node.dtype, result.address, target, after)
     return result if empty == kind.start else _filled(result, is_used, empty)
 

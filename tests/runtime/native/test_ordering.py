@@ -14,6 +14,9 @@ ROWS = np.random.default_rng(1).integers(-20, 20, (3, 40)).astype(np.int32)
 FLOATS = (ROWS / 4).astype(np.float32)
 FLOATS[0, ::7], FLOATS[1, ::5], FLOATS[2, ::3] = np.nan, -0.0, np.inf
 IDS = np.array([2, 0, -1, 2, 2])
+COMPLEX = np.array(
+    [complex(np.inf, 0), 2, 3 - 1j, 0.5j, complex(0, -np.inf)]
+)  # times 1 the first is no number
 
 
 def ordered(x: Any) -> Any:
@@ -44,6 +47,17 @@ def grouped(x: Any, ids: Any) -> Any:
     ] + [tf.math.unsorted_segment_prod(x[0, :5], ids, 4), tf.math.segment_max(rows, [0, 2, 2])]
 
 
+def groups_of_complex(z: Any, ids: Any) -> Any:
+    return [
+        tf.math.unsorted_segment_sum(z, ids, 4),
+        tf.math.unsorted_segment_prod(z, ids, 4),
+        tf.math.segment_prod(z, [0, 0, 1, 3, 3]),
+        tf.math.cumprod(z),
+        tf.math.cumprod(z, exclusive=True),
+        tf.math.cumprod(z, exclusive=True, reverse=True),
+    ]
+
+
 def by_lengths(x: Any, lengths: Any) -> Any:
     return [
         tf.sequence_mask(lengths, 7),
@@ -68,6 +82,7 @@ CASES = [
     (searched, (FLOATS,)),
     (grouped, (ROWS, IDS)),
     (grouped, (FLOATS, IDS)),
+    (groups_of_complex, (COMPLEX, IDS)),
     (by_lengths, (ROWS, LENGTHS)),
     (permuted, (ORDER,)),
 ]
