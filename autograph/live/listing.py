@@ -43,12 +43,21 @@ class Listing:
         """Of the code of a converted module, the functions: neither class bodies nor comprehensions."""
         for code in codes:
             if code.co_flags & _OF_FUNCTIONS == _OF_FUNCTIONS and not code.co_name.startswith(_NAMELESS):
-                self.note(code, "with its module")
+                self.note(code, _WITH_MODULE)
 
     def __iter__(self) -> Iterator[Conversion]:
-        return iter(sorted(set(self._known.facts()), key=lambda found: (found.file, found.line, found)))
+        decisions = set(self._known.facts())
+        # `do_not_convert` gives a function its own code back. That of the module may live on for a while.
+        alone = {_place(found) for found in decisions if found.outcome != _WITH_MODULE}
+        last = [found for found in decisions if found.outcome != _WITH_MODULE or _place(found) not in alone]
+        return iter(sorted(last, key=lambda found: (found.file, found.line, found)))
 
 
+def _place(found: Conversion) -> tuple[str, int, str]:
+    return found.file, found.line, found.function
+
+
+_WITH_MODULE = "with its module"
 _OF_FUNCTIONS = 0x01 | 0x02  # CO_OPTIMIZED and CO_NEWLOCALS
 _NAMELESS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<generic")
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 from agc import autograph
 from agc.autograph import operators, policy
+from agc.autograph.importing.hook import module_code
 
 
 def helper(x):
@@ -43,6 +44,16 @@ def test_what_was_converted_and_what_was_left_alone():
     assert (found["plain"].outcome, found["plain"].why) == ("left alone", "do_not_convert")
     assert (found["median"].outcome, found["median"].why) == ("left alone", "a library's")
     assert str(found["helper"]) == f"converted           helper, at {__file__}:{found['helper'].line}"
+
+
+def test_code_that_a_function_has_no_more_is_not_told_of():
+    text = "from agc import autograph\n@autograph.do_not_convert\ndef plain(x):\n    return x\n"
+    code = module_code(text, "left_alone.py", is_cached=False)  # which has the converted function as well
+    module = {}
+    exec(code, module)
+    assert autograph.convert(lambda x: module["plain"](x))(3) == 3
+    found = [entry.outcome for entry in autograph.conversions() if entry.file == "left_alone.py"]
+    assert found == ["left alone"]
 
 
 def test_packages_are_switched(restored):
