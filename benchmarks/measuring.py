@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,6 +25,9 @@ LONGEST = 300.0
 
 MOST_SILENCES = 2
 """Who does not answer so many questions is asked no more."""
+
+QUIET = 0.1
+"""Seconds before each figure: threads of BLAS go on looking for work for a while, on the processor that others need."""
 
 Processes = Mapping[str, Process]
 
@@ -116,6 +120,7 @@ class Measurement:
         if self._silences[name] >= MOST_SILENCES:
             answer = {"error": "not asked, as it was silent before"}
         else:
+            time.sleep(QUIET)
             answer = _answer(self._processes[name], question, workload, self._size)
         self._silences[name] += answer.get("error", "").startswith(SILENCE)
         if "error" in answer:
