@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import linecache
 import os
 import sys
@@ -13,6 +14,12 @@ from hypothesis import settings
 # How long a case takes says nothing on a busy machine.
 settings.register_profile("agc", settings(), deadline=None)
 settings.load_profile("agc")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there before the tests out of the collections of garbage: each would look through all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
