@@ -85,7 +85,8 @@ class Sight:
         self._seen: dict[int, Any] = {}  # by identity; the objects are kept, so that the numbers stay theirs
         self._pending: list[Any] = []
         self._by_name: dict[str, list[Any]] = {}  # methods, and functions that are attributes
-        self._followed: list[FunctionType] = []
+        self._followed: list[FunctionType] = []  # since it was last asked what they pass on
+        self._passed_on: set[str] = set()
 
     def look(self, roots: Iterable[Any]) -> Iterable[FunctionType]:
         """The functions that are in sight and that converted code does not call itself."""
@@ -94,11 +95,17 @@ class Sight:
         while self._pending and len(self._seen) < _ENOUGH:
             self._follow(self._pending.pop())
             if not self._pending and self._by_name:
-                passed_on = {name for f in self._followed for name in names_of(f).passed_on(f)}
-                for name in passed_on & self._by_name.keys():
-                    for function in self._by_name.pop(name):
-                        self._see(function, held=True)
+                self._see_passed_on()
         return self.uncalled
+
+    def _see_passed_on(self) -> None:
+        """What the functions so far do more with than call it, among what is called by its name."""
+        while self._followed:
+            f = self._followed.pop()
+            self._passed_on |= names_of(f).passed_on(f)
+        for name in self._passed_on & self._by_name.keys():
+            for function in self._by_name.pop(name):
+                self._see(function, held=True)
 
     def _see(self, value: Any, held: bool = False) -> None:
         if not _is_open(type(value)):

@@ -12,6 +12,7 @@ A copy keeps names and origins, so a failure still names the user's line.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from .graph import Graph, Operand, Operation, Value
@@ -19,6 +20,11 @@ from .specs import AnySpec
 
 Substitution = dict[Operand, Operand]
 """What stands for values of a graph from now on."""
+
+
+def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether these are the same objects, and not only equal ones."""
+    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def with_parts(
@@ -38,6 +44,11 @@ def with_parts(
         operation.origin,
         operation.device,
     )
+
+
+def with_regions(operation: Operation, regions: Sequence[Graph]) -> Operation:
+    """The operation with these regions: itself, where they are its own."""
+    return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
 
 
 def read_as(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:

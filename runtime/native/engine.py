@@ -55,17 +55,9 @@ def _processor() -> tuple[str, str]:
 
 def _machine() -> Any:
     cpu, features = _processor()
-    return (
-        _binding()
-        .Target.from_default_triple()
-        .create_target_machine(
-            cpu=cpu,
-            features=features,
-            opt=3,
-            reloc="pic",
-            codemodel="jitdefault",
-            jit=True,
-        )
+    host = _binding().Target.from_default_triple()
+    return host.create_target_machine(
+        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="jitdefault", jit=True
     )
 
 

@@ -13,14 +13,13 @@ depends on values.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import is_
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
 from ..errors import OpError
-from ..ir.copying import with_parts
+from ..ir.copying import are_same, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import AnySpec, ArraySpec, Spec
 from ..ops.blanks import of_size_zero
@@ -47,7 +46,7 @@ def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_size
     ]
     found = _Writer(with_sizes).region(graph, operands)
     parts = [(each.inputs, each.operations, each.outputs) for each in (found, graph)]
-    return graph if all(map(_are_same, *parts)) else found
+    return graph if all(map(are_same, *parts)) else found
 
 
 def _input(value: Value, spec: AnySpec) -> Value:
@@ -75,7 +74,7 @@ class _Writer:
         known: dict[Operand, Operand] = dict(zip(graph.inputs, arguments, strict=True))
         for operation in graph.live_operations():
             inputs = [known.get(operand, operand) for operand in operation.inputs]
-            if _says_all(operation) and _are_same(inputs, operation.inputs):
+            if _says_all(operation) and are_same(inputs, operation.inputs):
                 self.operations.append(operation)
                 self._makers.update(dict.fromkeys(operation.outputs, operation))
                 continue
@@ -227,10 +226,6 @@ class _Blank(Constant):
     """What nobody reads, where another branch has a value: it gets the shape that this has."""
 
     __slots__ = ()
-
-
-def _are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def _says_all(operation: Operation) -> bool:

@@ -95,18 +95,27 @@ def _sizes(terms: Sequence[str], shapes: Sequence[Shape]) -> dict[str, int] | No
     return sizes
 
 
+def parsed(equation: str) -> tuple[list[str], str]:
+    """The terms of the factors, and that of the result: the labels that stand there once, if the equation has none.
+
+    >>> parsed("...ij, jk")
+    (['...ij', 'jk'], '...ik')
+    """
+    left, arrow, result = equation.replace(" ", "").partition("->")
+    if not arrow:
+        labels = left.replace(",", "").replace(".", "")
+        once = sorted(label for label in set(labels) if labels.count(label) == 1)
+        result = ("..." if "..." in left else "") + "".join(once)
+    return left.split(","), result
+
+
 def spelled(equation: str, shapes: Sequence[Shape]) -> tuple[list[str], str]:
     """The labels of factors and result: letters for the axes that dots stand for, and a result if there was none.
 
     >>> spelled("...ij,jk", [(5, 2, 3), (3, 4)])
     (['Zij', 'jk'], 'Zik')
     """
-    left, arrow, result = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if not arrow:
-        labels = left.replace(",", "").replace(".", "")
-        once = sorted(label for label in set(labels) if labels.count(label) == 1)
-        result = ("..." if "..." in left else "") + "".join(once)
+    terms, result = parsed(equation)
     spare = [label for label in "ZYXWVUTSRQPONMLKJIHGFEDCBA" if label not in equation]
     counts = [len(shape) - len(term.replace("...", "")) for term, shape in zip(terms, shapes, strict=True)]
     dots = spare[: max(counts, default=0)][::-1]

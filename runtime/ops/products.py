@@ -16,7 +16,7 @@ from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .attributes import Axes
-from .contracting import contracted
+from .contracting import contracted, parsed
 from .creation import identity_matrix, ones
 from .declare import Inputs, Ints, Name, Same, op
 from .elementwise import conj
@@ -307,17 +307,8 @@ def _(inputs: list[Array], equation: str) -> Array:
 
 @_einsum.gradient
 def _(dy: Any, y: Any, inputs: list[Any], equation: str) -> Any:
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
-    output = right if arrow else _implied(left)
+    terms, output = parsed(equation)
     return [functools.partial(_einsum_back, dy, output, inputs, terms, place) for place in range(len(inputs))]
-
-
-def _implied(left: str) -> str:
-    """The output of an equation that does not name it."""
-    labels = left.replace(",", "").replace(".", "")
-    once = sorted(label for label in set(labels) if labels.count(label) == 1)
-    return ("..." if "..." in left else "") + "".join(once)
 
 
 def _einsum_back(dy: Any, output: str, inputs: list[Any], terms: list[str], place: int) -> Any:
@@ -366,8 +357,7 @@ def einsum_shape(equation: str, operands: list[shapes.Dims]) -> shapes.Dims:
     >>> einsum_shape("...ij,jk->...ik", [(7, 2, 3), (3, None)])
     (7, 2, None)
     """
-    left, arrow, right = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
+    terms, output = parsed(equation)
     if len(terms) != len(operands):
         raise ValueError(f"einsum equation {equation!r} takes {len(terms)} inputs, not {len(operands)}")
     sizes: dict[str, int | None] = {}
@@ -390,12 +380,7 @@ def einsum_shape(equation: str, operands: list[shapes.Dims]) -> shapes.Dims:
             if None not in (known, size) and known != size:
                 raise ValueError(f"einsum: {label!r} of {equation!r} has sizes {known} and {size}")
             sizes[label] = size if known is None else known
-    if not arrow:
-        labels = left.replace(",", "").replace(".", "")
-        right = ("..." if "..." in left else "") + "".join(
-            sorted(c for c in set(labels) if labels.count(c) == 1)
-        )
-    head, dots, tail = right.partition("...")
+    head, dots, tail = output.partition("...")
     if set(head + tail) - set(sizes):
         raise ValueError(f"einsum: the output of {equation!r} has a label that no input has")
     if dots and batch is None:

@@ -88,7 +88,6 @@ def array_add(
     """The list of one tensor with `value` added at a key; an empty list stands for zeros in this shape.
 
     >>> from .partial_lists import array_item, array_of_rows
-    >>> from .partial_lists import array_of_rows
     >>> total = array_add(array_of_rows([[1.0, 1.0]]), 5.0, [1], [2], "_")
     >>> total = array_add(total, [1.0, 2.0], [[0, 0]], [2], "rows")
     >>> array_item(total, 0, [2], "float32").numpy().tolist()

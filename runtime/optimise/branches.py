@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.copying import Substitution, read_as, reading, with_parts
+from ..ir.copying import Substitution, read_as, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import keys
 from .options import Options
-from .rewrite import GIVEN, Walk, are_same, fits
+from .rewrite import GIVEN, Walk, fits
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -55,9 +55,7 @@ class _Branches:
                 current = self.inside(current)
                 _join(operation, current, walk)
             elif operation.regions:
-                regions = list(map(self.visit, current.regions))
-                if not are_same(regions, current.regions):
-                    current = with_parts(current, regions=regions)
+                current = with_regions(current, list(map(self.visit, current.regions)))
             walk.operations.append(current)
             walk.is_changed |= current is not operation
 
@@ -76,7 +74,7 @@ class _Branches:
                     if operand is operation.inputs[0]:
                         known[value] = Constant(np.array(number == 0))
             regions.append(self.walked(region, known))
-        return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+        return with_regions(operation, regions)
 
 
 def _chosen(operation: Operation) -> Graph | None:

@@ -21,14 +21,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Hashable
 
-from ..ir.copying import Substitution, read_as, reading, twin, with_parts
+from ..ir.copying import Substitution, read_as, reading, twin, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from . import keys
 from .effects import ASSIGN, Changes
 from .numbering import COMMUTES, Numbering
 from .options import Options
-from .rewrite import GIVEN, are_same, fits, visiting
+from .rewrite import GIVEN, fits, visiting
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -239,7 +239,7 @@ class _Common:
 def _given_more(operation: Operation, regions: list[Graph], given: _Given) -> Operation:
     """The operation, with more for its regions at the end."""
     if not given.more:
-        return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+        return with_regions(operation, regions)
     wider = [
         Graph(
             region.name,

@@ -18,13 +18,13 @@ import numpy as np
 
 from ..execute.kernels import kernel_of
 from ..execute.results import returns_many
-from ..ir.copying import Substitution, reading, with_parts
+from ..ir.copying import Substitution, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
 from ..quiet import quietly
 from ..shapes import num_elements
 from .options import Options
-from .rewrite import GIVEN, Walk, are_same
+from .rewrite import GIVEN, Walk
 
 MOST = 1 << 16
 """Bytes that a result may have in any case."""
@@ -86,7 +86,7 @@ def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
         pairs = zip(region.inputs[changes:], operation.inputs[first + changes :], strict=True)
         known: Substitution = {inner: outer for inner, outer in pairs if type(outer) is Constant}
         regions.append(_folded(region, known, callees))
-    return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+    return with_regions(operation, regions)
 
 
 def computed(operation: Operation) -> list[Operand] | None:

@@ -21,13 +21,12 @@ from collections.abc import Sequence
 
 from .. import shapes
 from ..config import optimizer
-from ..ir.copying import Substitution, read_as, renewed, with_parts
+from ..ir.copying import Substitution, are_same, read_as, renewed, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from ..ops.fusable import REDUCTIONS, cost, reduces, works_on_elements
 from ..ops.structure import FUSED
 from .options import Options
-from .rewrite import are_same
 
 SMALLEST = 1 << 15
 """Tensors of fewer elements are not worth it."""
@@ -111,7 +110,7 @@ class _Fusing:
         if not operation.regions or operation.op is FUSED:
             return operation
         regions = [_fused(region, self.done) for region in operation.regions]
-        return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+        return with_regions(operation, regions)
 
     def join(self, operation: Operation, shape: shapes.Dims) -> None:
         """Put an operation into the groups that it reads from, which become one, or into a new one."""

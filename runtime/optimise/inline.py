@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.copying import Substitution, read_as, twin, with_parts
+from ..ir.copying import Substitution, are_same, read_as, twin, with_parts
 from ..ir.graph import Graph, Operand, Operation
 from .options import Options
-from .rewrite import are_same
 
 SMALL = 8
 """Functions of no more operations than this are always written out."""

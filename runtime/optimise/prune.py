@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..ir.copying import with_parts
+from ..ir.copying import are_same, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from .options import Options
-from .rewrite import GIVEN, are_same
+from .rewrite import GIVEN
 
 
 def run(graph: Graph, options: Options) -> Graph:

@@ -10,10 +10,9 @@ What an operation is replaced by keeps its origin, so a failure still names the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import is_
 from typing import TYPE_CHECKING, Any
 
-from ..ir.copying import Substitution, read_as, reading, with_parts
+from ..ir.copying import Substitution, read_as, reading, with_regions
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 
@@ -22,11 +21,6 @@ if TYPE_CHECKING:
 
 GIVEN = {"cond": 1, "switch": 1, "while": 0}
 """Where the operands begin that the regions of these operations are given, one to one."""
-
-
-def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
-    """Whether these are the same objects, and not only equal ones."""
-    return len(some) == len(others) and all(map(is_, some, others))
 
 
 def fits(new: Operand, old: Value) -> bool:
@@ -136,7 +130,7 @@ Enter = Callable[[Operation, Walk], Operation]
 def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation:
     """The operation, whose regions are what `visit` makes of them."""
     regions = list(map(visit, operation.regions))
-    return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+    return with_regions(operation, regions)
 
 
 def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:

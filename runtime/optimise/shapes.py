@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from ..ir.copying import Substitution, twin, with_parts
+from ..ir.copying import Substitution, twin, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from ..ops.fusable import UNIFORM
@@ -25,16 +25,16 @@ from ..ops.refusing import OF_COMPUTING
 from ..shapes import is_static, num_elements
 from .lengths import length
 from .options import Options
-from .rewrite import GIVEN, Found, Rule, Walk, are_same
+from .rewrite import GIVEN, Found, Rule, Walk
 
 _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 """Operations that only pick elements of their first operand, which may be a shape."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    return (
-        _Shapes().visit(graph, {}) if not _RULES.keys().isdisjoint(graph.types) or _is_vague(graph) else graph
-    )
+    if _RULES.keys().isdisjoint(graph.types) and not _is_vague(graph):
+        return graph
+    return _Shapes().visit(graph, {})
 
 
 def _is_vague(graph: Graph) -> bool:
@@ -134,7 +134,7 @@ class _Shapes:
                 regions.append(self.done[region])
             else:
                 regions.append(self.region(region, operation.inputs[first:], state))
-        return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+        return with_regions(operation, regions)
 
     def joined(self, operation: Operation, known: Substitution) -> Operation:
         """An operation with branches, of whose results is known what all branches say."""

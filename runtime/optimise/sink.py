@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..ir.copying import Substitution, read_as, reading, twin, with_parts
+from ..ir.copying import Substitution, are_same, read_as, reading, twin, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from .options import Options
-from .rewrite import are_same, visiting
+from .rewrite import visiting
 from .totals import is_total
 
 Home = tuple[Operation, int]

@@ -209,11 +209,13 @@ class Calls:
             self.initialised &= {None, *self.traces}
         self.traces[owner] = self.traces.get(owner, 0) + 1
         if not self.options.autograph:
-            traced = trace(self.python_function, self._parameters.unbind, arguments, self.name, make, True)
+            traced = trace(
+                self.python_function, self._parameters.unbind, arguments, self.name, make, is_guarded=True
+            )
         else:
             with staging.live(), api.in_sight(self.python_function, arguments):
                 code = api.convert(self.python_function, optional_features=self.options.features)
-                traced = trace(code, self._parameters.unbind, arguments, self.name, make, True)
+                traced = trace(code, self._parameters.unbind, arguments, self.name, make, is_guarded=True)
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self.options.executor)
 
     def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:

@@ -34,10 +34,8 @@ RUN = "agc_run_part"
 
 MEMORY = "agc_pool"
 
-_SLOTS, _SLOT = (
-    4,
-    128,
-)  # a line of the cache for what is asked, and one for what changes when something is done
+_SLOTS = 4
+_SLOT = 128  # bytes: a line of the cache for what is asked, and one for what changes when something is done
 
 
 class Place(IntEnum):
@@ -77,13 +75,21 @@ _PAUSE = {
 """What leaves the processor's units to others for a moment."""
 
 
+_ASKED = """\
+  %part.at = getelementptr i8, ptr %slot, i64 8
+  %around.at = getelementptr i8, ptr %slot, i64 16
+  %rounds.at = getelementptr i8, ptr %slot, i64 24
+  %parts.at = getelementptr i8, ptr %slot, i64 32"""
+"""Where a slot, behind its tickets, says what is asked."""
+
+
 def text() -> str:
     """The functions of the pool, and its memory."""
     declared, pause = _PAUSE.get(platform.machine().lower(), ("", ""))
     places = {place.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(place)})" for place in Place}
     return _TEXT.substitute(
         places,
-        declared=declared, pause=pause, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
+        declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
         looks=_LOOKS, pauses=_PAUSES, set_mask=int(signal.SIG_SETMASK), again=1 << 32, left=(1 << 32) - 1,
     )  # fmt: skip
 
@@ -103,10 +109,7 @@ $declared
 
 ; Run a part of what a slot says, of which nobody writes anything until all its parts are done.
 define internal void @run(ptr %slot, i64 %number) nounwind noinline {
-  %part.at = getelementptr i8, ptr %slot, i64 8
-  %around.at = getelementptr i8, ptr %slot, i64 16
-  %rounds.at = getelementptr i8, ptr %slot, i64 24
-  %parts.at = getelementptr i8, ptr %slot, i64 32
+$asked
   %part = load ptr, ptr %part.at
   %around = load ptr, ptr %around.at
   %rounds = load i64, ptr %rounds.at
@@ -264,10 +267,7 @@ alone:
   ret void
 
 mine:
-  %part.at = getelementptr i8, ptr %slot, i64 8
-  %around.at = getelementptr i8, ptr %slot, i64 16
-  %rounds.at = getelementptr i8, ptr %slot, i64 24
-  %parts.at = getelementptr i8, ptr %slot, i64 32
+$asked
   store ptr %part, ptr %part.at
   store ptr %around, ptr %around.at
   store i64 %rounds, ptr %rounds.at

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ... import dtypes
 from ...ir.graph import Operation
+from ...ops.contracting import parsed
 from ..emit.emitter import Emitter
 from ..emit.nodes import Index, Mapped, Node
 from ..emit.regions import Region
@@ -44,15 +45,9 @@ class Term(NamedTuple):
 def _(region: Region, operation: Operation, *nodes: Node) -> Node:
     if nodes[0].dtype is dtypes.float16:
         raise RefusedError("sums of products of float16 are not compiled here")
-    equation = operation.attrs["equation"].replace(" ", "")
-    left, arrow, right = equation.partition("->")
-    given = left.split(",")
-    if not arrow:
-        labels = left.replace(",", "").replace(".", "")
-        once = sorted(label for label in set(labels) if labels.count(label) == 1)
-        right = ("..." if "..." in left else "") + "".join(once)
+    given, result = parsed(operation.attrs["equation"])
     dots = max(len(n.shape) - len(t.replace("...", "")) for n, t in zip(nodes, given, strict=True))
-    wanted = _spelled(right, dots)
+    wanted = _spelled(result, dots)
     terms = [_named(node, text) for node, text in zip(nodes, given, strict=True)]
     sizes: dict[str, int] = {}
     for term in terms:
