@@ -22,6 +22,7 @@ import astunparse
 import gast
 
 from .origin import lines_of
+from .quotes import expression
 from .tree import deep_trees
 
 WIDTH = 110
@@ -38,7 +39,7 @@ def unparse(tree: gast.AST, source: str | None = None) -> str:
     with deep_trees():
         plain = gast.gast_to_ast(tree)
         if isinstance(plain, ast.expr):
-            return ast.unparse(plain)
+            return expression(plain)
         out = io.StringIO()
         _Printer(plain, out, [line.rstrip("\r\n") for line in lines_of(source or "")])
         return out.getvalue().lstrip("\n")
@@ -55,7 +56,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def dispatch(self, tree: Any) -> None:
         if isinstance(tree, ast.expr):
-            self.write(ast.unparse(tree))
+            self.write(expression(tree))
         else:
             super().dispatch(tree)
 
@@ -94,17 +95,17 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def statement(self, head: str, value: Any) -> None:
         """A line that ends in an expression; of a call that is too long, the arguments get lines of their
         own."""
-        text = ast.unparse(value)
+        text = expression(value)
         self.fill(head)
         if len(INDENT) * self._indent + len(head) + len(text) <= WIDTH or not isinstance(value, ast.Call):
             self.write(text)
             return
-        self.write(ast.unparse(value.func) + "(")
+        self.write(expression(value.func) + "(")
         self._indent += 1
         room = WIDTH - len(INDENT) * self._indent
         line = ""
         for argument in (*value.args, *value.keywords):
-            part = ast.unparse(argument) + ","
+            part = expression(argument) + ","
             if line and len(line) + len(part) >= room:
                 self.fill(line)
                 line = ""
@@ -135,12 +136,12 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def _Expr(self, tree: Any) -> None:
         if isinstance(tree.value, (ast.Yield, ast.YieldFrom)):
-            self.fill(ast.unparse(tree.value)[1:-1])  # as a statement of its own it needs no parentheses
+            self.fill(expression(tree.value)[1:-1])  # as a statement of its own it needs no parentheses
         else:
             self.statement("", tree.value)
 
     def _Assign(self, tree: Any) -> None:
-        self.statement("".join(f"{ast.unparse(target)} = " for target in tree.targets), tree.value)
+        self.statement("".join(f"{expression(target)} = " for target in tree.targets), tree.value)
 
     def _Return(self, tree: Any) -> None:
         if tree.value is None:
@@ -150,13 +151,13 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def _AugAssign(self, tree: Any) -> None:
         operator = self.binop[type(tree.op).__name__]
-        self.statement(f"{ast.unparse(tree.target)} {operator}= ", tree.value)
+        self.statement(f"{expression(tree.target)} {operator}= ", tree.value)
 
     def _AnnAssign(self, tree: Any) -> None:
-        target = ast.unparse(tree.target)
+        target = expression(tree.target)
         if not tree.simple and isinstance(tree.target, ast.Name):
             target = f"({target})"
-        annotation = ast.unparse(tree.annotation)
+        annotation = expression(tree.annotation)
         if tree.value is None:
             self.fill(f"{target}: {annotation}")
         else:
@@ -167,14 +168,14 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.fill(f"from {'.' * (tree.level or 0)}{tree.module or ''} import {names}")
 
     def _TypeAlias(self, tree: Any) -> None:
-        self.statement(f"type {ast.unparse(tree.name)}{_type_parameters(tree)} = ", tree.value)
+        self.statement(f"type {expression(tree.name)}{_type_parameters(tree)} = ", tree.value)
 
     # Definitions
 
     def _FunctionDef(self, tree: Any, word: str = "def") -> None:
         self.decorators(tree)
-        returns = f" -> {ast.unparse(tree.returns)}" if tree.returns is not None else ""
-        self.fill(f"{word} {tree.name}{_type_parameters(tree)}({ast.unparse(tree.args)}){returns}")
+        returns = f" -> {expression(tree.returns)}" if tree.returns is not None else ""
+        self.fill(f"{word} {tree.name}{_type_parameters(tree)}({expression(tree.args)}){returns}")
         self.definition(tree)
 
     def _AsyncFunctionDef(self, tree: Any) -> None:
@@ -182,13 +183,13 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def _ClassDef(self, tree: Any) -> None:
         self.decorators(tree)
-        arguments = ", ".join(ast.unparse(argument) for argument in (*tree.bases, *tree.keywords))
+        arguments = ", ".join(expression(argument) for argument in (*tree.bases, *tree.keywords))
         self.fill(f"class {tree.name}{_type_parameters(tree)}" + (f"({arguments})" if arguments else ""))
         self.definition(tree)
 
     def decorators(self, tree: Any) -> None:
         for decorator in tree.decorator_list:
-            self.fill(f"@{ast.unparse(decorator)}")
+            self.fill(f"@{expression(decorator)}")
 
     def definition(self, tree: Any) -> None:
         self.levels.append(type(tree))
@@ -202,7 +203,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def _If(self, tree: Any) -> None:
         word = "if"
         while True:
-            self.fill(f"{word} {ast.unparse(tree.test)}")
+            self.fill(f"{word} {expression(tree.test)}")
             self.block(tree.body)
             if len(tree.orelse) != 1 or not isinstance(tree.orelse[0], ast.If):
                 break
@@ -211,12 +212,12 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.suite("else", tree.orelse)
 
     def _While(self, tree: Any) -> None:
-        self.fill(f"while {ast.unparse(tree.test)}")
+        self.fill(f"while {expression(tree.test)}")
         self.block(tree.body)
         self.suite("else", tree.orelse)
 
     def _For(self, tree: Any, word: str = "for") -> None:
-        self.fill(f"{word} {_bare(tree.target)} in {ast.unparse(tree.iter)}")
+        self.fill(f"{word} {_bare(tree.target)} in {expression(tree.iter)}")
         self.block(tree.body)
         self.suite("else", tree.orelse)
 
@@ -235,7 +236,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.fill("try")
         self.block(tree.body)
         for handler in tree.handlers:
-            kind = f" {ast.unparse(handler.type)}" if handler.type is not None else ""
+            kind = f" {expression(handler.type)}" if handler.type is not None else ""
             name = f" as {handler.name}" if handler.name else ""
             self.annotate(handler)
             self.fill(f"{word}{kind}{name}")
@@ -247,11 +248,11 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self._Try(tree, "except*")
 
     def _Match(self, tree: Any) -> None:
-        self.fill(f"match {ast.unparse(tree.subject)}")
+        self.fill(f"match {expression(tree.subject)}")
         self.enter()
         for case in tree.cases:
-            guard = f" if {ast.unparse(case.guard)}" if case.guard is not None else ""
-            self.fill(f"case {ast.unparse(case.pattern)}{guard}")
+            guard = f" if {expression(case.guard)}" if case.guard is not None else ""
+            self.fill(f"case {expression(case.pattern)}{guard}")
             self.block(case.body)
         self.leave()
 
@@ -261,20 +262,20 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _type_parameters(tree: Any) -> str:
-    parts = [ast.unparse(part) for part in getattr(tree, "type_params", None) or ()]
+    parts = [expression(part) for part in getattr(tree, "type_params", None) or ()]
     return f"[{', '.join(parts)}]" if parts else ""
 
 
 def _bare(target: ast.expr) -> str:
     """A loop's target, without parentheses round a tuple."""
-    text = ast.unparse(target)
+    text = expression(target)
     return text[1:-1] if isinstance(target, ast.Tuple) and len(target.elts) > 1 else text
 
 
 def _with_item(item: ast.withitem) -> str:
-    text = ast.unparse(item.context_expr)
+    text = expression(item.context_expr)
     if item.optional_vars is not None:
-        return f"{text} as {ast.unparse(item.optional_vars)}"
+        return f"{text} as {expression(item.optional_vars)}"
     # In `with (a, b):` the parentheses would hold two items instead of one tuple.
     return f"({text})" if isinstance(item.context_expr, ast.Tuple) else text
 

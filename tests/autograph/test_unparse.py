@@ -111,6 +111,19 @@ def test_a_docstring_that_cannot_stand_as_it_is_is_printed_as_a_string() -> None
     assert ast.dump(ast.parse(unparse(gast.parse(source)))) == ast.dump(ast.parse(source))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f\"{a['b']}, {', '.join(c)}\"",
+        "f\"it's {x!r:>{w['a']}}\"",
+        'f"""{f"{f\'{x}\'} {a[\'b\']}"}"""',
+        "[f\"{a['b']}\", lambda x: f'x={x!r}' + f'{x:{y}}{{}}']",
+    ],
+)
+def test_no_quotes_of_an_f_string_occur_inside_of_it(text: str) -> None:
+    assert unparse(gast.parse(text)) == text + "\n"  # in each version of Python
+
+
 def test_definitions_are_set_apart() -> None:
     source = "import a\ndef f():\n    def g():\n        pass\n    g()\nx = 1\n"
     source += "class B:\n    y = 2\n    def h(self):\n        pass\n"
