@@ -180,7 +180,12 @@ def _not_python(error: SyntaxError, source: Source) -> CommandError:
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     one_line = error.end_lineno in (None, error.lineno)
     end = (error.end_offset or 0) if one_line else len(text) + 1
-    where = Where(source.label, line, max(error.offset or 0, 0), max(end, 0), source=text)
+    column = max(error.offset or 0, 0)
+    if (
+        column and end == column
+    ):  # Python 3.11 marks nothing where a character is missing, later ones that place
+        end += 1
+    where = Where(source.label, line, column, max(end, 0), source=text)
     kind = {"IndentationError": "indentation error", "TabError": "indentation error"}
     title = f"{kind.get(type(error).__name__, 'syntax error')}: {error.msg}"
     return problem(NOT_PYTHON, title, where, exit_code=FAILED)

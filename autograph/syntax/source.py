@@ -123,8 +123,6 @@ def unwarned() -> Iterator[None]:
 def _not_python(error: SyntaxError, text: str, filename: str) -> Diagnostic:
     line, column = error.lineno or 0, error.offset or 0
     end = (error.end_offset or 0) if error.end_lineno == error.lineno else 0
-    if end == column:  # Python 3.11 marks nothing where a character is missing, later ones mark that place
-        end += 1
     lines = lines_of(text)
     source = lines[line - 1] if 0 < line <= len(lines) else None
     return Diagnostic("AGC106", f"not Python: {error.msg}", Where(filename, line, column, end, source=source))
