@@ -74,12 +74,11 @@ class _Moves:
         self.kept: list[Operation] = []
         made: dict[Value, None] = {}
         for operation in region.operations:
-            total = is_total(operation)
-            if (total or surely_runs) and self._can_move(operation):
+            if self._can_move(operation) and (surely_runs or is_total(operation)):
                 self._move(operation)
                 made.update(dict.fromkeys(operation.outputs))
             else:
-                surely_runs = surely_runs and total
+                surely_runs = surely_runs and is_total(operation)
                 self.kept.append(operation)
         read = {operand for operation in self.kept for operand in operation.inputs} | set(region.outputs)
         self.wanted = [value for value in made if value in read]

@@ -17,6 +17,8 @@ what a branch does first, may fail before them.
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from ..ir.copying import Substitution, read_as, reading, twin, with_parts
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from .numbering import Numbering
@@ -56,9 +58,7 @@ class _Branch:
             inner: numbering.operand(outer) for inner, outer in self.known.items()
         }
         for operation in region.operations:
-            if _may_move(operation) and all(
-                type(x) is Constant or x in self.numbers for x in operation.inputs
-            ):
+            if _may_move(operation, self.numbers):
                 operands = [
                     numbering.operand(x) if type(x) is Constant else self.numbers[x] for x in operation.inputs
                 ]
@@ -105,5 +105,8 @@ class _Branch:
         return Graph(region.name, inputs, operations, read_as(region.outputs, known))
 
 
-def _may_move(operation: Operation) -> bool:
-    return len(operation.outputs) == 1 and is_total(operation)
+def _may_move(operation: Operation, known: Container[Operand]) -> bool:
+    """Whether an operation can stand where these are known."""
+    if len(operation.outputs) != 1 or not all(type(x) is Constant or x in known for x in operation.inputs):
+        return False
+    return is_total(operation)

@@ -104,15 +104,15 @@ def applied(law: Law, operation: Operation, walk: Walk) -> Found:
         return None
     (result,) = operation.outputs
     found = _made(law.after, result, first, bound, walk)
-    return None if found is None or not _may_stand(law, found, result, bound) else (found,)
+    return None if found is None or not _may_stand(law, found, operation, bound) else (found,)
 
 
-def _may_stand(law: Law, found: Operand, result: Value, bound: Bound) -> bool:
-    """Whether shapes show that nothing was broadcast on the way, and that as much is known as before."""
-    if not isinstance(law.after, Name):
+def _may_stand(law: Law, found: Operand, operation: Operation, bound: Bound) -> bool:
+    """Whether shapes show that all fits, that nothing was broadcast, and that as much is known as before."""
+    (result,) = operation.outputs
+    if isinstance(law.after, Call) or (law.scalars_only and "" not in bound):
         return fits(found, result)
-    exact = is_static(result.shape) and found.spec == result.spec
-    return exact or (law.scalars_only and "" not in bound and fits(found, result))
+    return found.spec == result.spec and all(is_static(operand.shape) for operand in operation.inputs)
 
 
 def _all_match(pattern: Call, operation: Operation, walk: Walk, bound: Bound) -> bool:

@@ -98,6 +98,8 @@ def axes(operand: Operand) -> tuple[int, ...] | None:
 def _reshape(operation: Operation, walk: Walk) -> Found:
     operand, shape = operation.inputs
     (result,) = operation.outputs
+    if type(shape) is not Constant:
+        return None  # it may not fit
     if _is_same_shape(operand, result):
         return (operand,)
     before = walk.maker(operand)

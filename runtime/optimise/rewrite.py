@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import errors
 from ..ir.copying import Substitution, read_as, reading, with_regions
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import Spec
+from ..ops.refusing import OF_COMPUTING
 
 if TYPE_CHECKING:
     from ..ops.declare import Op
@@ -31,6 +33,10 @@ def fits(new: Operand, old: Value) -> bool:
 Found = Sequence[Operand] | None
 Rule = Callable[[Operation, "Walk"], Found]
 """What stands for the results of an operation, whose operands are up to date; None where it stays."""
+
+
+class _RefusedError(Exception):
+    """The rule of an operation refuses what a pass would make of the program."""
 
 
 class Walk:
@@ -75,8 +81,7 @@ class Walk:
                 current = enter(current, self)
             rule = rules.get(current.op.name)
             if rule is not None:
-                self.current = current
-                found = rule(current, self)
+                found = self._found(rule, current)
                 if found is not None:
                     self.replace(operation.outputs, found)
                     continue
@@ -85,6 +90,18 @@ class Walk:
             if current is not operation:
                 self.is_changed = True
         return self.finish()
+
+    def _found(self, rule: Rule, operation: Operation) -> Found:
+        """What a rule says; nothing, if it wants an operation that is refused."""
+        self.current = operation
+        count, was_changed = len(self.operations), self.is_changed
+        try:
+            return rule(operation, self)
+        except _RefusedError:
+            del self.operations[count:]
+            self._seen = min(self._seen, count)
+            self.current, self.is_changed = operation, was_changed
+            return None
 
     def replace(self, values: Sequence[Value], found: Sequence[Operand]) -> None:
         """Let `found` stand for `values` from now on."""
@@ -109,10 +126,17 @@ class Walk:
         inputs: Sequence[Operand],
         attrs: Mapping[str, Any] | None = None,
     ) -> Value:
-        """A new operation with one result, in the place and of the origin of the one that is being looked at."""
+        """A new operation with one result, in the place and of the origin of the one that is being looked at.
+
+        Where more is known of shapes than when the program was traced, its rule may refuse what the program would
+        fail on there, if it ran.
+        """
         origin = self.current
         given = op._usual_attributes if attrs is None else attrs
-        spec: Spec = op.infer(list(inputs), given)
+        try:
+            spec: Spec = op.infer(list(inputs), given)
+        except (errors.OpError, *OF_COMPUTING) as error:
+            raise _RefusedError from error
         value = Value(origin.outputs[0].name, spec)
         if op.known is not None:
             value.elements = op.known(*op.grouped(list(inputs)), **given)

@@ -22,6 +22,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from ..ops.fusable import UNIFORM
 from ..ops.refusing import OF_COMPUTING
+from ..quiet import quietly
 from ..shapes import is_static, num_elements
 from .lengths import length
 from .options import Options
@@ -195,19 +196,19 @@ def _uniform(operation: Operation, walk: Walk) -> Found:
     return _constant(operation, UNIFORM[operation.type]) if is_number else None
 
 
+@quietly
 def _selected(operation: Operation, walk: Walk) -> Found:
     """The part of a shape that is known, of one that is known in part."""
     vector, *others = operation.inputs
-    sizes = _sizes(vector, walk)
-    if sizes is None or not all(type(operand) is Constant for operand in others):
+    guesses = _guesses(vector, walk)
+    if guesses is None or not all(type(operand) is Constant for operand in others):
         return None
     found = []
-    for unknown in (0, 1):  # an element that depends on a size that is not known is one of both
-        array = np.array([unknown if size is None else size for size in sizes], vector.dtype.numpy)
+    for guess in guesses:
         try:
             found.append(
                 operation.op.compute(
-                    *operation.op.grouped([array, *(x.value for x in others)]), **operation.attrs
+                    *operation.op.grouped([guess, *(x.value for x in others)]), **operation.attrs
                 )
             )
         except (errors.OpError, *OF_COMPUTING):
@@ -215,14 +216,24 @@ def _selected(operation: Operation, walk: Walk) -> Found:
     return _constant(operation, found[0]) if np.array_equal(*found) else None
 
 
-def _sizes(operand: Operand, walk: Walk) -> tuple[int | None, ...] | None:
-    """What is known of a vector that is the shape of something."""
+def _guesses(operand: Operand, walk: Walk) -> list[Any] | None:
+    """A vector that is the shape of something, once with 0 for each size that is not known, and once with 1.
+
+    What is the same for both depends on no such size: casts tell 0 from 1 as well.
+    """
     maker = walk.maker(operand)
     if maker is None or maker.op.name not in ("shape", "cast", "identity"):
         return None
+    (before,) = maker.inputs
     if maker.op.name != "shape":
-        return _sizes(maker.inputs[0], walk)
-    return maker.inputs[0].shape
+        guesses = _guesses(before, walk)
+        return guesses and [maker.op.compute(guess, **maker.attrs) for guess in guesses]
+    shape = before.shape
+    if shape is None:
+        return None
+    return [
+        np.array([guess if size is None else size for size in shape], operand.dtype.numpy) for guess in (0, 1)
+    ]
 
 
 _RULES: dict[str, Rule] = {

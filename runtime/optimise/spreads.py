@@ -45,9 +45,12 @@ def _simplified(operation: Operation, walk: Walk) -> Found:
 
 
 def _number(operand: Operand, walk: Walk) -> Operand:
-    """The number that is everywhere in a tensor, if one is; else the operand itself."""
+    """The number that is everywhere in a tensor, if one is; else the operand itself.
+
+    A tensor whose shape is not known may not fit.
+    """
     maker = walk.maker(operand)
-    if maker is None or maker.op.name not in SPREADING:
+    if maker is None or maker.op.name not in SPREADING or not is_static(operand.shape):
         return operand
     number = maker.inputs[SPREADING[maker.op.name]]
     return number if number.shape == () else operand

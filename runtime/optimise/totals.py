@@ -6,9 +6,15 @@ operation is total by its type, and by what the graph knows of the shapes that i
 
 from __future__ import annotations
 
-from ..ir.graph import Operand, Operation
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..ir.graph import Constant, Operand, Operation
 from ..ir.specs import Spec
 from ..ops.families import Elementwise
+from ..ops.refusing import OF_COMPUTING
 from ..shapes import is_static, num_elements
 
 PARTIAL = frozenset({"floordiv", "floormod", "truncatediv", "truncatemod", "pow"})
@@ -49,14 +55,36 @@ def _fit(operands: tuple[Operand, ...]) -> bool:
     """Whether shapes are known to broadcast: all of them are known, or all but one are those of scalars."""
     unknown = [operand for operand in operands if not is_static(operand.shape)]
     if not unknown:
-        return True
+        return _broadcast({operand.shape for operand in operands if operand.shape})
     return len(unknown) == 1 and all(operand.shape == () for operand in operands if operand is not unknown[0])
 
 
 def _are_known(operation: Operation) -> bool:
-    """Whether all shapes are known, so that the operation's rule has seen that they fit."""
+    """Whether all shapes are known, and fit.
+
+    They need not, if more is known than when the program was traced, where the operation will not run.
+    """
+    if operation.op.name == "reshape" and type(operation.inputs[1]) is not Constant:
+        return False  # 6 elements would have the shape `2, 3` if they had the shape `2, n`, but they need not fit
     specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
-    return all(isinstance(spec, Spec) and is_static(spec.shape) for spec in specs)
+    return all(isinstance(spec, Spec) and is_static(spec.shape) for spec in specs) and _is_taken(operation)
+
+
+def _is_taken(operation: Operation) -> bool:
+    """Whether the operation's rule takes its operands."""
+    try:
+        operation.op.infer(list(operation.inputs), operation.attrs)
+    except (errors.OpError, *OF_COMPUTING):
+        return False
+    return True
+
+
+def _broadcast(known: set[Any]) -> bool:
+    """Whether some shapes are of tensors that broadcast."""
+    try:
+        return len(known) < 2 or np.broadcast_shapes(*known) is not None
+    except ValueError:
+        return False
 
 
 def grows(operation: Operation) -> bool:
