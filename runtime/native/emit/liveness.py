@@ -50,6 +50,17 @@ def operands_of(instruction: Any) -> list[Any]:
     return list(instruction.operands)
 
 
+def targets_of(block: Any) -> list[Any]:
+    """The blocks that may come next."""
+    last = block.terminator
+    if last is None:
+        return []
+    found = [operand for operand in last.operands if isinstance(operand, ir().Block)]
+    if last.opname == "switch":
+        found += [last.default, *(target for _, target in last.cases)]
+    return found
+
+
 def bits(mask: int) -> Iterator[int]:
     """The numbers in a set."""
     while mask:
@@ -175,7 +186,7 @@ class Liveness:
     def at_end(self, block: Any) -> int:
         """What is live behind a block."""
         live = 0
-        for target in _targets(block):
+        for target in targets_of(block):
             live |= self.at_start.get(target, 0)
         return live
 
@@ -188,11 +199,3 @@ class Liveness:
                     live &= ~bit
                     yield bit.bit_length() - 1, live
                 live |= touched
-
-
-def _targets(block: Any) -> list[Any]:
-    last = block.terminator
-    if last is None:
-        return []
-    found = [operand for operand in last.operands if isinstance(operand, ir().Block)]
-    return [*found, *(target for _, target in getattr(last, "cases", ()))]

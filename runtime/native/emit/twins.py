@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from .interleaving import SHORT
-from .liveness import operands_of
+from .liveness import operands_of, targets_of
 from .outlining import is_slot, move_blocks, move_slots, new_part, replace_by
 from .types import integer, ir, pointer
 
@@ -85,14 +85,10 @@ class _Users:
         around = {slot for slot, users in self._slots.items() if not users <= blocks}
         return all(
             self._blocks[block] <= blocks
-            and _targets(block) <= {*blocks, nest.after}
+            and {*blocks, nest.after}.issuperset(targets_of(block))
             and not any(_address(each) in around for each in block.instructions)
             for block in nest.blocks
         )
-
-
-def _targets(block: Any) -> set[Any]:
-    return {operand for operand in block.terminator.operands if isinstance(operand, ir().Block)}
 
 
 def _address(instruction: Any) -> Any:

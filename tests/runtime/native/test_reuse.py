@@ -125,9 +125,24 @@ def along_axes(x: Any, y: Any) -> Any:
     return tf.matmul(b, tf.exp(-b * b)), tf.argmax(b, axis=1)
 
 
+def one_of_three(x: Any, y: Any) -> Any:
+    """What only the last branch reads, in a loop, outlives what is computed before the choice."""
+    a = tf.matmul(x, y)
+    b = tf.matmul(tf.tanh(a), y)
+
+    def last() -> Any:
+        z = x
+        for _ in tf.range(2):
+            z = tf.sin(tf.cumsum(z)) + a
+        return z
+
+    chosen = tf.switch_case(tf.cast(b[0, 0] * 0.0, tf.int32) + 2, [lambda: x, lambda: y, last])
+    return chosen, tf.cumsum(b)
+
+
 PROGRAMS = [
     products, products_and_elements, read_behind, states_change_places, branches, loops_within, starts_again,
-    tries_ahead, lists, same_memory, along_axes,
+    tries_ahead, lists, same_memory, along_axes, one_of_three,
 ]  # fmt: skip
 
 
