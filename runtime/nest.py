@@ -18,6 +18,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MappingView
 from typing import Any
 
+from agc.autograph.staging import is_whole
+
 _NO_FACTORY: Any = object()
 
 
@@ -29,7 +31,7 @@ def is_nested(seq: Any) -> bool:
 @functools.lru_cache(maxsize=1024)
 def is_nest_type(kind: type) -> bool:
     """Whether instances of a class are taken apart; a dataclass that is a `tf.Module` as well is not."""
-    return not (hasattr(kind, "__components__") or hasattr(kind, "_is_leaf_of_nests")) and (
+    return not is_whole(kind) and (
         issubclass(kind, (tuple, list, Mapping, deque, MappingView))
         or hasattr(kind, "__dataclass_fields__")
         or hasattr(kind, "__nest__")

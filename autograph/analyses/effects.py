@@ -10,7 +10,7 @@ comprehensions inside is part of the code."""
 from __future__ import annotations
 
 import opcode
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,7 +44,7 @@ _CHANGERS = APPENDERS | {
 _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 
 # `x[i] += 1` and `x.n += 1` need what they update twice.
-_STORES = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy"}
+_KINDS = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy", "IS_OP": "is"}
 _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
 _READS = frozenset({"variable", "fast", "attribute"})
 _NOISE = frozenset(
@@ -86,7 +86,7 @@ class Mention(NamedTuple):
 
 class _Step(NamedTuple):
     # variable, fast (a variable of its own), attribute, constant, subscript, item (assigned), copy, set (an
-    # attribute) or other
+    # attribute), is or other
     kind: str
     value: object
     line: int
@@ -173,6 +173,30 @@ def named_beside(mention: Mention) -> set[str]:
     }
 
 
+def compares(
+    code: CodeType, names: Set[str] | None = None, after: int = -1, besides: Set[CodeType] = frozenset()
+) -> bool:
+    """Whether code asks if one object is another, of which one may be in one of the variables; all if there are none.
+
+    Only what may run once the code has come to the position `after` counts, and not the code `besides`.
+
+    >>> compares((lambda a, b: a is b).__code__, {"a"}), compares((lambda a, b: a is None).__code__, {"a"})
+    (True, False)
+    """
+    for inner in nested(code):
+        steps = [] if inner in besides else _steps_of(inner)
+        for at, step in enumerate(steps):
+            if step.kind != "is" or steps[at - 1].kind == "constant":
+                continue
+            where = Mention(step.line, step.offset, False, False, False, False, inner is not code, inner)
+            operands = steps[max(at - 2, 0) : at]
+            others = all(operand.kind in ("variable", "fast") for operand in operands)
+            is_meant = names is None or not others or any(operand.value in names for operand in operands)
+            if is_meant and comes_after(code, where, after):
+                return True
+    return False
+
+
 def alters_parameters(code: CodeType) -> bool:
     """Whether a function changes something that it is given.
 
@@ -257,6 +281,6 @@ def _kind_of(opname: str, shown: str) -> str:
         return "fast"
     if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
         return "variable"
-    if opname in _STORES:
-        return _STORES[opname]
+    if opname in _KINDS:
+        return _KINDS[opname]
     return "subscript" if opname == "BINARY_SUBSCR" or (opname == "BINARY_OP" and shown == "[]") else "other"

@@ -24,12 +24,15 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+from ..analyses import effects
 from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
-from .aliases import names_of
+from . import doubts
+from .nests import names_of
 from .places import Carried, Place
+from .reach import Reach
 from .records import Record, Reshaped, Spot
-from .refusals import Reach, hidden, only_once, presence, rebound, refused, unsettled
+from .refusals import compared, hidden, only_once, parted, presence, rebound, refused, unlike, unsettled
 from .survey import Survey
 
 MAX_ATTEMPTS = 24
@@ -186,21 +189,60 @@ class Journal:
         self.survey.restore()
         return Found(self, [])
 
-    def lost(self, name: str) -> Exception:
-        """What to raise when a list or dict is changed, and then its variable is something else."""
-        return rebound(name)
+    def is_elsewhere(self, value: Any, names: Set[str]) -> bool:
+        """Whether the block reaches an object otherwise than by these of its variables."""
+        if not all(map(str.isidentifier, names)):
+            return True  # other objects may have attributes of the same name
+        labels = (self.survey.labels(id(part)) for part in (value, getattr(value, "__dict__", value)))
+        return not set().union(*labels) <= names
 
-    def split(self, name: str, container: Any, replaced: Set[str]) -> None:
+    def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
+        """A list or dict is changed, and its variable is something else then: nobody else may know it."""
+        if self.is_elsewhere(container, own) or self._others(name, container, results):
+            raise rebound(name)
+
+    def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
         """One of two objects is in a variable: neither may be changed by one name, and used by the other."""
         name = name or self.reach.target()
-        others = [
+        others = self._others(name, container, results)
+        if others and self._is_used(name):
+            self._doubt([name, *others], [container, result], rebound(name))
+
+    def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
+        """Two variables have one object or two: neither may be changed by one name, and used by the other."""
+        names = [name or self.reach.target() for name in names]
+        if all(map(self._is_used, names)):
+            self._doubt(names, results, parted(*names))
+
+    def begins(self, name: str, values: Sequence[Any]) -> None:
+        """A round of a loop begins with objects that are perhaps one."""
+        if any(effects.compares(code, {name}) for code in self.reach.blocks):
+            raise compared(name)
+        doubts.note(values, rebound(name))
+
+    def unlike(self, name: str, what: str) -> Exception:
+        """What to raise for objects that differ in something which is no part of them."""
+        return unlike(name or self.reach.target(), what)
+
+    def _others(self, name: str, container: Any, results: Set[str]) -> list[str]:
+        """What else has an object, of all that the functions around go on to use and the block does not assign."""
+        return [
             other
-            for variables in self.reach.variables_later(container, replaced)
+            for variables in self.reach.variables_later(container)
             for other in names_of(variables, name, container)
+            if other not in results
         ]
-        changes = self.reach.changes_later
-        if others and (changes(name) or (self.reach.uses_name_later(name) and any(map(changes, others)))):
-            raise rebound(name)
+
+    def _is_used(self, name: str) -> bool:
+        return name == "" or self.reach.uses_name_later(name)
+
+    def _doubt(self, names: Sequence[str], values: Sequence[Any], error: Exception) -> None:
+        """These names are of one object, or of several: from now on it must not matter."""
+        if len(set(names)) > 1 and any(map(self.reach.changes_later, names)):
+            raise error
+        if self.reach.compares_later(set(names)):
+            raise compared(next(filter(None, names), "value"))
+        doubts.note(values, error)
 
     def maybe(self, place: Place, was_there: bool) -> None:
         """A place that may have no value is about to be written: nobody may ask whether it has."""

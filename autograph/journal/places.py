@@ -14,12 +14,15 @@ become state like any other, so the backend sees only pure functions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Protocol
 
 from ..staging import Maybe, State, Undefined
-from .aliases import Aliases, Path
+from . import aliases
+from .aliases import Aliases, Held
+from .doubts import Scope
+from .entries import Entry
 
 
 class Place(Protocol):
@@ -95,7 +98,7 @@ class Item:
             del self.base[self.key]
 
 
-class Watch(Protocol):
+class Watch(aliases.Watch, Protocol):
     """Who looks at what a block's functions have changed besides the places."""
 
     def look(self, key: Any) -> None:
@@ -104,25 +107,6 @@ class Watch(Protocol):
 
     def undo(self) -> None:
         """A function of the block has failed."""
-        ...
-
-    def knows(self, value: Any) -> bool:
-        """Whether a container or object was there before the block, within its reach."""
-        ...
-
-    def again(self) -> BaseException:
-        """What to raise for the block to be traced once more."""
-        ...
-
-    def lost(self, name: str) -> Exception:
-        """What to raise when a block changes a list or dict, and gives its variable another value."""
-        ...
-
-    def split(self, name: str, container: Any, replaced: Set[str]) -> None:
-        """A variable is a container of before the block, or another one: the graph decides.
-
-        The variables `replaced` are another one in any case.
-        """
         ...
 
     def maybe(self, place: Place, was_there: bool) -> None:
@@ -154,6 +138,7 @@ class Carried:
         self.gives = own_names if gives is None else gives  # the names of its results
         self.is_choice = gives is not None
         self.test_assigns = False  # then the test of the loop must be part of its body
+        self.entry = Entry()
         self.extend([make() for make in makers])
 
     def extend(self, places: Sequence[Place]) -> None:
@@ -163,10 +148,11 @@ class Carried:
         self.names = tuple(place.name for place in self.places)
         self.initial = self.read()
         self.touched: set[Place] = set()  # what some function of the block has changed
-        self.aliases = Aliases(self.own + self.initial, self.is_choice, self._knows)
-
-    def _knows(self, value: Any) -> bool:
-        return self.watch.knows(value) or any(getattr(place, "base", None) is value for place in self.places)
+        names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
+        bases = [getattr(place, "base", None) for place in self.places]
+        self.aliases = Aliases(
+            self.own + self.initial, bases, names, gives, self.is_choice, self.entry, self.watch
+        )
 
     def read(self) -> State:
         return tuple(place.read() for place in self.places)
@@ -189,12 +175,7 @@ class Carried:
                 # A block that only assigns places needs no return statement.
                 results = (*(function(*run.own) or ()), *run.places_now())
                 self.touched.update(run.assigned())
-                results, lost = self.aliases.leave(
-                    results, run.changed(), (*self.own_names, *self.names), (*self.gives, *self.names)
-                )
-            if lost is not None:
-                raise self.watch.lost((*self.own_names, *self.names)[lost[0]])
-            return results
+                return self.aliases.leave(results, run.came)
 
         return carrying
 
@@ -205,7 +186,7 @@ class Carried:
         def carrying(*state: Any) -> Any:
             with _Run(self, state, function) as run:
                 going = function(*run.own)
-                assigns = bool(run.assigned() or run.changed())
+                assigns = bool(run.assigned() or aliases.changed(run.came))
             if assigns:
                 self.test_assigns = True
                 raise self.watch.again()
@@ -217,10 +198,6 @@ class Carried:
         """Set the places to what the backend gave; return the other results."""
         cut = len(results) - len(self.places)
         results = self.aliases.settle(results)
-        names = (*self.gives, *self.names)
-        for number, container in self.aliases.split():
-            replaced = {name for i, name in enumerate(names) if not self.aliases.shares(number, i, container)}
-            self.watch.split(names[number], container, replaced)
         for place, value, first in zip(self.places, results[cut:], self.initial, strict=True):
             if isinstance(value, Maybe):
                 self.watch.left(place, not isinstance(first, Undefined))
@@ -239,7 +216,8 @@ class _Run:
             state[cut:],
         )  # such as the item of a `for`, and the block's state
         self.outer = carried.read()
-        self.held: dict[Path, Any] = {}
+        self.held: Held = {}
+        self.scope = Scope()
 
     def __enter__(self) -> _Run:
         try:
@@ -248,20 +226,27 @@ class _Run:
             self.own = (*self.before, *values[:count])
             self.incoming = values[count:]
             self.carried.write(self.incoming)
-            self.came = self.carried.read()
+            self.were = self.carried.read()
+            self.scope.open()
+            self.came = self.carried.aliases.came(values)
         except BaseException:
             self._put_back()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        self._put_back()
+        try:
+            if kind is None:
+                self.scope.check()
+        finally:
+            self._put_back()
         if kind is None:
             self.carried.watch.look(self.key)
         else:
             self.carried.watch.undo()
 
     def _put_back(self) -> None:
+        self.scope.close()
         self.carried.write(self.outer)
         self.carried.aliases.put_back(self.held)
 
@@ -276,13 +261,9 @@ class _Run:
         """The places that do not hold any more what came in."""
         return [
             place
-            for place, old, new in zip(self.carried.places, self.came, self.carried.read(), strict=True)
+            for place, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)
             if old is not new and not (isinstance(old, Undefined) and isinstance(new, Undefined))
         ]
-
-    def changed(self) -> list[Path]:
-        """Where the containers are that do not hold any more what came in."""
-        return self.carried.aliases.changed(self.state, self.held)
 
 
 def location(place: Place) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 from ..staging import Maybe, Undefined
@@ -27,3 +28,12 @@ def same(one: Any, other: Any) -> bool:
 
 def _is_no_value(value: Any) -> bool:
     return value is NOTHING or (isinstance(value, Undefined) and not isinstance(value, Maybe))
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same, or functions that do the same, such as the factories of two defaultdicts."""
+    if isinstance(one, FunctionType) and isinstance(other, FunctionType):
+        return (one.__code__, one.__defaults__, one.__closure__) == (
+            other.__code__, other.__defaults__, other.__closure__
+        )  # fmt: skip
+    return same(one, other)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
+from .doubts import scope
 from .extents import Extent
 from .records import Record, Trail
 from .walk import Walk
@@ -38,7 +39,8 @@ def remembering() -> Iterator[None]:
     """While this lasts, surveys share what they find."""
     _memory.depth += 1
     try:
-        yield
+        with scope():
+            yield
     finally:
         _memory.depth -= 1
         if not _memory.depth:
@@ -87,6 +89,13 @@ class Survey:
         ):
             found.update(part)
         return found
+
+    def labels(self, number: int) -> set[str]:
+        """By which names the object with this number is reached."""
+        found = set(self._rest.also.get(number, ()))
+        walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
+        records = (walk.records.get(number) for walk in walks)
+        return found.union(*(record.labels for record in records if record is not None))
 
     @property
     def codes(self) -> dict[int, CodeType]:

@@ -8,8 +8,8 @@ import pytest
 from agc.autograph import StagingError, staging
 from agc.autograph import operators as ag__
 from agc.autograph.analyses import effects
-from agc.autograph.journal.aliases import drawn, equal, pour
 from agc.autograph.journal.fingerprints import position
+from agc.autograph.journal.nests import drawn, objects, rebuilt
 from agc.autograph.journal.survey import Survey
 
 
@@ -190,21 +190,27 @@ def use(value):
     return value
 
 
-class TestAliases:
+class TestNests:
     def test_a_container_is_filled_in_place(self):
         inner = [1]
         d = {"a": inner, "b": 2}
-        pour(d, {"a": [5], "b": 6})
+        places = {(0,): d, (0, "a"): inner}
+        filled = rebuilt({"a": [5], "b": 6}, (0,), lambda path, value: (places[path], True))
+        assert filled is d
         assert d == {"a": [5], "b": 6}
         assert d["a"] is inner
 
     def test_copies(self):
-        d = {"a": [1, {"b": 2}]}
+        d = {"a": [1, ({"b": 2},)]}
         copy = drawn(d, lambda part: True)
-        assert equal(copy, d)
-        copy["a"][1]["b"] = 3
-        assert not equal(copy, d)
-        assert d == {"a": [1, {"b": 2}]}
+        assert copy == d
+        copy["a"][1][0]["b"] = 3
+        assert d == {"a": [1, ({"b": 2},)]}
+
+    def test_an_object_that_is_in_itself_is_met_once(self):
+        ring = [1]
+        ring.append((ring, [2]))
+        assert [path for path, _ in objects((ring,))] == [(0,), (0, 1, 1)]
 
 
 class TestBlocks:

@@ -121,6 +121,212 @@ class TestKinds:
         agrees(f)
 
 
+def doubled_in_both(make, x):
+    if x > 0:
+        first = make(x)
+        return first, first
+    first = make(x + 1)
+    return first, first
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestNewObjects:
+    """What is one new object in every run of a block is one after it."""
+
+    def test_in_two_variables(self, kind):
+        make, read = KINDS[kind]
+
+        def f(x):
+            if x > 0:
+                first = second = make(x)
+            else:
+                second = make(x + 1)
+                first = second
+            first.add(x * 10)
+            return read(first), read(second), float(first is second)
+
+        agrees(f)
+
+    def test_in_containers(self, kind):
+        make, read = KINDS[kind]
+
+        def f(x):
+            if x > 0:
+                new = make(x)
+                held = {"p": new, "q": (new, [new])}
+            else:
+                new = make(-x)
+                held = {"p": new, "q": (new, [new])}
+            held["q"][1][0].add(x * 10)
+            return read(held["p"]), read(held["q"][0]), read(new)
+
+        agrees(f)
+
+    def test_returned_twice(self, kind):
+        make, read = KINDS[kind]
+
+        def f(x):
+            first, second = doubled_in_both(make, x)
+            first.add(x * 10)
+            return read(first), read(second)
+
+        agrees(f)
+
+    @pytest.mark.parametrize("is_there_before", [True, False])
+    def test_made_in_each_round(self, kind, is_there_before):
+        make, read = KINDS[kind]
+
+        def f(x):
+            if is_there_before:
+                first = second = make(x)
+            for _ in tf.range(3):
+                first = second = make(x + 1)
+                second.add(x)
+            first.add(x * 10)
+            return read(first), read(second)
+
+        agrees(f)
+
+    def test_one_of_before_in_new_ones(self, kind):
+        make, read = KINDS[kind]
+
+        def f(x):
+            inner = make(x)
+            try:
+                outer = [inner, x] if x > 0 else [inner, -x]
+            finally:
+                inner.add(x)
+            outer[0].add(x * 10)
+            return read(inner), outer[1]
+
+        agrees(f)
+
+
+class TestOneOrTwo:
+    """What is one object in some runs and two in others is an error, once that can be noticed."""
+
+    @staticmethod
+    def refused(f, title):
+        with pytest.raises(StagingError, match=f"AGC291.*{title}"):
+            tf.function(f)(tf.constant(2.0))
+
+    def test_a_change(self):
+        def f(x):
+            if x > 0:
+                first = second = [x]
+            else:
+                first, second = [x], [x + 1]
+            first.append(x)
+            return second[-1]
+
+        def in_parts(x):
+            item = [x]
+            box = {"p": item, "q": item} if x > 0 else {"p": [x], "q": item}
+            p = box["p"]
+            p[0] = x * 2
+            return box["q"][0]
+
+        def unseen(x):
+            if x > 0:
+                first = second = [x]
+            else:
+                first, second = [x], [x + 1]
+            other = [first]
+            for change in [other[0].append, other[0].append]:
+                change(x)
+            return second[-1]
+
+        self.refused(f, "`first` and `second` are one object on one way .* and two on another")
+        self.refused(in_parts, "")
+        self.refused(unseen, "`first` and `second` are one object")
+
+    def test_no_change(self):
+        def f(x):
+            if x > 0:
+                first = second = [x]
+            else:
+                first, second = [x], [x + 1]
+            return first[0], second[0]
+
+        agrees(f)
+
+    def test_a_comparison(self):
+        def after(x):
+            first = [x]
+            second = first if x > 0 else [x]
+            return x if first is second else -x
+
+        def in_a_loop(x):
+            first = last = [x]
+            for _ in tf.range(3):
+                x = x + 1 if last is first else x
+                last = [x]
+            return x
+
+        def same(one, other):
+            return one is other
+
+        def in_a_function(x):
+            if x > 0:
+                first = second = {"x": x}
+            else:
+                first, second = {"x": x}, {"x": x}
+            return x if same(first, second) else -x
+
+        for f in (after, in_a_loop, in_a_function):
+            self.refused(f, "is gets decided in a block that the graph runs, and is asked for with `is`")
+
+    def test_objects_that_differ_in_more_than_their_parts(self):
+        def length(x):
+            recent = collections.deque([x], 1) if x > 0 else collections.deque([x], 2)
+            return recent[0]
+
+        def attribute(x):
+            total = Total(x)
+            if x > 0:
+                total = Total(x)
+                total.made = False
+            return total.value
+
+        self.refused(length, "the objects that a block of the graph gives `recent` differ in `maxlen`")
+        self.refused(attribute, "gives `total` differ in `made`")
+
+
+class TestRounds:
+    """A round of a loop does not begin with the object that the first one began with, if it is given another."""
+
+    def test_what_others_hold_is_what_it_was(self):
+        def f(x):
+            first = last = [x]
+            for _ in tf.range(3):
+                last = [first[0] + last[0]]
+            return last[0], first[0]
+
+        agrees(f)
+
+    def test_lists_that_change_places(self):
+        def f(x):
+            p, q = [x], [x + 1]
+            for _ in tf.range(3):
+                p[0] = p[0] + q[0]
+                p, q = q, p
+            return p[0], q[0]
+
+        agrees(f)
+
+    def test_an_own_list_of_shared_objects(self):
+        def f(x):
+            first = [x]
+            held = [first, first]
+            for _ in tf.range(2):
+                first[0] += 5
+                held[1] = first
+            first[0] += 100
+            return first[0], held[0][0], held[1][0]
+
+        agrees(f)
+
+
 class TestDataclasses:
     def test_an_object_is_initialised_once(self):
         def f(x):
@@ -154,6 +360,32 @@ class TestDataclasses:
         assert apply(scale, tf.constant(2.0)) == 10.0
         assert scale.calls == 1  # once for the trace
         assert not tf.nest.is_nested(scale)
+
+        def chosen(x):
+            if x > 0:
+                scale.weight.assign(7.0)
+                layer = scale
+                y = layer(x)
+            else:
+                layer = scale
+                y = layer(-x)
+            return y, layer.weight + 0.0
+
+        agrees(chosen)
+
+    def test_one_that_is_frozen_holds_what_it_is_given(self):
+        @dataclasses.dataclass(frozen=True)
+        class Pair:
+            one: object
+            other: object
+
+        def f(x):
+            items = [x]
+            pair = Pair(items, x) if x > 0 else Pair(items, -x)
+            pair.one[0] = x * 10
+            return items[0], pair.other
+
+        agrees(f)
 
 
 class TestTwoNames:

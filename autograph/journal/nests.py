@@ -1,0 +1,141 @@
+"""The mutable objects in nests of values: where they are, what they hold, and nests with other objects in their places.
+
+    ([x, {"n": y}], z)         a way           the object there
+                               (0,)            the list
+                               (0, 1)          the dict in it
+
+A nest is a tuple, a dataclass, a list, ...; what is not taken apart is a leaf. See `mutables.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..staging import Maybe, OwnList, Undefined
+from .mutables import attributes, copied, fixed_fields, has_fields, is_mutable, parts, put, with_fields
+from .sameness import same
+
+Path = tuple[Any, ...]
+Choose = Callable[[Path, Any], tuple[Any, bool]]
+"""The object that stands for one of a nest's, and whether it is to be filled with what that one holds."""
+
+
+def objects(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
+    """The mutable objects among values and in them, the outer before the inner, each with its way.
+
+    >>> list(objects(([{"n": [1]}], 2)))
+    [((0,), [{'n': [1]}]), ((0, 0), {'n': [1]}), ((0, 0, 'n'), [1])]
+    """
+    for number, value in enumerate(values):
+        yield from _objects(value, (number,), ())
+
+
+def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, Maybe):
+        value = value.value
+    if is_mutable(value):
+        if any(value is outer for outer in inside):
+            return
+        yield path, value
+        inside = (*inside, value)
+    for key, part in children(value).items():
+        yield from _objects(part, (*path, key), inside)
+
+
+def children(value: Any) -> Mapping[Any, Any]:
+    """The parts of a nest, mutable or not; none of a leaf."""
+    if is_mutable(value):
+        return parts(value)
+    return dict(enumerate(value)) if isinstance(value, (tuple, OwnList)) else fixed_fields(value)
+
+
+def at(values: Any, path: Path) -> Any:
+    """What is at the end of a way; None where the way leads nowhere."""
+    for key in path:
+        value = values.value if isinstance(values, Maybe) else values
+        values = children(value).get(key)
+    return values
+
+
+def rebuilt(value: Any, path: Path, choose: Choose) -> Any:
+    """A nest in which other objects stand for its own, filled with what these hold."""
+    if isinstance(value, Maybe):
+        return Maybe(value.name, rebuilt(value.value, path, choose), value.defined)
+    if is_mutable(value):
+        target, is_filled = choose(path, value)
+        if is_filled:
+            for key, part in parts(value).items():
+                put(target, key, rebuilt(part, (*path, key), choose))
+        return target
+    old = children(value)
+    new = {key: rebuilt(part, (*path, key), choose) for key, part in old.items()}
+    if all(new[key] is part for key, part in old.items()):
+        return value
+    if isinstance(value, OwnList):
+        return getattr(value, "__rebuilt__", type(value))(new.values())
+    if not isinstance(value, tuple):
+        return with_fields(value, new)
+    return type(value)(*new.values()) if hasattr(value, "_fields") else tuple(new.values())
+
+
+def fits(container: Any, value: Any) -> bool:
+    """Whether the items of one container can become those of another of the same structure."""
+    return type(container) is type(value) and parts(container).keys() == parts(value).keys()
+
+
+def drawn(value: Any, knows: Callable[[Any], bool]) -> Any:
+    """A copy of a nest: other containers, the same items.
+
+    Of objects with fields only those are copied in which `knows` is true of a part: a backend may know new ones as
+    they are.
+    """
+
+    def choose(path: Path, container: Any) -> tuple[Any, bool]:
+        inner = (part for _, part in objects((container,)))
+        is_own = has_fields(container) and not any(map(knows, inner))
+        return (container, False) if is_own else (copied(container), True)
+
+    return rebuilt(value, (), choose)
+
+
+def holds(container: Any, kept: dict[Any, Any]) -> bool:
+    """Whether a container holds just these parts."""
+    now = parts(container)
+    return now.keys() == kept.keys() and all(same(part, kept[key]) for key, part in now.items())
+
+
+def contents(value: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
+    """What a container holds, and attributes of it that are no parts."""
+    return parts(value), attributes(value)
+
+
+def names_of(variables: Mapping[str, Any], name: str, container: Any) -> Iterator[str]:
+    """The variables other than `name`, or attributes of one, that are the container; what it is in otherwise.
+
+    >>> d = {}
+    >>> list(names_of({"d": d, "e": d, "all": [d], "far": ({"d": [d]},)}, "d", d))
+    ['e', 'all', 'far']
+    """
+    for other, value in variables.items():
+        if isinstance(value, (type, Undefined)):  # to ask a variable without a value is an error
+            continue
+        if value is container:
+            if other != name:
+                yield other
+            continue
+        named = {} if is_mutable(value) else attributes(value)
+        if any(_is_in(part, container, 3) for part in children(value).values()):
+            yield other
+        for key, part in named.items():
+            if f"{other}.{key}" != name and _is_in(part, container, 3):
+                yield f"{other}.{key}"
+
+
+def _is_in(value: Any, sought: Any, depth: int) -> bool:
+    """Whether a value is an object, or one in which it is."""
+    if value is sought:
+        return True
+    if not depth or isinstance(value, (type, Undefined)):
+        return False
+    held = (*children(value).values(), *attributes(value).values())
+    return any(_is_in(part, sought, depth - 1) for part in held)

@@ -1,0 +1,167 @@
+"""The code that sees what a block changes, and what that does with it.
+
+def fit(self, x):
+    if x > 0:              a block: what it calls, and what the functions around do after it, is within its reach
+        self.step(x)
+    return self.log        `log` is used here
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from ..analyses import effects
+from ..errors import Where
+from .places import Attribute, Item, Place
+from .records import Reshaped
+
+
+class Reach:
+    """The code that a block's changes are seen by: what the block calls, and the function around it."""
+
+    def __init__(self, frames: Sequence[FrameType]) -> None:
+        self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
+        self._frames = frames
+        self.codes: list[CodeType] = []
+        self.blocks: set[CodeType] = set()  # the block's own functions
+
+    def only_grows(self, change: Reshaped) -> bool:
+        """Whether a container has grown, and no code within reach does anything but put things into it."""
+        return change.has_grown and not any(True for _ in self.uses(self.labels(change)))
+
+    def labels(self, change: Reshaped) -> set[str]:
+        """The names of a container, also those of the variables around that hold it, or something that it is in."""
+        found = set(change.record.labels)
+        for frame in self._frames:
+            found.update(name for name, value in frame.f_locals.items() if _holds(value, change.record.owner))
+        return found
+
+    def uses(self, labels: set[str]) -> Iterator[Where]:
+        """The lines that read a container, or change it other than by putting something into it."""
+        for label in sorted(labels):
+            for code in self.codes:
+                for mention in effects.mentions(code, label):
+                    if not mention.appends:
+                        yield Where(code.co_filename, mention.line, function=code.co_name)
+            for code, position in self.around:
+                for mention in effects.mentions(code, label):
+                    if not mention.appends and effects.comes_after(code, mention, position):
+                        yield Where(code.co_filename, mention.line, function=code.co_name)
+
+    def asks_for(self, place: Place) -> bool:
+        """Whether code may ask if a place has a value, other than by using it."""
+        if _has_defaults(place):
+            return True
+        if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
+            return any(effects.facts(code).reflects for code in self.codes)
+        label = _container(place)
+        return label != "" and any(
+            not mention.indexes for code in self.codes for mention in effects.mentions(code, label)
+        )
+
+    def changes_later(self, name: str) -> bool:
+        """Whether the function goes on to change what a variable or attribute holds, or has a function do so."""
+        return any(
+            (mention.alters or (not mention.indexes and _is_handed_on(mention, frame)))
+            and effects.comes_after(code, mention, position)
+            for frame, (code, position) in zip(self._frames, self.around, strict=True)
+            for mention in effects.mentions(code, _label(name))
+        )
+
+    def compares_later(self, names: Set[str]) -> bool:
+        """Whether the function goes on to ask which object one of these is, or has a function do so."""
+        labels = set(map(_label, names))
+        return any(
+            effects.compares(code, labels, position, self.blocks) for code, position in self.around
+        ) or any(
+            not mention.indexes
+            and effects.comes_after(code, mention, position)
+            and any(effects.compares(f.__code__) for f in _functions_beside(mention, frame))
+            for frame, (code, position) in zip(self._frames, self.around, strict=True)
+            for label in labels
+            for mention in effects.mentions(code, label)
+        )
+
+    def target(self) -> str:
+        """The variable that gets the value of the expression which the innermost function is at; "" for none."""
+        return effects.stored_after(*self.around[0]) if self.around else ""
+
+    def variables_later(self, container: Any) -> Iterator[dict[str, Any]]:
+        """The variables of each function around, without names of the container that it does not use again."""
+        for frame, (code, position) in zip(self._frames, self.around, strict=True):
+            yield {
+                name: value
+                for name, value in frame.f_locals.items()
+                if value is not container or self._is_used_later(name, code, position)
+            }
+
+    def uses_name_later(self, name: str) -> bool:
+        """Whether a function around goes on to use a variable or attribute."""
+        return any(self._is_used_later(_label(name), code, position) for code, position in self.around)
+
+    def _is_used_later(self, name: str, code: CodeType, position: int) -> bool:
+        return any(
+            mention.code not in self.blocks and effects.comes_after(code, mention, position)
+            for mention in effects.mentions(code, name)
+        )
+
+    def uses_later(self, place: Place) -> bool:
+        """Whether the function goes on to use a place."""
+        if _has_defaults(place):
+            return True
+        is_attribute = isinstance(place, Attribute) or getattr(place, "kind", "") == "."
+        label = _attribute(place) if is_attribute else _container(place)
+        return any(
+            effects.comes_after(code, mention, position) or (is_attribute and effects.facts(code).reflects)
+            for code, position in self.around
+            for mention in effects.mentions(code, label)
+            if not mention.assigns
+        )
+
+
+def _is_handed_on(mention: effects.Mention, frame: FrameType) -> bool:
+    """Whether a function beside the mention changes what it is given."""
+    return any(effects.alters_parameters(f.__code__) for f in _functions_beside(mention, frame))
+
+
+def _functions_beside(mention: effects.Mention, frame: FrameType) -> Iterator[FunctionType]:
+    """The functions that the line of a mention names: one of them is called with what is mentioned."""
+    for name in effects.named_beside(mention):
+        found = frame.f_locals.get(name, frame.f_globals.get(name))
+        if isinstance(found, FunctionType):
+            yield found
+
+
+def _label(name: str) -> str:
+    """The last name of a place.
+
+    >>> _label("self.log[0]"), _label("x")
+    ('log', 'x')
+    """
+    return name.partition("[")[0].rpartition(".")[2]
+
+
+def _holds(value: Any, sought: Any, depth: int = 2) -> bool:
+    """Whether a value is the object, or a list, tuple or dict with it inside."""
+    if value is sought:
+        return True
+    if not depth or type(value) not in (list, tuple, dict):
+        return False
+    return any(_holds(item, sought, depth - 1) for item in (value.values() if type(value) is dict else value))
+
+
+def _container(place: Any) -> str:
+    """The name of the container that an item is in; empty if the place is none."""
+    return str(place.label) if isinstance(place, Item) or getattr(place, "kind", "") == "[" else ""
+
+
+def _has_defaults(place: Any) -> bool:
+    """Whether a place without a value reads as something else: in a defaultdict."""
+    container = getattr(place, "base", None) if isinstance(place, Item) else getattr(place, "owner", None)
+    return isinstance(container, dict) and hasattr(type(container), "__missing__")
+
+
+def _attribute(place: Any) -> str:
+    return str(place.key if isinstance(place, Attribute) else place.trail.key)

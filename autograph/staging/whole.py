@@ -1,0 +1,24 @@
+"""Classes whose instances a backend takes as one value, although they look like something that has parts.
+
+    @dataclass                           a dataclass has fields, which a graph could carry one by one
+    class Net(tf.Module):       ==>      a module is one object with an identity: it says so by a mark
+        weight: object
+
+Lists, tuples, dicts and dataclasses are taken apart into their parts otherwise, by a backend and by what keeps
+track of the objects that a block changes; both have to agree on that."""
+
+from __future__ import annotations
+
+_MARKS = (
+    "_is_leaf_of_nests",  # a stateful object, such as a module: its attributes are changed in place
+    "__components__",  # a tensor made of several, which is a value like any other
+)
+
+
+def is_whole(kind: type) -> bool:
+    """Whether instances of a class are not taken apart, whatever else the class is.
+
+    >>> is_whole(list), is_whole(type("Rows", (list,), {"_is_leaf_of_nests": True}))
+    (False, True)
+    """
+    return any(hasattr(kind, mark) for mark in _MARKS)
