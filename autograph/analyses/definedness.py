@@ -29,9 +29,9 @@ def definedness(flow: Flow) -> Definedness:
     reached[flow.entry] = True
     bound[flow.entry] = flow.mask(flow.rebound) | elsewhere
     unbound[flow.entry] = ((1 << len(flow.index)) - 1) & ~elsewhere
-    changed = True
-    while changed:
-        changed = False
+    goes_back = True  # what comes behind a node is looked at in the same round
+    while goes_back:
+        goes_back = False
         for node in range(count):
             if not reached[node]:
                 continue
@@ -44,14 +44,16 @@ def definedness(flow: Flow) -> Definedness:
                     or after_has & ~bound[following]
                     or after_lacks & ~unbound[following]
                 ):
-                    reached[following] = changed = True
+                    reached[following] = True
+                    goes_back |= following <= node
                     bound[following] |= after_has
                     unbound[following] |= after_lacks
             escape = flow.escape[node]
             if escape >= 0:
                 either_has, either_lacks = has | after_has, lacks | after_lacks
                 if not reached[escape] or either_has & ~bound[escape] or either_lacks & ~unbound[escape]:
-                    reached[escape] = changed = True
+                    reached[escape] = True
+                    goes_back |= escape <= node
                     bound[escape] |= either_has
                     unbound[escape] |= either_lacks
     for node in range(count):

@@ -15,6 +15,7 @@ def live(flow: Flow) -> list[int]:
     count = len(flow.use)
     result = [0] * count
     keep = [~(bind | unbind) for bind, unbind in zip(flow.bind, flow.unbind, strict=True)]
+    heads: set[int] = set()  # the nodes that some way leads back to
     changed = True
     while changed:
         changed = False
@@ -22,11 +23,16 @@ def live(flow: Flow) -> list[int]:
             after = 0
             for following in flow.next[node]:
                 after |= result[following]
+                if following <= node:
+                    heads.add(following)
             before = (after & keep[node]) | flow.use[node]
-            if flow.escape[node] >= 0:
+            escape = flow.escape[node]
+            if escape >= 0:
                 # The exception may come before the node has bound anything.
-                before |= result[flow.escape[node]]
+                before |= result[escape]
+                if escape <= node:
+                    heads.add(escape)
             if before != result[node]:
                 result[node] = before
-                changed = True
+                changed |= node in heads
     return result

@@ -35,6 +35,7 @@ from ..errors import is_own_file
 from ..stack.codes import CodeMap, nested
 from ..staging import PYTHON, backends
 from ..syntax import source
+from ..syntax.tree import INNER
 
 _ENOUGH = 50_000  # objects looked at
 _ENOUGH_IN_ONE = 1_000  # parts of one container
@@ -162,7 +163,7 @@ class Sight:
         self._followed.append(f)
         for name, value in [*_globals(f, names.all), *_named(cells)]:
             if _is_open(type(value)):
-                self._see(value, held=name in names.passed_on(f))
+                self._see(value, held=_is(value, _WRAPPERS) and name in names.passed_on(f))
         for value in (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()):
             self._see(value, held=True)
         self._some(vars(f).values())
@@ -280,15 +281,18 @@ def _passed_on(f: FunctionType) -> Iterator[str]:
     called = set()
     while pending:
         part = pending.pop()
-        if isinstance(part, ast.Call):
+        kind = type(part)
+        if kind is ast.Name:
+            if part not in called and type(part.ctx) is ast.Load:
+                yield part.id
+            continue
+        if kind is ast.Call:
             called.add(part.func)
-        elif part in called:
-            pass
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load):
-            yield part.id
-        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+        elif kind is ast.Attribute and part not in called and type(part.ctx) is ast.Load:
             yield part.attr
-        for value in vars(part).values():
+        values = part.__dict__
+        for field in INNER[kind]:
+            value = values.get(field)
             if type(value) is list:
                 pending += [child for child in value if isinstance(child, ast.AST)]
             elif isinstance(value, ast.AST):

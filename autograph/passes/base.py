@@ -63,9 +63,11 @@ class Names:
 
     def __init__(self, function: gast.AST) -> None:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
-        found: set[type] = set()
-        self._kinds = function, found
-        self.used = _names_in(function, self.bound, found)
+        self._nodes: dict[int, gast.AST] = {}  # by id: those whose kinds are known
+        self._kinds: set[type] = set()
+        self._seen = function
+        self.used = _names_in(function, self.bound, self._nodes)
+        self._kinds.update(map(type, self._nodes.values()))
         self.generated: set[str] = set()
         self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
         self._last: dict[str, int] = {}  # the number that a base got last
@@ -75,10 +77,11 @@ class Names:
         self.items = "[]=" in self.used
 
     def kinds(self, function: gast.AST) -> set[type]:
-        """The kinds of nodes in the outermost function, as it is now."""
-        if self._kinds[0] is not function:
-            self._kinds = function, kinds(function)
-        return self._kinds[1]
+        """The kinds of nodes in the outermost function as it is now, and of those that have gone."""
+        if self._seen is not function:
+            self._kinds |= kinds(function, self._nodes)
+            self._seen = function
+        return self._kinds
 
     def fresh(self, base: str) -> str:
         """`base`, or `base_1`, `base_2`, … if that is taken."""
@@ -277,8 +280,8 @@ def left_alone(function: gast.AST) -> bool:
     return False
 
 
-def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]:
-    """Every identifier that the function mentions, nested functions included; `found` gets the kinds of nodes.
+def _names_in(function: gast.AST, bound: set[str], found: dict[int, gast.AST]) -> set[str]:
+    """Every identifier that the function mentions, nested functions included; `found` gets the nodes by id.
 
     Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
     '[]=' for an item that is assigned.
@@ -288,7 +291,7 @@ def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]
     while pending:
         node = pending.pop()
         kind = type(node)
-        found.add(kind)
+        found[id(node)] = node
         if kind is gast.Name:
             names.add(node.id)
             if type(node.ctx) is not gast.Load:

@@ -19,31 +19,47 @@ LOAD, STORE, PARAM = gast.Load(), gast.Store(), gast.Param()
 
 
 def load(name: str) -> gast.Name:
-    return gast.Name(name, LOAD, None, None)
+    return _node(gast.Name, id=name, ctx=LOAD, annotation=None, type_comment=None)
 
 
 def store(name: str) -> gast.Name:
-    return gast.Name(name, STORE, None, None)
+    return _node(gast.Name, id=name, ctx=STORE, annotation=None, type_comment=None)
 
 
 def parameter(name: str) -> gast.Name:
-    return gast.Name(name, PARAM, None, None)
+    return _node(gast.Name, id=name, ctx=PARAM, annotation=None, type_comment=None)
 
 
 def text(value: str) -> gast.Constant:
-    return gast.Constant(value, None)
+    return _node(gast.Constant, value=value, kind=None)
 
 
 def group(elements: Sequence[gast.expr]) -> gast.Tuple:
     """`(a, b)`, read."""
-    return gast.Tuple(list(elements), LOAD)
+    return _node(gast.Tuple, elts=list(elements), ctx=LOAD)
 
 
 def lambda_of(names: Sequence[str], body: gast.expr) -> gast.Lambda:
-    arguments = gast.arguments([parameter(name) for name in names], [], None, [], [], None, [])
-    return gast.Lambda(arguments, body)
+    arguments = _node(
+        gast.arguments,
+        args=[parameter(name) for name in names],
+        posonlyargs=[],
+        vararg=None,
+        kwonlyargs=[],
+        kw_defaults=[],
+        kwarg=None,
+        defaults=[],
+    )
+    return _node(gast.Lambda, args=arguments, body=body)
 
 
 def as_load(target: Any) -> gast.expr:
     """What an assignment assigns, read."""
     return evolve(target, ctx=LOAD)
+
+
+def _node(kind: Any, /, **fields: Any) -> Any:
+    """A node with all its fields; what `kind` itself does with them takes several times as long."""
+    new = gast.AST.__new__(kind)
+    new.__dict__.update(fields)
+    return new

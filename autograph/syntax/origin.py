@@ -16,6 +16,8 @@ from typing import Any
 
 from agc.autograph.errors import Where
 
+from .tree import BLOCK_FIELDS, INNER
+
 
 def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
     """The place of a syntax tree node (ast or gast) in the file `filename` with the contents `text`.
@@ -93,13 +95,15 @@ def settle(new: Iterable[ast.AST], ag: str, generated: Collection[str], text: st
     lines = lines_of(text)
     known = {id(node): node for node in new}
     for node in known.values():
-        for field in _BLOCKS:
-            block = node.__dict__.get(field)
-            if type(block) is list:
-                _settle_block(block, ag, generated, lines, known)
+        for field in _BLOCKS.get(type(node), ()):
+            _settle_block(getattr(node, field), ag, generated, lines, known)
 
 
-_BLOCKS = ("body", "orelse", "finalbody")
+_BLOCKS = {
+    getattr(ast, kind.__name__): [field for field in fields if field not in ("handlers", "cases")]
+    for kind, fields in BLOCK_FIELDS.items()
+    if hasattr(ast, kind.__name__)
+}
 _SIMPLE = (ast.Assign, ast.Expr, ast.Return)
 
 
@@ -139,8 +143,9 @@ def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
     while pending:
         node = pending.pop()
         yield node
-        for field in node._fields:
-            value = node.__dict__.get(field)
+        values = node.__dict__
+        for field in INNER[type(node)]:
+            value = values.get(field)
             if type(value) is list:
                 pending += [part for part in value if id(part) in new]
             elif id(value) in new:
@@ -193,16 +198,19 @@ def extent_of(node: Any) -> Extent:
 
 def extent_of_code(code: CodeType) -> Extent | None:
     """From where to where the instructions of a function go; None without column numbers."""
-    places = list(places_of(code))
+    places = places_of(code)
     if not places:
         return None
     starts, ends = zip(*places, strict=True)
     return *min(starts), *max(ends)
 
 
-def places_of(code: CodeType) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def places_of(code: CodeType) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """Where the instructions of a function come from; nothing with `python -X no_debug_ranges`."""
-    for line, end_line, column, end_column in code.co_positions():
-        # What Python adds at the start of a function has no columns, or those of an empty stretch.
-        if line is not None and end_line is not None and column is not None and end_column:
-            yield (line, column), (end_line, end_column)
+    # What Python adds at the start of a function has no columns, or those of an empty stretch. Most instructions
+    # come with several that are of the same place.
+    return [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in dict.fromkeys(code.co_positions())
+        if line is not None and end_line is not None and column is not None and end_column
+    ]

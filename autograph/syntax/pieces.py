@@ -30,9 +30,7 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
     indentation = _indentation(lines[first - 1])
     if indentation and "." not in code.co_qualname:
         return None  # declared global, perhaps: where it stands does not show
-    end = _end(
-        lines, max(line for inner in nested(code) for _, _, line in inner.co_lines() if line), indentation
-    )
+    end = _end(lines, max(map(_last_line, nested(code))), indentation)
     before = "\n" * (first - 2) + "if 1:\n" if indentation else "\n" * (first - 1)
     try:
         body = ast.parse(before + "".join(lines[first - 1 : end])).body
@@ -40,6 +38,10 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
         return None
     statements = body[0].body if indentation and isinstance(body[0], ast.If) else body
     return statements[0] if len(statements) == 1 and len(body) == 1 else None
+
+
+def _last_line(code: CodeType) -> int:
+    return max(line or 0 for line in {line for _, _, line in code.co_lines()})
 
 
 def _indentation(line: str) -> str:

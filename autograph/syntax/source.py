@@ -243,7 +243,7 @@ def _looked_up(f: FunctionType) -> Definition | Diagnostic:
         return _changed(code)
     if len(around) == 1:
         return around[0]
-    if not any(places_of(code)):
+    if not places_of(code):
         alike = [definition for definition in around if _is_constant(definition.node, code)]
         return alike[0] if alike else _ambiguous(code)
     # Of several lambdas around the code, one inside the other, the innermost is the one it came from.
@@ -280,7 +280,8 @@ def _covers(definition: Definition, code: CodeType) -> bool:
     start, end = (first_line(body), 0), (body.end_lineno, body.end_col_offset)
     if isinstance(node, ast.Lambda):
         start = (body.lineno, body.col_offset)
-    return all(start <= first and last <= end for first, last in places_of(code))
+    places = places_of(code)
+    return not places or (start <= min(places)[0] and max([last for _, last in places]) <= end)
 
 
 def _is_constant(node: ast.AST, code: CodeType) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import gast
 
@@ -72,24 +72,24 @@ class Translation:
         if known is not None:
             return known
         kind = type(node)
-        if kind in _LEAVES:
-            return _LEAVES[kind]
-        new_kind = _AST_KINDS.get(kind)
-        if new_kind is None:
-            return node
+        way = _BACK.get(kind)
+        if way is None:
+            return _LEAVES.get(kind, node)
         if kind is gast.Name and type(node.ctx) is gast.Param:
-            new_kind = ast.arg
+            way = _BACK_TO_PARAMETER
+        new_kind, convert, is_placed, with_nodes = way
         new = _node(new_kind)
         fields = new.__dict__
         fields.update(node.__dict__)
-        if new_kind in _FROM_GAST:
-            _FROM_GAST[new_kind](fields)
-        if new_kind._attributes:
+        if convert is not None:
+            convert(fields)
+        if is_placed:
             around = _placed(fields, around)
-        for name in _WITH_NODES[new_kind]:
+        for name in with_nodes:
             value = fields.get(name)
             if type(value) is list:
-                fields[name] = [self._from(p, around) if isinstance(p, ast.AST) else p for p in value]
+                if value:
+                    fields[name] = [self._from(p, around) if isinstance(p, ast.AST) else p for p in value]
             elif value is not None:
                 fields[name] = _LEAVES.get(type(value)) or self._from(value, around)
         self.new.append(new)
@@ -107,6 +107,8 @@ _node: Callable[[type[ast.AST]], Any] = ast.AST.__new__
 
 def _placed(fields: Fields, around: Position) -> Position:
     """Complete the position of a node; give what it is."""
+    if fields.get("end_col_offset") is not None:  # as is that of almost all nodes
+        return fields["lineno"], fields["col_offset"], fields["end_lineno"], fields["end_col_offset"]
     line, column, end_line, end_column = around
     line = fields.setdefault("lineno", line)
     column = fields.setdefault("col_offset", column)
@@ -196,3 +198,20 @@ _FROM_GAST: dict[type, Callable[[Fields], None]] = {
     ast.arg: _parameter_from,
     ast.ExceptHandler: _handler_from,
 }
+
+
+class _Way(NamedTuple):
+    """What becomes of a node of gast's."""
+
+    kind: type[ast.AST]
+    convert: Callable[[Fields], None] | None
+    is_placed: bool
+    with_nodes: tuple[str, ...]
+
+
+def _way_to(kind: type[ast.AST]) -> _Way:
+    return _Way(kind, _FROM_GAST.get(kind), bool(kind._attributes), _WITH_NODES[kind])
+
+
+_BACK = {kind: _way_to(new) for kind, new in _AST_KINDS.items() if kind not in _LEAVES and new in _WITH_NODES}
+_BACK_TO_PARAMETER = _way_to(ast.arg)

@@ -41,13 +41,16 @@ BLOCK_FIELDS: dict[type, tuple[str, ...]] = {
 
 
 class _Inner(dict[type, tuple[str, ...]]):
-    """kind → its fields that hold nodes which say something: no texts and numbers, no `Load` and its like."""
+    """kind → its fields that hold nodes which say something: no texts and numbers, no `Load` and its like.
+
+    Kinds of gast's, and those of `ast` that gast has as well.
+    """
 
     other = (str, int, bool, object, str | None, int | None, list[str])
     signs = (gast.expr_context, gast.operator, gast.boolop, gast.unaryop, list[gast.cmpop])
 
     def __missing__(self, kind: Any) -> tuple[str, ...]:
-        types = getattr(kind, "_field_types", {})
+        types = getattr(getattr(gast, kind.__name__, kind), "_field_types", {})
         skipped = (*self.other, *self.signs)
         self[kind] = tuple(name for name in kind._fields if types.get(name) not in skipped)
         return self[kind]
@@ -119,14 +122,16 @@ def walk(tree: gast.AST) -> Iterator[gast.AST]:
     return _below([tree], frozenset())
 
 
-def kinds(tree: gast.AST) -> set[type]:
-    """The types of a node and of all below it."""
+def kinds(tree: gast.AST, known: dict[int, gast.AST]) -> set[type]:
+    """The types of a node and of all below it; but what is `known` is not looked at, and what is not becomes known."""
     found: set[type] = set()
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
-        if node is None:
+        number = id(node)
+        if node is None or number in known:
             continue
+        known[number] = node
         kind = type(node)
         found.add(kind)
         values = node.__dict__

@@ -92,6 +92,8 @@ def repacked(like: Sequence[Any], flat: list[Any]) -> tuple[Any, ...]:
 
 def hint(path: str) -> str:
     """A path as a name for the graph: `cell[0]` → `cell_0`."""
+    if path.isalnum():
+        return path
     return "".join(c if c.isalnum() else "_" for c in path).strip("_").replace("__", "_") or "value"
 
 

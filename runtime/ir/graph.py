@@ -16,6 +16,8 @@ A `Graph` has inputs, operations in the order of their effects, and outputs. Ope
 
 from __future__ import annotations
 
+import itertools
+import operator
 import re
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,6 +166,11 @@ class Operation:
         return f"<tf.Operation {self.name!r} type={self.type}>"
 
 
+_type_of = operator.attrgetter("type")
+_is_stateful = operator.attrgetter("stateful")
+_regions_of = operator.attrgetter("regions")
+
+
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
@@ -183,7 +190,7 @@ class Graph:
         self.inputs = inputs
         self.operations = operations
         self.outputs = outputs
-        self.stateful: bool = any(operation.stateful for operation in operations)
+        self.stateful: bool = any(map(_is_stateful, operations))
         self._types: frozenset[str] | None = None
         self._live: tuple[Operation, ...] | None = None
         self._naming: Naming | None = None
@@ -200,11 +207,15 @@ class Graph:
         """The types of all operations, those of regions and callees included."""
         types = self._types
         if types is None:
-            inner = [region.types for operation in self.operations for region in operation.regions]
-            types = frozenset({operation.op.name for operation in self.operations}).union(*inner)
+            inner = [region.types for region in self.regions()]
+            types = frozenset(map(_type_of, self.operations)).union(*inner)
             if type(self.operations) is tuple:  # it does not grow
                 self._types = types
         return types
+
+    def regions(self) -> Iterator[Graph]:
+        """The regions of all operations."""
+        return itertools.chain.from_iterable(map(_regions_of, self.operations))
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""

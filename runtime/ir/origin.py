@@ -100,23 +100,28 @@ def raised_at(error: BaseException) -> Origin | None:
 
 def user_call() -> Call | None:
     """The innermost call in the user's program that is running now."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(2)  # who asks is agc's
     is_direct = True
     while frame is not None:
-        code = frame.f_code
-        kind = _kinds[code.co_filename]
+        kind = _kinds[frame.f_code.co_filename]
         if kind == "user":
-            at, sites = frame.f_lasti, _sites.get(id(code)) or _sites_of(code)
-            known = sites.known.get(at)
-            if known is None:
-                line = sites.lines[at // 2] or frame.f_lineno
-                origin = Origin(code.co_filename, line, code.co_name)
-                known = sites.known[at] = origin, _assigned(code, sites.units, at)
-            return _call((known[0], (id(frame), at), known[1], is_direct))
+            code, at = frame.f_code, frame.f_lasti
+            sites = _sites.get(id(code)) or _sites_of(code)
+            origin, name = sites.known.get(at) or _known_of(sites, at, frame)
+            return _call((origin, (id(frame), at), name, is_direct))
         if kind == "agc":
             is_direct = False
         frame = frame.f_back
     return None
+
+
+def _known_of(sites: _Sites, at: int, frame: FrameType) -> tuple[Origin, str | None]:
+    """The line of the instruction that a frame is at, and what takes its result."""
+    code = sites.code
+    line = sites.lines[at // 2] or frame.f_lineno
+    known = Origin(code.co_filename, line, code.co_name), _assigned(code, sites.units, at)
+    sites.known[at] = known
+    return known
 
 
 class _Sites(NamedTuple):

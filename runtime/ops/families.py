@@ -142,10 +142,10 @@ def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
                 return None
             value = x._value
             own = value.spec.dtype  # type: ignore[union-attr]
-            if dtype is None:
+            if own is not dtype:
+                if dtype is not None:
+                    return None
                 dtype = own
-            elif own is not dtype:
-                return None
             operands.append(value)
     if dtype is None:
         return None

@@ -26,7 +26,7 @@ from .rewrite import GIVEN
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    if not any(operation.regions for operation in graph.operations):
+    if next(graph.regions(), None) is None:
         return _straight(graph)
     return _pruned(graph, {})
 
@@ -72,10 +72,9 @@ class _Needs:
                 self._keep(operation)
 
     def _want(self, operands: Iterable[Operand]) -> None:
-        for operand in operands:
-            if operand not in self.values:
-                self.values.add(operand)
-                self._pending.append(operand)
+        new = set(operands).difference(self.values)
+        self.values |= new
+        self._pending += new
 
     def _spread(self) -> None:
         while self._pending:

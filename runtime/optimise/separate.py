@@ -13,7 +13,7 @@ from .rewrite import GIVEN
 
 def separated(graph: Graph) -> Graph:
     """The graph itself where its values are different already. Callees are graphs by themselves."""
-    if not any(operation.regions for operation in graph.operations) or _are_different(graph):
+    if next(graph.regions(), None) is None or _are_different(graph):
         return graph
     operations = []
     for operation in graph.operations:

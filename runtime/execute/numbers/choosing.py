@@ -221,9 +221,8 @@ class Numbers:
         if value in self._arrays:
             return
         old = self._ranges.get(value)
-        new = found if old is None else joined(old, found)
-        if new != old:
-            self._ranges[value] = new
+        if old is None or not holds(old, found):
+            self._ranges[value] = found if old is None else joined(old, found)
             self._is_new = True
 
     def _are_arrays(self, values: Sequence[Value]) -> None:
