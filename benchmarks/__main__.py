@@ -78,7 +78,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="an interpreter that has libraries of requirements.txt, besides those of $AGC_BENCHMARK_PEERS",
     )
     parser.add_argument("--rounds", type=int, default=7, help="how many figures of everything (default: 7)")
-    parser.add_argument("--first-calls", type=int, default=3, help="… and of first calls (default: 3)")
+    parser.add_argument("--first-calls", type=int, default=5, help="… and of first calls (default: 5)")
     parser.add_argument("--only", default="", metavar="TEXT", help="the workloads with this in their names")
     parser.add_argument("--contestant", action="append", default=[], metavar="NAME", help="these, and NumPy")
     parser.add_argument("--size", choices=("full", "tiny"), default="full", help="tiny is for trying it out")

@@ -114,7 +114,7 @@ class Measurement:
 
     def _note_first(self, workload: str, name: str, answer: dict[str, Any]) -> None:
         _noted(self._figures.firsts, workload, name, answer["seconds"] * 1e3)
-        _noted(self._figures.overheads, workload, name, (answer["seconds"] - answer["again"]) * 1e3)
+        _noted(self._figures.overheads, workload, name, answer["overhead"] * 1e3)
 
     def _asked(self, question: str, workload: str, name: str) -> dict[str, Any] | None:
         if self._silences[name] >= MOST_SILENCES:

@@ -76,7 +76,7 @@ class Wrong(Here):
     """Answers as somebody would who counts one too few."""
 
     def ask(self, *request, within=None):
-        return {"seconds": 1.0, "again": 0.5, "result": [[110]]}
+        return {"seconds": 1.0, "overhead": 0.5, "result": [[110]]}
 
 
 class Dying(Here):

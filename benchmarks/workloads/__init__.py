@@ -1,6 +1,7 @@
 """The workloads, one file each: the same program in the words of every library that is measured.
 
     TITLE, FULL, TINY                     what it is called; its sizes for measuring and for tests
+    SHORT                                 sizes that make the same program as FULL, where that runs for very long
     tensorflow(tf, compiled, **size)      a run of it: in agc and in TensorFlow, the same text
     jax(jax, **size), torch(torch, compiled, **size), numba(numba, **size)
     by_hand(**size)                       with NumPy: the result that all others must have
@@ -45,8 +46,9 @@ class Workload(NamedTuple):
         spec.loader.exec_module(module)
         return module
 
-    def size(self, module: ModuleType, tiny: bool) -> dict[str, Any]:
-        return (module.TINY if tiny else module.FULL) | self.more
+    def size(self, module: ModuleType, name: str) -> dict[str, Any]:
+        """The sizes called `full`, `tiny` or `short`."""
+        return getattr(module, name.upper()) | self.more  # type: ignore[no-any-return]
 
     def title(self, module: ModuleType) -> str:
         return module.TITLE.format(**self.more)  # type: ignore[no-any-return]
