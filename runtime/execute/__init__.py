@@ -70,6 +70,17 @@ def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
     return None if find is None else find(arguments)
 
 
+def plan_for(runner: Runner, arguments: Sequence[Any]) -> Plan | None:
+    """The plan that runs such inputs from now on; None if none does, or something better may be found."""
+    from .plan import Plan
+
+    owner = getattr(runner, "__self__", None)
+    find = getattr(owner, "plan_for", None)
+    if find is not None:
+        return find(arguments)  # type: ignore[no-any-return]
+    return owner if type(owner) is Plan else None
+
+
 def when_decided(runner: Runner, arguments: Sequence[Any], tell: Callable[[], None]) -> None:
     """Have `tell` called when a runner that tries several ways has decided about one, if that is to come."""
     wait = getattr(getattr(runner, "__self__", None), "when_decided", None)
@@ -80,7 +91,17 @@ def when_decided(runner: Runner, arguments: Sequence[Any], tell: Callable[[], No
 COMPLETE = ("automatic", "interpret", "plan")
 """Those that run every graph."""
 
-__all__ = ["COMPLETE", "EXECUTORS", "Plan", "Runner", "interpret", "kernel_for", "shortest", "when_decided"]
+__all__ = [
+    "COMPLETE",
+    "EXECUTORS",
+    "Plan",
+    "Runner",
+    "interpret",
+    "kernel_for",
+    "plan_for",
+    "shortest",
+    "when_decided",
+]
 
 
 def __getattr__(name: str) -> Any:

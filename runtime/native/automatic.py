@@ -17,7 +17,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ..ir.graph import Graph
 from ..ops.elements import Elements
 from . import engine
 from .support import CannotCompileError, CompilerFaultError, tell
+
+if TYPE_CHECKING:
+    from ..execute import Plan
 
 HOT = 0.05
 """Seconds that a graph must have run for before it is compiled."""
@@ -78,6 +81,12 @@ class Automatic:
         """The machine code for such arguments, once it is decided that it runs them."""
         chosen = self.chosen_for(arguments)
         return None if chosen is None else kernel_for(chosen, arguments)
+
+    def plan_for(self, arguments: Sequence[Any]) -> Plan | None:
+        """The plan, once it is decided that it runs all arguments, for then nothing needs to be asked."""
+        is_chosen = self._has_one_shape and self.chosen_for(arguments) == self._plan
+        owner = getattr(self._plan, "__self__", None)
+        return owner if is_chosen else None
 
     def when_decided(self, arguments: Sequence[Any], call: Callable[[], None]) -> None:
         """Have `call` called when something is decided, if nothing is about such arguments yet."""

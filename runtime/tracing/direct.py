@@ -1,61 +1,68 @@
 """Calls of plans without looking anything up, where a function is called in one way only.
 
-    f(x, "add")   →   def call(*args, **kwargs):     which is f's `__call__` from now on
-                          a0, a1 = args
+    f(x, "add")   →   def call(…):                           which is f's `__call__` from now on
                           a tensor of x's kind, and "add"?        →   the plan's function   →   tensor
                           another call, or somebody is `busy`     →   `Calls.call`, which knows all kinds
 
-A runner that is no plan keeps being asked: it may be about to find something better.
+The function is written out for the call (direct_text.py). A runner that is no plan keeps being asked: it may be about
+to find something better.
 """
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..kinds import kind_of
+import numpy as np
+
+from ..execute import plan_for
+from ..parts import Part
 from ..tensor import EagerTensor
-from .unrolled import MOST, SAME, TENSOR, WEAK, call_function
+from . import direct_text
 
 if TYPE_CHECKING:
-    from ..execute import Plan
-    from ..parts import Part
     from .concrete import ConcreteFunction
     from .signature import Parameters
+
+MOST = 40
+"""Parts of the arguments; calls with more of them are looked up."""
 
 
 class Direct:
     """A way for calls like one that went well. `call(fallback)` gives what is called."""
 
-    def __init__(self, plan: Plan, concrete: ConcreteFunction, known: Sequence[tuple[str, Any]]) -> None:
-        """`known` has for each argument how it is told from others, and by what."""
-        make = call_function(tuple([how for how, _ in known]), bool(concrete.references))
-        self.call: Callable[[Callable[..., Any]], Callable[..., Any]] = make(
-            plan, concrete.finish, concrete.references, *[what for _, what in known]
-        )
+    def __init__(self, call: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self.call = call
 
 
 def direct(
-    concrete: ConcreteFunction, parameters: Parameters, args: Sequence[Any], leaves: Sequence[Any]
+    concrete: ConcreteFunction,
+    parameters: Parameters,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    arguments: Sequence[Any],
 ) -> Direct | None:
-    """The way for calls like this one, if a plan runs them, and they have tensors and objects only."""
-    from ..execute.plan import Plan
+    """The way for calls like this one, if a plan runs them; `arguments` are what that gets."""
     from .taking_apart import parts_of
 
-    plan = getattr(concrete.runner, "__self__", None)
-    if type(plan) is not Plan or len(args) > MOST:
+    plan = plan_for(concrete.runner, arguments)
+    if plan is None or not all(map(parameters.is_named, kwargs)):
         return None
-    parts = parts_of(parameters, args, {}, leaves)
-    if parts is None or any(part.kind not in _HOW for part in parts):
+    parts = parts_of(parameters, args, kwargs, leaves)
+    if parts is None or _count(parts) > MOST or not all(map(_is_told, leaves)):
         return None
-    return Direct(plan, concrete, list(map(_known, args, parts)))
+    text = direct_text.Text()
+    text.takes(parts, list(kwargs), leaves)
+    text.runs(plan, concrete.references)
+    text.gives(concrete._structure, concrete._output_specs(), concrete.finish)
+    return Direct(text.compiled())
 
 
-_HOW = {EagerTensor: TENSOR, object: SAME, weakref.ref: WEAK}
+def _count(parts: Sequence[Part]) -> int:
+    return sum(1 + _count(part.parts) for part in parts)
 
 
-def _known(value: Any, part: Part) -> tuple[str, Any]:
-    """How an argument is told from others, and by what."""
-    how = _HOW[part.kind]
-    return how, kind_of(value) if how == TENSOR else part.thing
+def _is_told(leaf: Any) -> bool:
+    """Whether a tensor is one whose kind decides, and an array one that need only be copied."""
+    return type(leaf) is EagerTensor or (type(leaf) is np.ndarray and leaf.dtype.kind in "biufc")

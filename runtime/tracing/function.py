@@ -40,6 +40,7 @@ class Function(Generic[P, R]):
             "__call__": "Run the graph for the arguments; trace it first when there is none yet.",
             "__dict__": "What else there is to know of it.",
             "__weakref__": "Those who refer to it without keeping it.",
+            "_calls": "The graphs, and how calls find them.",
         }
 
     def __init__(self, python_function: Callable[P, R], name: str, options: Options) -> None:
@@ -103,9 +104,7 @@ class Function(Generic[P, R]):
         if instance is None:
             return self
         bound = _new_bound(BoundFunction)
-        bound._function, bound._instance = self, instance
         bound.__call__ = MethodType(self, instance)
-        bound.__doc__ = self.__doc__
         self._calls.is_method = True
         return bound
 
@@ -140,8 +139,20 @@ def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], Non
     return install
 
 
+class _Doc:
+    """What `__doc__` is: of a bound function that of the function, of the class its own text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __get__(self, bound: BoundFunction[Any, Any] | None, owner: Any = None) -> str | None:
+        return self._text if bound is None else bound._function.__doc__
+
+
 class BoundFunction(Generic[P, R]):
-    """A `Function` as the method of an instance, which `Function.__get__` makes; it keeps no graphs of its own."""
+    __doc__ = _Doc(
+        "A `Function` as the method of an instance, which `Function.__get__` makes; it keeps no graphs of its own."
+    )
 
     if TYPE_CHECKING:
 
@@ -153,7 +164,11 @@ class BoundFunction(Generic[P, R]):
             """Call the function with the instance, and these arguments behind it."""
 
     else:
-        __slots__ = ("__call__", "__dict__", "__weakref__", "_function", "_instance")
+        __slots__ = ("__call__", "__dict__", "__weakref__")
+
+        # What is called is a method of Python's, which has both.
+        _function = property(lambda self: self.__call__.__func__)
+        _instance = property(lambda self: self.__call__.__self__)
 
     @property
     def __wrapped__(self) -> Callable[..., R]:

@@ -28,23 +28,29 @@ _array, _as_array = np.ndarray, np.asarray
 def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
     """From what a run of the graph gives to what its caller gets."""
     if _is_tensor(structure) and isinstance(specs[0], Spec):
-        return _only(specs[0])
-    return lambda results: fill([eager(r, spec) for r, spec in zip(results, specs, strict=True)])
+        only = _maker(specs[0])
+        return lambda results: only(results[0])
+    makers = [_maker(spec) if isinstance(spec, Spec) else _state_maker(spec) for spec in specs]
+    return lambda results: fill([make(result) for make, result in zip(makers, results, strict=True)])
 
 
-def _only(spec: Spec) -> Filler:
-    """The one tensor that a graph gives, its slots filled at once: that is spared the call of `__init__`."""
-    scalar = spec.dtype.numpy.type
-    kind = None if spec.dtype.numpy.hasobject else kind_for(spec.dtype, ())
+def _state_maker(spec: AnySpec) -> Filler:
+    return lambda result: eager(result, spec)
 
-    def tensor_of(results: Sequence[Any]) -> EagerTensor:
-        result = results[0]
+
+def _maker(spec: Spec) -> Callable[[Any], EagerTensor]:
+    """Makes a tensor of a result, its slots filled at once: that is spared the call of `__init__`."""
+    dtype = spec.dtype.numpy
+    scalar = dtype.type
+    kind = None if dtype.hasobject else kind_for(spec.dtype, ())
+
+    def tensor_of(result: Any) -> EagerTensor:
         tensor = _new_tensor(EagerTensor)
         if type(result) is scalar:
             tensor._array = _as_array(result)
             tensor._kind = kind
         else:
-            tensor._array = result if type(result) is _array else _as_array(result)
+            tensor._array = result if type(result) is _array else _as_array(result, dtype)
             tensor._kind = None
         return tensor
 

@@ -34,24 +34,25 @@ if TYPE_CHECKING:
 MOST = 8
 """The most kinds of calls of a function that have the shortest way at the same time."""
 
+MOST_PLANNED = 3
+"""Of these, the most that a plan runs: to be handed on by more of them would take longer than to search."""
+
 
 class Shortest:
     """The kinds of calls of a function that have a short way, by their keys; the newest is tried first."""
 
     def __init__(self) -> None:
         self._ways: dict[Hashable, Quick | Direct] = {}
-        self._planned: set[Hashable] = set()  # the first two that a plan runs; then it runs all
+        self._planned: set[Hashable] = set()  # the first that a plan runs, and the one that is too much
         self._lock = threading.Lock()
 
     def add(self, key: Hashable, way: Quick | Direct) -> None:
         """Take a way in; the oldest makes room for it."""
         with self._lock:
             self._ways.pop(key, None)
-            if type(way) is Direct and len(self._planned) < 2:
+            if type(way) is Direct and len(self._planned) <= MOST_PLANNED:
                 self._planned.add(key)
-            if (
-                len(self._planned) > 1
-            ):  # calls of one kind would take longer, as that of another hands them on
+            if len(self._planned) > MOST_PLANNED:
                 self._ways.clear()
                 return
             if len(self._ways) >= MOST:
@@ -90,7 +91,7 @@ def way_for(
     kernel = kernel_for(concrete.runner, arguments)
     if kernel is None:
         when_decided(concrete.runner, arguments, again)
-        return None if kwargs else direct(concrete, parameters, args, leaves)
+        return direct(concrete, parameters, args, kwargs, leaves, arguments)
     if len(arguments) != len(kernel.inputs):
         return None
     from ..native import quick

@@ -43,6 +43,8 @@ _VALUES = (
     dtypes.DType,
 )
 
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
 
 class Parameters:
     """The parameters of the Python function, and how calls are bound to them."""
@@ -85,6 +87,11 @@ class Parameters:
             return self._values(*args, **kwargs)
         except TypeError:
             return None
+
+    def is_named(self, keyword: str) -> bool:
+        """Whether an argument that is given by this name is that of a parameter, and no name of agc's."""
+        found = self.signature.parameters.get(keyword)
+        return found is not None and found.kind in _NAMED and not keyword.startswith("_")
 
     def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional and keyword arguments that `bind` came from."""

@@ -9,14 +9,6 @@
             part(a1),                    return finish(concrete.runner([a0._array, *references]))
         )
 
-                                     way of a tensor and an object, without the search for an entry
-
-                                     def call(*args, **kwargs):
-                                         if busy or kwargs or len(args) != 2: …
-                                         a0, a1 = args
-                                         if a1 is not known1(): …
-                                         return finish(plan._function(a0._array, *references))
-
 where `part(a)` stands for `a._kind or kind_of(a) if type(a) is EagerTensor else quick_key(a)`.
 """
 
@@ -27,11 +19,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agc.autograph import api
-
-from ..busy import busy
 from ..kinds import kind_of
-from ..quiet import SILENCE, begin, end
 from ..tensor import EagerTensor
 
 MOST = 40
@@ -65,71 +53,18 @@ def entry_function(
     return _maker(count, given, [*checks, f"return finish(concrete.runner([{arrays}{more}]))"])
 
 
-TENSOR, SAME, WEAK = "tensor", "same", "weak"
-"""How an argument is told from others: by its kind, by identity, or by identity with what a reference refers to."""
-
-_IS_ANOTHER = {
-    TENSOR: "type(a{0}) is not EagerTensor or (a{0}._kind or kind_of(a{0})) is not known{0}",
-    SAME: "a{0} is not known{0}",
-    WEAK: "a{0} is not known{0}()",
-}
-
-
-@functools.cache
-def call_function(arguments: Sequence[str], with_references: bool) -> Callable[..., Code]:
-    """Takes a plan, `finish`, `references`, and what the arguments are told by; gives a way, see direct.py."""
-    count = len(arguments)
-    arrays = "".join(f"a{place}._array, " for place, how in enumerate(arguments) if how == TENSOR)
-    more = "*references" if with_references else ""
-    others = [_IS_ANOTHER[how].format(place) for place, how in enumerate(arguments)]
-    body = [
-        "def call(*args, **kwargs):",
-        f"    if busy or kwargs or len(args) != {count}:",
-        "        return fallback(*args, **kwargs)",
-        *([f"    {', '.join(_names(count))}, = args"] if count else []),
-        *[line for other in others for line in (f"    if {other}:", "        return fallback(*args)")],
-        "    before = begin(SILENCE)",
-        "    try:",
-        "        try:",
-        f"            return finish(plan._function({arrays}{more}))",
-        "        except Exception as error:",
-        "            plan.fail(error)",
-        "    except BaseException as error:",
-        "        api.strip_frames(error)",
-        "        api.leave_no_trace(error)",
-        "        raise",
-        "    finally:",
-        "        end(before)",
-        "return call",
-    ]
-    known = [f"known{place}" for place in range(count)]
-    return _compiled("fallback", ["plan", "finish", "references", *known], body)
-
-
 def _maker(count: int, given: Sequence[str], body: Sequence[str]) -> Callable[..., Code]:
     """A function of what is `given`, which gives a function of so many arguments, in one sequence."""
     unpacked = [f"{', '.join(_names(count))}, = args"] if count else []
-    return _compiled("args", given, [*unpacked, *body])
-
-
-def _compiled(parameter: str, given: Sequence[str], body: Sequence[str]) -> Callable[..., Code]:
-    lines = [f"def maker({', '.join(given)}):", f"    def made({parameter}):"]
-    lines += [f"        {line}" for line in body]
+    lines = [f"def maker({', '.join(given)}):", "    def made(args):"]
+    lines += [f"        {line}" for line in [*unpacked, *body]]
     lines.append("    return made")
     namespace = dict(_USED)
     exec(compile("\n".join(lines), _FILE, "exec"), namespace)
     return namespace["maker"]  # type: ignore[no-any-return]
 
 
-_USED: dict[str, Any] = {
-    "EagerTensor": EagerTensor,
-    "SILENCE": SILENCE,
-    "api": api,
-    "begin": begin,
-    "busy": busy,
-    "end": end,
-    "kind_of": kind_of,
-}
+_USED: dict[str, Any] = {"EagerTensor": EagerTensor, "kind_of": kind_of}
 """What written functions need besides what they are given."""
 
 

@@ -8,6 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.tracing.calling import Calls
+from agc.runtime.tracing.shortest import MOST_PLANNED
 
 ONE, TWO = tf.constant(1.0), tf.constant(2.0)
 
@@ -58,13 +59,96 @@ def test_a_tensor_that_nobody_has_asked_for_its_kind_is_told_by_it(searches):
     assert not searches
 
 
-def test_a_function_that_is_called_in_several_ways_searches(searches):
+def test_a_function_that_is_called_in_many_ways_searches(searches):
     function = called(lambda x: x + 1, ONE)
-    for x in (tf.constant(1), tf.constant([1.0, 2.0])):
+    kinds = [tf.constant(1), tf.constant([1.0, 2.0]), tf.constant([1]), tf.constant([[1]])]
+    for number, x in enumerate(kinds[:MOST_PLANNED]):
         assert [np.asarray(function(x)).tolist() for _ in range(3)] == [(x + 1).numpy().tolist()] * 3
-    searches.clear()
-    assert float(function(ONE)) == 2.0
-    assert len(searches) == 1
+        searches.clear()
+        assert float(function(ONE)) == 2.0
+        assert bool(searches) is (number + 2 > MOST_PLANNED)
+
+
+class TestNests:
+    def test_tensors_arrays_and_objects_in_them(self, searches):
+        def total(parts, more):
+            return parts["x"] + parts["two"][0] * parts["two"][1] + more[0]
+
+        array = np.float32([1.0])
+        function = called(total, {"x": ONE, "two": [TWO, 3]}, (array,))
+        searches.clear()
+        result = function({"x": TWO, "two": [ONE, 3]}, (np.float32([4.0]),))
+        assert result.numpy().tolist() == [9.0]
+        assert not searches
+
+    @pytest.mark.parametrize(
+        "other",
+        [{"y": ONE}, {"x": ONE, "y": ONE}, {}, [ONE], {"x": [ONE]}, {"x": tf.constant([5.0])}, ONE, 7, None],
+        ids=[
+            "another key",
+            "more",
+            "nothing",
+            "a list",
+            "deeper",
+            "another kind",
+            "a tensor",
+            "a number",
+            "None",
+        ],
+    )
+    def test_others(self, other):
+        def described(nest):
+            leaves = tf.nest.flatten(nest)
+            return tf.constant(f"{isinstance(nest, dict)} {[str(getattr(x, 'shape', x)) for x in leaves]}")
+
+        function = called(described, {"x": ONE})
+        assert function(other).numpy() == described(other).numpy()
+
+    def test_an_array_may_be_written_to_once_the_call_is_over(self):
+        array = np.float32([1.0, 2.0])
+        function = called(lambda x: x, array)
+        result = function(array)
+        array[0] = 7.0
+        assert result.numpy().tolist() == [1.0, 2.0]
+
+    def test_nests_of_results(self, searches):
+        def parts(x):
+            y = x + 1
+            return {"pair": (y, [x * 2, None]), "again": y, "name": "n", "empty": ()}
+
+        function = called(parts, ONE)
+        searches.clear()
+        result = function(TWO)
+        assert not searches
+        assert list(result) == ["pair", "again", "name", "empty"]
+        assert [float(each) for each in tf.nest.flatten([result["pair"][0], result["pair"][1][0]])] == [
+            3.0,
+            4.0,
+        ]
+        assert float(result["again"]) == 3.0
+        assert (result["pair"][1][1], result["name"], result["empty"]) == (None, "n", ())
+
+
+class TestKeywords:
+    def test_names_of_parameters(self, searches):
+        function = tf.function(lambda x, y=1.0, *, end=0.0: x * 100 + y * 10 + end, jit_compile=False)
+        function(ONE, end=TWO), function(ONE, end=TWO)
+        searches.clear()
+        assert float(function(TWO, end=ONE)) == 211.0
+        assert not searches
+        assert float(function(TWO, ONE)) == 210.0
+        assert float(function(end=ONE, x=TWO, y=TWO)) == 221.0
+        assert float(function(TWO, end=3.0)) == 213.0
+        with pytest.raises(TypeError, match="unexpected keyword argument 'final'"):
+            function(TWO, final=ONE)
+        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+            function(end=ONE)
+
+    def test_names_that_no_parameter_has(self):
+        function = tf.function(lambda _0, **more: (_0, *more, *more.values()), jit_compile=False)
+        for _ in range(3):
+            result = function(_0="a", f="b", _more="c")
+            assert [x.numpy() for x in result] == [b"a", b"f", b"_more", b"b", b"c"]
 
 
 class TestOtherCalls:
@@ -90,6 +174,29 @@ class TestOtherCalls:
             assert [int(function(box)) for _ in range(3)] == [content] * 3
             del box
             gc.collect()
+
+    def test_none_stands_for_no_object_that_is_gone(self):
+        function = tf.function(lambda box: tf.constant(box is None), jit_compile=False)
+        box = type("Box", (), {})()
+        assert [bool(function(box)) for _ in range(3)] == [False] * 3
+        del box
+        gc.collect()
+        assert bool(function(None))
+
+    def test_equal_numbers_that_are_other_objects(self, searches):
+        function = called(lambda x, n, how: x * n, ONE, 1000.5, "times by")
+        searches.clear()
+        assert float(function(ONE, float("1000.5"), " ".join(["times", "by"]))) == 1000.5
+        assert not searches
+        assert float(function(ONE, 1000, "times by")) == 1000.0
+
+    def test_arguments_that_answer_no_questions(self):
+        class Proxy:
+            def __getattr__(self, name):
+                raise RuntimeError(f"nothing is behind it: {name}")
+
+        function = called(lambda x: tf.constant(type(x).__name__), ONE)
+        assert function(Proxy()).numpy() == b"Proxy"
 
     def test_the_function_is_not_kept(self):
         function = called(lambda x: x + 1, ONE)
