@@ -17,6 +17,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+if (
+    int(np.__version__.partition(".")[0]) < 2
+):  # older ones promote numbers by their values: results would differ
+    raise ImportError(
+        f"agc.runtime needs NumPy 2.0 or newer, but {np.__version__} is installed: pip install --upgrade numpy"
+    )
+
 
 class DType:
     """The type of a tensor's elements: one object for each type, compared by identity.
