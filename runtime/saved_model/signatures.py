@@ -8,8 +8,12 @@ from typing import Any
 from .. import nest
 from ..convert import is_tensor
 from ..tensor_spec import TensorSpec
+from ..trace_types import TraceType
 from ..tracing.concrete import ConcreteFunction
 from ..tracing.function import function as tf_function
+from ..tracing.signature import Identity
+from ..type_spec import TypeSpec
+from ..variable import Variable
 from .functions import graphs_of
 
 DEFAULT = "serving_default"
@@ -46,31 +50,32 @@ def _only_graph(name: str, value: Any) -> ConcreteFunction:
     return graphs[0]
 
 
-def _named_specs(concrete: ConcreteFunction) -> dict[str, TensorSpec] | None:
-    """The arguments that are tensors by name; None when there are others beside `self`."""
+def _named_specs(name: str, concrete: ConcreteFunction) -> dict[str, TensorSpec]:
+    """The arguments that are tensors by name; Python's values are part of the graph since it was traced."""
     specs = {}
-    for number, (name, value) in enumerate(concrete.arguments.items()):
-        if number == 0 and name in ("self", "cls"):
-            continue
-        for path, leaf in nest.flatten_with_path(value, name):
-            if not isinstance(leaf, TensorSpec):
-                return None
-            plain = "".join(c if c.isalnum() or c == "_" else "_" for c in path).strip("_")
-            specs[leaf.name or plain] = leaf
+    for argument, value in concrete.arguments.items():
+        for path, leaf in nest.flatten_with_path(value, argument):
+            if isinstance(leaf, TensorSpec):
+                plain = "".join(c if c.isalnum() or c == "_" else "_" for c in path).strip("_")
+                specs[leaf.name or plain] = leaf
+            elif isinstance(leaf, (TypeSpec, TraceType)) or _is_variable(leaf):
+                raise ValueError(
+                    f"the signature {name!r} cannot take `{path}`, since only tensors can be given by name: "
+                    f"{concrete.pretty_printed_signature(verbose=False)}"
+                )
     return specs
+
+
+def _is_variable(leaf: Any) -> bool:
+    return isinstance(leaf, Identity) and isinstance(leaf.target, Variable)
 
 
 def exported(name: str, concrete: ConcreteFunction) -> ConcreteFunction:
     """The graph as a signature: keywords in, a dict of tensors out.
 
-    Raises ValueError for arguments that are no tensors, and for results that cannot be named.
+    Raises ValueError for arguments that cannot be given by name, such as variables, and for such results.
     """
-    specs = _named_specs(concrete)
-    if specs is None:
-        raise ValueError(
-            f"the signature {name!r} takes Python values, and only tensors can be given by name: "
-            f"{concrete.pretty_printed_signature(verbose=False)}"
-        )
+    specs = _named_specs(name, concrete)
 
     def signature(**inputs: Any) -> dict[str, Any]:
         return named_outputs(name, concrete.call_flat([inputs[key] for key in specs]))

@@ -18,6 +18,7 @@ from agc.runtime.saved_model import files
 from agc.runtime.storage import sealed
 
 X = tf.constant([[1.0, 2.0]])
+V = tf.Variable(3)
 
 
 class Model(tf.Module):
@@ -162,15 +163,35 @@ def test_signatures_take_and_give_tensors_by_name(tmp_path):
     assert {name: float(value) for name, value in found.items()} == {"output_0": 1.0, "output_1": 3.0}
 
 
+def test_python_values_are_part_of_a_signature(tmp_path):
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def scaled(x, n=5, mode="up"):
+        return x * n if mode == "up" else x / n
+
+    @tf.function
+    def power(x, n):
+        return x**n
+
+    loaded = reloaded(holding(scaled=scaled), tmp_path)
+    assert float(loaded.scaled(tf.constant(2.0))) == float(loaded.scaled(tf.constant(2.0), 5)) == 10.0
+    assert float(loaded.signatures["serving_default"](x=tf.constant(2.0))["output_0"]) == 10.0
+    cube = power.get_concrete_function(tf.TensorSpec([]), 3)
+    loaded = reloaded(holding(power=power), tmp_path, signatures=cube)
+    assert float(loaded.signatures["serving_default"](x=tf.constant(2.0))["output_0"]) == 8.0
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
         (3, "to be a `tf.function` or a concrete function, but got 3"),
         (tf.function(lambda x: x), "has 0 graphs"),
-        (tf.function(lambda x, n: x).get_concrete_function(tf.TensorSpec([]), 3), "takes Python values"),
+        (
+            tf.function(lambda x, v: x).get_concrete_function(X, tf.Variable(3)),
+            "takes <tf.Variable .* as `v`",
+        ),
         (tf.function(lambda x: [[x]]).get_concrete_function(tf.TensorSpec([])), "a signature gives a tensor"),
     ],
-    ids=["number", "untraced", "Python argument", "nested result"],
+    ids=["number", "untraced", "variable", "nested result"],
 )
 def test_what_cannot_be_a_signature_is_refused(tmp_path, value, reason):
     with pytest.raises(ValueError, match=reason):
