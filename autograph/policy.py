@@ -106,9 +106,12 @@ def _is_installed(filename: str) -> bool:
 
 @functools.cache
 def _standard_library() -> tuple[str, ...]:
-    import sysconfig  # when something is converted
-
-    folders = {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), os.path.dirname(os.__file__)}
+    # Nothing is imported here, not even sysconfig: imports are what asks.
+    home = os.path.dirname(os.__file__)
+    folders = {home}
+    if home.startswith(sys.base_prefix + os.sep):  # a virtual environment has such a folder of its own
+        inside = os.path.relpath(home, sys.base_prefix)
+        folders |= {os.path.join(p, inside) for p in (sys.base_exec_prefix, sys.prefix, sys.exec_prefix)}
     folders |= {os.path.realpath(folder) for folder in folders}
     zipped = f"python{sys.version_info.major}{sys.version_info.minor}.zip"
     folders |= {os.path.join(os.path.dirname(folder), zipped) for folder in folders}

@@ -40,6 +40,13 @@ def test_the_standard_library_and_installed_packages_are_not(f):
     assert library(f)
 
 
+def test_nothing_is_imported_to_find_out_where_the_standard_library_is(monkeypatch):
+    # The import hook asks this, and sysconfig imports a module of its own when it is first used.
+    monkeypatch.setitem(sys.modules, "sysconfig", None)
+    policy._standard_library.cache_clear()
+    assert os.path.dirname(os.__file__) + os.sep in policy._standard_library()
+
+
 def test_agc_is_not():
     assert library(agc.autograph.api.convert)
     assert policy.is_own(agc.autograph.api.convert)

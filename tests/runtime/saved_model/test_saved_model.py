@@ -186,8 +186,8 @@ def test_python_values_are_part_of_a_signature(tmp_path):
         (3, "to be a `tf.function` or a concrete function, but got 3"),
         (tf.function(lambda x: x), "has 0 graphs"),
         (
-            tf.function(lambda x, v: x).get_concrete_function(X, tf.Variable(3)),
-            "takes <tf.Variable .* as `v`",
+            tf.function(lambda x, v: x).get_concrete_function(X, V),
+            "cannot take `v`, since only tensors",
         ),
         (tf.function(lambda x: [[x]]).get_concrete_function(tf.TensorSpec([])), "a signature gives a tensor"),
     ],
