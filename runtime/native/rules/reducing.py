@@ -76,18 +76,21 @@ def _empty(kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
 
 
 def _alone(region: Region, node: Node, kind: Kind, shape: Shape, dtype: dtypes.DType) -> Node:
-    """Axes of size 1: there is nothing to combine, but that a sum of -0.0 alone is 0.0."""
+    """Axes of size 1: there is nothing to combine, where it makes no difference that a reduction has a start.
+
+    A sum of -0.0 alone is 0.0; 1 times a complex infinity has a part that is no number.
+    """
     from ..emit.shapes import regrouped
 
     plain = regrouped(node, shape)
-    adds = kind.start == 0 and kind.wide.kind in "fc"
-    if node.dtype is dtype and not adds:
+    starts = kind.wide.kind == "c" or (kind.start == 0 and kind.wide.kind == "f")
+    if node.dtype is dtype and not starts:
         return plain
 
     def write(e: Emitter, site: Site, x: Element) -> Element:
         element = converted(e, x, node.dtype, kind.wide)
-        if adds:
-            element = kind.combine(e, element, constant(kind.wide, 0))
+        if starts:
+            element = kind.combine(e, element, constant(kind.wide, kind.start))
         return converted(e, element, kind.wide, dtype)
 
     return region.computed(write, site_of(node.dtype), dtype, shape, [plain])

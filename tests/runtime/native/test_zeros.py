@@ -66,6 +66,21 @@ def test_signs_of_zeros(program: Any, dtype: Any) -> None:
     assert found == wanted
 
 
+def test_products_of_one_complex_number_begin_with_one() -> None:
+    """So an infinity becomes what is partly no number, and a negative zero a positive one."""
+
+    def products(x: Any) -> Any:
+        return tf.reduce_prod(x[:1]), tf.reduce_prod(x[:, None], 1), tf.reduce_prod(x), tf.reduce_sum(x[1:])
+
+    with np.errstate(invalid="ignore"):
+        wanted, found = bits(products, np.array([complex(np.inf, 1.0), complex(-0.0, -0.0)]))
+        assert np.isnan(np.frombuffer(wanted[0], complex).imag)
+    # The signs of what is no number are those of the processor.
+    for one, other in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(np.frombuffer(one, complex), np.frombuffer(other, complex))
+    assert found[1][16:] == wanted[1][16:] and found[3] == wanted[3]
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64])
 def test_means_of_integers_are_rounded_towards_zero(dtype: Any) -> None:
     def means(x: Any) -> Any:
