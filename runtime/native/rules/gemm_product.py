@@ -18,6 +18,8 @@ from ..emit.threads import count as count_of_threads
 from ..emit.threads import runner
 from ..emit.types import Register, constant, integer, ir, memory_type, null, pointer
 from . import gemm_code, gemm_large, gemm_library, gemm_strips
+from .casts import converted
+from .gathering import get, new_slot, put
 from .gemm_tiles import Kind, product
 
 LARGE = 1 << 14
@@ -76,6 +78,8 @@ class Product:
         size = self.m * self.n * self.k
         if self.gemm is not None and (is_open or self.dtype.kind == "c" or self.n == 1 or size >= VERY_LARGE):
             self._by_blas(self.gemm, a, b, c)
+        elif is_open and self.dtype is dtypes.float16:
+            self._by_elements(a, b, c)
         elif is_open:
             self._of_any_size(a, b, c)
         elif size < LARGE or self.dtype is dtypes.float16:
@@ -103,11 +107,25 @@ class Product:
             table.global_constant, table.linkage, table.type = True, "internal", pointer()
         self._by_function(runner(e) if is_shared else null(), a, b, c, table)
 
+    def _by_elements(self, a: Register, b: Register, c: Register) -> None:
+        """One sum after the other: products of float16 are added up as float32, as NumPy does it."""
+        e, half, single = self.e, self.dtype, dtypes.float32
+        slot = new_slot(e, single)
+        with e.nest([self.m, self.n], inner=self.k) as (row, column):
+            put(e, slot, constant(single, 0))
+            with e.nest([self.k], parallel=False) as (number,):
+                i, j = (number, row) if self.a.turned else (row, number)
+                x = e.load(half, a, e.plus(e.times(i, self.m if self.a.turned else self.k), j))
+                i, j = (column, number) if self.b.turned else (number, column)
+                y = e.load(half, b, e.plus(e.times(i, self.k if self.b.turned else self.n), j))
+                product = e.b.fmul(converted(e, x, half, single), converted(e, y, half, single))
+                put(e, slot, e.b.fadd(get(e, single, slot), product))
+            place = e.plus(e.times(row, self.n), column)
+            e.store(half, c, place, converted(e, get(e, single, slot), single, half))
+
     def _of_any_size(self, a: Register, b: Register, c: Register) -> None:
         """By the same function, alone, for sizes that show while it runs: what is a product of nothing is 0."""
         e, size = self.e, self.dtype.size
-        if self.dtype is dtypes.float16:
-            raise RefusedError("products of float16 of a size that depends on values are not compiled")
         m, n, k = map(e.word, (self.m, self.n, self.k))
         row = e.times(n, size)
         down, along = (e.word(1), m) if self.a.turned else (k, e.word(1))

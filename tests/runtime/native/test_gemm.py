@@ -97,7 +97,7 @@ def test_without_blas_everything_is_multiplied_in_registers(
     check(lambda a, b: tf.matmul(a, b, transpose_a=first, transpose_b=second), a, b)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@pytest.mark.parametrize("dtype", ["int32", "float64", "float16"])
 def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many rows as pass a test: all, which are more than a strip has, some, and none."""
     monkeypatch.setattr(gemm_library, "find", lambda dtype: None)
@@ -113,7 +113,8 @@ def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPat
     for limit in (a.min() - 1, a.mean(), a.max()):
         arguments = [a, np.asarray(limit, dtype)]
         for found, wanted in zip(native.run(arguments), interpret(graph, arguments), strict=True):
-            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+            tolerance = TOLERANCE.get(dtype, 1e-9)
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
     assert native._plan is None
 
 
