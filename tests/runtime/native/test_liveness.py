@@ -1,0 +1,160 @@
+"""Which buffers of a function may stand in the same place: what its instructions may read or write says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agc.runtime.native.emit.liveness import born, promised
+from agc.runtime.native.emit.reuse import places
+from agc.runtime.native.emit.types import integer, ir, pointer
+
+
+class Code:
+    """A function that is written by hand: it reads and writes buffers of one size."""
+
+    def __init__(self) -> None:
+        nothing = ir().VoidType()
+        self.module = ir().Module()
+        kind = ir().FunctionType(nothing, [pointer(), integer(64)])
+        self.function = ir().Function(self.module, kind, "f")
+        self.somewhere, self.number = self.function.args
+        self.entry = self.function.append_basic_block("entry")
+        self.b = ir().IRBuilder(self.entry)
+        self.promises: list[Any] = []
+
+    def buffer(self) -> Any:
+        """A new buffer, born here."""
+        made = promised(self.entry, 64)
+        self.promises.append(made)
+        self.b._insert(born(self.b.block, made))
+        return made
+
+    def blocks(self, *names: str) -> list[Any]:
+        return [self.function.append_basic_block(name) for name in names]
+
+    def slot(self) -> Any:
+        made = self.b.alloca(integer(64))
+        made.type = pointer()
+        return made
+
+    def call(self, *operands: Any) -> Any:
+        """Something that may read and write whatever it reaches."""
+        kinds = [operand.type for operand in operands]
+        name = self.module.get_unique_name("other")
+        return self.b.call(
+            ir().Function(self.module, ir().FunctionType(pointer(), kinds), name), list(operands)
+        )
+
+    def read(self, address: Any) -> Any:
+        return self.b.load(address, typ=integer(64))
+
+    def write(self, address: Any) -> None:
+        self.b.store(integer(64)(1), address)
+
+    def meet(self) -> list[list[int]]:
+        """The buffers by their numbers, those together that share a place."""
+        found = places(self.function.blocks, self.entry, self.promises, [], 0)
+        return sorted([self.promises.index(each) for each in place.promises] for place in found)
+
+
+def test_what_is_read_no_more_gives_its_place_to_others() -> None:
+    code = Code()
+    a = code.buffer()
+    code.write(a)
+    code.read(a)
+    b = code.buffer()
+    code.write(b)
+    code.read(b)
+    assert code.meet() == [[0, 1]]
+    code.read(a)
+    assert code.meet() == [[0], [1]]
+
+
+def test_each_branch_of_a_choice_counts() -> None:
+    """So do those that nothing but the number leads to, and the one for all other numbers."""
+    for reader in range(3):
+        code = Code()
+        a = code.buffer()
+        code.write(a)
+        b = code.buffer()
+        code.write(b)
+        cases = code.blocks("zero", "one", "other")
+        jump = code.b.switch(code.number, cases[-1])
+        for number, block in enumerate(cases[:-1]):
+            jump.add_case(integer(64)(number), block)
+        for number, block in enumerate(cases):
+            code.b.position_at_end(block)
+            if number == reader:
+                code.read(a)
+            code.b.ret_void()
+        assert code.meet() == [[0], [1]]
+
+
+def test_rounds_of_a_loop_follow_each_other() -> None:
+    """What the next round reads lives through the whole of this one."""
+    code = Code()
+    a = code.buffer()
+    code.write(a)
+    (loop,) = code.blocks("loop")
+    code.b.branch(loop)
+    code.b.position_at_end(loop)
+    code.read(a)
+    b = code.buffer()
+    code.write(b)
+    c = code.buffer()
+    code.write(c)
+    code.b.branch(loop)
+    assert code.meet() == [[0], [1, 2]]
+
+
+def test_addresses_are_followed_through_slots() -> None:
+    """A call that is given a slot may read what stands where the slot says, and so on."""
+    for depth in range(1, 4):
+        code = Code()
+        a, address = code.buffer(), None
+        code.write(a)
+        address = a
+        for _ in range(depth):
+            slot = code.slot()
+            code.b.store(address, slot)
+            address = slot
+        code.write(code.buffer())
+        code.call(address)
+        assert code.meet() == [[0], [1]]
+
+
+def test_a_slot_may_hold_any_address_that_is_ever_put_there() -> None:
+    code = Code()
+    a, slot = code.buffer(), code.slot()
+    code.write(a)
+    code.b.store(a, slot)
+    b = code.buffer()
+    code.write(b)
+    code.b.store(b, slot)
+    code.write(code.buffer())
+    code.read(code.b.load(slot, typ=pointer()))
+    assert code.meet() == [[0], [1], [2]]
+
+
+def test_addresses_out_of_sight_are_shared_with_nobody() -> None:
+    """An address that is put where nobody keeps count may be read from there at any time."""
+    code = Code()
+    code.b.store(code.buffer(), code.somewhere)
+    code.buffer()
+    assert code.meet() == [[0], [1]]
+    code = Code()
+    code.buffer()
+    code.buffer()
+    assert code.meet() == [[0, 1]]
+
+
+def test_what_is_read_before_it_is_born_lives_from_the_beginning() -> None:
+    """As in a loop that is entered in its middle: what stands there before must be left alone."""
+    code = Code()
+    a = promised(code.entry, 64)
+    code.promises.append(a)
+    b = code.buffer()
+    code.write(b)
+    code.read(a)
+    code.b._insert(born(code.b.block, a))
+    assert code.meet() == [[0], [1]]
