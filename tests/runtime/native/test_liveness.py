@@ -51,6 +51,19 @@ class Code:
     def write(self, address: Any) -> None:
         self.b.store(integer(64)(1), address)
 
+    def met(self, a: Any, b: Any) -> Any:
+        """One of two addresses, by which way it is come to."""
+        one, other, behind = self.blocks("one", "other", "behind")
+        self.b.cbranch(self.b.icmp_signed("<", self.number, integer(64)(1)), one, other)
+        for block in (one, other):
+            self.b.position_at_end(block)
+            self.b.branch(behind)
+        self.b.position_at_end(behind)
+        found = self.b.phi(pointer())
+        found.add_incoming(a, one)
+        found.add_incoming(b, other)
+        return found
+
     def meet(self) -> list[list[int]]:
         """The buffers by their numbers, those together that share a place."""
         found = places(self.function.blocks, self.entry, self.promises, [], 0)
@@ -95,10 +108,12 @@ def test_rounds_of_a_loop_follow_each_other() -> None:
     code = Code()
     a = code.buffer()
     code.write(a)
-    (loop,) = code.blocks("loop")
+    loop, rest = code.blocks("loop", "rest")
     code.b.branch(loop)
     code.b.position_at_end(loop)
     code.read(a)
+    code.b.branch(rest)
+    code.b.position_at_end(rest)
     b = code.buffer()
     code.write(b)
     c = code.buffer()
@@ -121,6 +136,38 @@ def test_addresses_are_followed_through_slots() -> None:
         code.write(code.buffer())
         code.call(address)
         assert code.meet() == [[0], [1]]
+
+
+def test_addresses_are_followed_through_what_computes_them() -> None:
+    """Places within a buffer, and choices among buffers, are as good as their beginnings."""
+    within = [
+        lambda code, a, b: code.b.gep(a, [code.number], source_etype=integer(64)),
+        lambda code, a, b: code.b.select(code.b.icmp_signed("<", code.number, integer(64)(1)), a, b),
+        lambda code, a, b: code.met(a, b),
+    ]
+    for found in within:
+        code = Code()
+        a, b = code.buffer(), code.buffer()
+        code.write(a)
+        code.write(b)
+        address = found(code, a, b)
+        code.write(code.buffer())
+        code.read(address)
+        assert [0, 2] not in code.meet()
+
+
+def test_what_a_slot_gets_later_is_read_in_the_next_round() -> None:
+    code = Code()
+    a, slot = code.buffer(), code.slot()
+    code.write(a)
+    (loop,) = code.blocks("loop")
+    code.b.branch(loop)
+    code.b.position_at_end(loop)
+    code.read(code.b.load(slot, typ=pointer()))
+    code.write(code.buffer())
+    code.b.store(a, slot)
+    code.b.branch(loop)
+    assert code.meet() == [[0], [1]]
 
 
 def test_a_slot_may_hold_any_address_that_is_ever_put_there() -> None:
