@@ -20,11 +20,35 @@ Array = Any
 BLOCKS_PER_ELEMENT = 256
 """What an operation reserves of its stream for each element, used up or not: TensorFlow's number."""
 
+_MANTISSA, _ONE = 0x7FFFFF, 0x3F800000
+_UNIT = 2.0**-23
+_UNITS = np.array([_UNIT, _UNIT * (2 * math.pi)])  # of a number that becomes a radius, and of an angle
+_SMALLEST = 1.0e-7  # whose logarithm is taken
+_AT_ONCE = 1 << 14  # words, whose numbers stay in the cache
+
 
 def words(stream: Stream, count: int, dtype: dtypes.DType) -> Array:
     """The words for `count` numbers of `dtype`; those of 64 bits take two each."""
     first = stream.reserve(count * BLOCKS_PER_ELEMENT)
     return stream.bits(first, -(-count * (2 if dtype.size == 8 else 1) // 4)).reshape(-1)
+
+
+def uniforms(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
+    """Numbers in [0, 1), in an array of these sizes."""
+    count = math.prod(sizes)
+    if count == 1 and dtype is dtypes.float32:
+        word = stream.block(stream.reserve(BLOCKS_PER_ELEMENT))[0]
+        return np.array((word & _MANTISSA) * _UNIT, np.float32).reshape(sizes)
+    return uniform(words(stream, count, dtype), dtype)[:count].reshape(sizes)
+
+
+def normals(stream: Stream, sizes: tuple[int, ...], dtype: dtypes.DType) -> Array:
+    """Numbers from the standard normal distribution, in an array of these sizes."""
+    count = math.prod(sizes)
+    if count == 1 and dtype is dtypes.float32:
+        first, second, _, _ = stream.block(stream.reserve(BLOCKS_PER_ELEMENT))
+        return np.array(_one_normal(first, second)).reshape(sizes)
+    return normal(words(stream, count, dtype), dtype)[:count].reshape(sizes)
 
 
 def uniform(bits: Array, dtype: dtypes.DType) -> Array:
@@ -36,7 +60,9 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
     if dtype is dtypes.float16:
         return (bits & 0x3FF | 0x3C00).astype(np.uint16).view(np.float16) - np.float16(1)
     if dtype is dtypes.float32:
-        return (bits & 0x7FFFFF | 0x3F800000).astype(np.uint32).view(np.float32) - np.float32(1)
+        numbers = (bits & _MANTISSA | _ONE).view(np.float32)
+        numbers -= np.float32(1)
+        return numbers
     high, low = bits[0::2].astype(np.uint64), bits[1::2].astype(np.uint64)
     pattern = (high & np.uint64(0xFFFFF) | np.uint64(0x3FF00000)) << np.uint64(32) | low
     return pattern.view(np.float64) - 1.0
@@ -57,13 +83,38 @@ def normal(bits: Array, dtype: dtypes.DType) -> Array:
 
     Functions are evaluated in float64 and rounded after every step, as correctly rounded ones of float32 are.
     """
-    wide = dtypes.float64 if dtype is dtypes.float64 else dtypes.float32
-    kind = wide.as_numpy_dtype
-    units = uniform(bits, wide).astype(np.float64)
-    radius = np.sqrt(kind(-2) * np.log(np.maximum(units[0::2], kind(1.0e-7))).astype(kind))
-    angle = (2 * math.pi * units[1::2]).astype(kind).astype(np.float64)
-    pairs = np.stack([np.sin(angle).astype(kind) * radius, np.cos(angle).astype(kind) * radius], axis=-1)
-    return pairs.reshape(-1).astype(dtype.numpy)
+    if dtype is dtypes.float64:
+        pairs = uniform(bits, dtype).reshape(-1, 2)
+        radius = np.sqrt(-2 * np.log(np.maximum(pairs[:, 0], np.float64(_SMALLEST))))
+        angle = 2 * math.pi * pairs[:, 1]
+        return np.stack([np.sin(angle) * radius, np.cos(angle) * radius], axis=-1).reshape(-1)
+    if len(bits) <= _AT_ONCE:
+        return _normal(bits).astype(dtype.numpy, copy=False)
+    parts = [_normal(bits[start : start + _AT_ONCE]) for start in range(0, len(bits), _AT_ONCE)]
+    return np.concatenate(parts, dtype=dtype.numpy, casting="unsafe")
+
+
+def _normal(bits: Array) -> Array:
+    units = (bits & _MANTISSA).astype(np.float64).reshape(-1, 2)
+    units *= _UNITS
+    first = units[:, 0]
+    np.maximum(first, float(np.float32(_SMALLEST)), out=first)
+    np.log(first, out=first)
+    numbers = units.astype(np.float32)
+    radius = numbers[:, :1] * np.float32(-2)
+    np.sqrt(radius, out=radius)
+    angle = numbers[:, 1].astype(np.float64)
+    numbers[:, 0], numbers[:, 1] = np.sin(angle), np.cos(angle)
+    numbers *= radius
+    return numbers.reshape(-1)
+
+
+def _one_normal(first: int, second: int) -> Any:
+    """The first of the two numbers that two words make."""
+    unit = max((first & _MANTISSA) * _UNIT, float(np.float32(_SMALLEST)))
+    radius = math.sqrt(-2.0 * float(np.float32(np.log(unit))))
+    angle = float(np.float32((second & _MANTISSA) * _UNIT * 2 * math.pi))
+    return np.float32(np.sin(angle)) * np.float32(radius)
 
 
 def truncated_normal(stream: Stream, count: int, dtype: dtypes.DType) -> Array:

@@ -135,10 +135,8 @@ def random_uniform(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int
 
 @random_uniform.kernel
 def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
-    sizes = checked_dims(shape)
     source = seeds.stream(f"uniform {dtype.name}", seed, seed2, stream)
-    count = math.prod(sizes)
-    return sampling.uniform(sampling.words(source, count, dtype), dtype)[:count].reshape(sizes)
+    return sampling.uniforms(source, checked_dims(shape), dtype)
 
 
 @op(stateful=True)
@@ -180,10 +178,8 @@ def random_normal(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int,
 
 @random_normal.kernel
 def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
-    sizes = checked_dims(shape)
     source = seeds.stream(f"normal {dtype.name}", seed, seed2, stream)
-    count = math.prod(sizes)
-    return sampling.normal(sampling.words(source, count, dtype), dtype)[:count].reshape(sizes)
+    return sampling.normals(source, checked_dims(shape), dtype)
 
 
 @op(stateful=True)

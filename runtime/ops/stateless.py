@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import dtypes, errors
 from ..chance import sampling
-from ..chance.philox import Stream, words
+from ..chance.philox import Stream, rounds_of, words_by
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import DType
@@ -24,6 +24,7 @@ Array = Any
 SCRAMBLING = (0x3EC8F720, 0x02461E29)
 """The key that scrambles seeds: any would do, this one gives TensorFlow's numbers."""
 
+_SCRAMBLING = rounds_of(SCRAMBLING)
 _WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 
@@ -149,12 +150,12 @@ def stream_of(seed: Array) -> Stream:
     A seed of three numbers is a state, of a generator or of another stream: the counter (its lower half first) and
     the key.
     """
-    if len(seed) == 3:
-        return _resumed(*(int(part) & (1 << 64) - 1 for part in seed))
-    first, second = (int(part) & (1 << 64) - 1 for part in seed)
+    parts = [part & (1 << 64) - 1 for part in seed.tolist()]
+    if len(parts) == 3:
+        return _resumed(*parts)
+    first, second = parts
     low = (1 << 32) - 1
-    counter = (first & low, first >> 32, second & low, second >> 32)
-    k0, k1, c0, c1 = words(SCRAMBLING, counter)
+    k0, k1, c0, c1 = words_by(_SCRAMBLING, first & low, first >> 32, second & low, second >> 32)
     return Stream(k0 | k1 << 32, c0 | c1 << 32)
 
 
@@ -170,9 +171,7 @@ def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name 
 
 @stateless_random_uniform.kernel
 def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    sizes = checked_dims(shape)
-    count = math.prod(sizes)
-    return sampling.uniform(sampling.words(stream_of(seed), count, dtype), dtype)[:count].reshape(sizes)
+    return sampling.uniforms(stream_of(seed), checked_dims(shape), dtype)
 
 
 @op
@@ -207,9 +206,7 @@ def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name =
 
 @stateless_random_normal.kernel
 def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
-    sizes = checked_dims(shape)
-    count = math.prod(sizes)
-    return sampling.normal(sampling.words(stream_of(seed), count, dtype), dtype)[:count].reshape(sizes)
+    return sampling.normals(stream_of(seed), checked_dims(shape), dtype)
 
 
 @op
