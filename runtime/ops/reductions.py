@@ -86,7 +86,15 @@ def reduction(
     return operation
 
 
+def _is_of_pairs(array: Array) -> bool:
+    return array.ndim > 1 and array.shape[-1] == 2 and array.dtype.char in "fd"
+
+
 def _sum(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    if axis and not keepdims and _is_of_pairs(input_tensor) and axis in ((-1,), (input_tensor.ndim - 1,)):
+        total = input_tensor[..., 0] + input_tensor[..., 1]  # NumPy takes longer for pairs, one by one
+        total += input_tensor.dtype.type(0)  # which it begins with: the sum of zeros below 0 is none
+        return total
     return _add(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 
@@ -407,6 +415,14 @@ def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: s
     return Spec(output_type, shape)
 
 
+def _has_nan(x: Array) -> bool:
+    """Whether there is one: then it is the least."""
+    if x.dtype.kind != "f" or not x.size:
+        return False
+    least = np.minimum.reduce(x, None)
+    return bool(least != least)
+
+
 @op
 def argmax(
     input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
@@ -421,9 +437,9 @@ def argmax(
 
 @argmax.kernel
 def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    if input.dtype.kind == "f" and np.isnan(input).any():
+    if _has_nan(input):
         input = np.where(np.isnan(input), input.dtype.type(-np.inf), input)
-    return np.argmax(input, axis or 0).astype(output_type.numpy)
+    return input.argmax(axis or 0).astype(output_type.numpy)
 
 
 @op
@@ -440,6 +456,6 @@ def argmin(
 
 @argmin.kernel
 def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    if input.dtype.kind == "f" and np.isnan(input).any():
+    if _has_nan(input):
         input = np.where(np.isnan(input), input.dtype.type(np.inf), input)
-    return np.argmin(input, axis or 0).astype(output_type.numpy)
+    return input.argmin(axis or 0).astype(output_type.numpy)

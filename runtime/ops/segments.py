@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -43,11 +43,22 @@ def _highest(dtype: Any) -> Any:
 
 def _grouped(ufunc: np.ufunc, data: Array, ids: Array, count: int, start: Any) -> Array:
     """The rows of each group, combined; `start` where there are none. The groups' numbers are in order."""
-    result = np.full((count, *data.shape[1:]), start, data.dtype)
-    if len(ids):
-        begins = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))
+    begins = _begins(ids)
+    if len(begins) == count and count:
+        return ufunc.reduceat(data, begins, 0, data.dtype)
+    result = np.empty((count, *data.shape[1:]), data.dtype)
+    result.fill(start)
+    if len(begins):
         result[ids[begins]] = ufunc.reduceat(data, begins, 0, data.dtype)
     return result
+
+
+def _begins(ids: Array) -> Array:
+    """The places at which groups begin."""
+    is_first = np.empty(len(ids), bool)
+    is_first[:1] = True
+    np.not_equal(ids[1:], ids[:-1], is_first[1:])
+    return is_first.nonzero()[0]
 
 
 def _sorted_spec(data: Operand, segment_ids: Operand, allowed: DTypes, what: str) -> Spec:
@@ -71,7 +82,7 @@ def _groups(ids: Array) -> int:
 
 
 def _check_order(ids: Array) -> None:
-    if np.any(ids[1:] < ids[:-1]):
+    if (ids[1:] < ids[:-1]).any():
         raise errors.InvalidArgumentError("segment ids are not increasing")
     if len(ids) and ids[0] < 0:
         raise errors.InvalidArgumentError(f"Segment id {ids[0]} out of range [0, {_groups(ids)})")
@@ -179,21 +190,30 @@ def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual:
         count = int(num_segments)
         if count < 0:
             raise errors.InvalidArgumentError(f"Input num_segments == {count} must not be negative.")
-        _check_prefix(data.shape, segment_ids.shape)
-        ids = segment_ids.reshape(-1)
-        wrong = np.flatnonzero(ids >= count)
-        if len(wrong):
-            at = wrong[0]
-            raise errors.InvalidArgumentError(f"segment_ids[{at}] = {ids[at]} is out of range [0, {count})")
-        order = np.argsort(ids, kind="stable")
-        order = order[np.searchsorted(ids[order], 0) :]  # negative numbers belong to no group
-        rows = data.reshape(len(ids), *data.shape[segment_ids.ndim :])
-        return _grouped(ufunc, rows[order], ids[order], count, start(data.dtype))
+        if data.shape[: segment_ids.ndim] != segment_ids.shape:
+            _check_prefix(data.shape, segment_ids.shape)
+        ids, rows = segment_ids, data
+        if ids.ndim != 1:
+            ids, rows = ids.reshape(-1), data.reshape(ids.size, *data.shape[ids.ndim :])
+        order = ids.argsort(kind="stable")
+        inside = ids[order]
+        if len(ids):
+            if inside[-1] >= count:
+                _refuse(ids, count)
+            if inside[0] < 0:  # negative numbers belong to no group
+                first = inside.searchsorted(0)
+                order, inside = order[first:], inside[first:]
+        return _grouped(ufunc, rows.take(order, 0), inside, count, start(data.dtype))
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
     operation = op(rule)
     operation.kernel(kernel)
     return operation
+
+
+def _refuse(ids: Array, count: int) -> NoReturn:
+    at = np.flatnonzero(ids >= count)[0]
+    raise errors.InvalidArgumentError(f"segment_ids[{at}] = {ids[at]} is out of range [0, {count})")
 
 
 def _check_prefix(data: shapes.Dims, ids: shapes.Dims) -> None:

@@ -76,6 +76,17 @@ def _check_indices(indices: Any) -> None:
 
 @take.kernel
 def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
+    if (
+        type(indices) is np.ndarray
+        and indices.ndim
+        and indices.dtype.char == "i"
+        and not batch_dims
+        and params.size
+    ):
+        try:  # NumPy looks at them itself: those below 0 are too large as well then
+            return params.take(indices.view(np.uint32), axis)
+        except IndexError:
+            pass
     size = params.shape[axis]
     if np.ndim(indices) == 0:
         if not 0 <= indices < size:
@@ -132,8 +143,11 @@ def _(dy: Any, y: Any, rows: Any, indices: Any, shape: Any, axis: int, batch_dim
     return take(dy, indices, axis, batch_dims), None, None
 
 
+_least, _most = np.minimum.reduce, np.maximum.reduce
+
+
 def _check_range(indices: Array, size: int) -> None:
-    if indices.size and (indices.min() < 0 or indices.max() >= size):
+    if indices.size and (_least(indices, None) < 0 or _most(indices, None) >= size):
         place = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
         raise errors.InvalidArgumentError(f"indices{listed(place)} = {indices[place]} is not in [0, {size})")
 

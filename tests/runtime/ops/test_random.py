@@ -26,12 +26,25 @@ def test_philox_passes_the_known_answer_tests_of_its_authors() -> None:
     assert philox.words((0xA4093822, 0x299F31D0), pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
 
 
-def test_many_blocks_are_the_same_as_single_ones() -> None:
+@pytest.mark.parametrize("step", [1, 64])
+@pytest.mark.parametrize("before", [0, 50, 1 << 40], ids=["at a carry", "before a carry", "no carry"])
+def test_many_blocks_are_the_same_as_single_ones(before: int, step: int) -> None:
     stream = philox.Stream(7, -1)
-    first = stream.counter + (1 << 64) - 50  # so that a carry goes into the upper half
-    many = stream.bits(first, 100, step=3)
-    for i in (0, 1, 16, 17, 99):
-        assert stream.bits(first + 3 * i, 1)[0].tolist() == many[i].tolist()
+    first = stream.counter + (1 << 64) - 1 - before  # a carry goes into the upper half
+    many = stream.bits(first, 5000, step)
+    for i in (0, 1, 16, 17, 99, 4095, 4096, 4999):
+        assert stream.block((first + step * i) % (1 << 128)) == tuple(many[i].tolist())
+    for count in (0, 1, 2, 5, 100, 128, 129):
+        assert stream.bits(first, count, step).tolist() == many[:count].tolist()
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.float64], ids=lambda dtype: dtype.name)
+def test_a_number_is_the_first_of_many_with_its_seed(dtype: tf.DType) -> None:
+    for draw in (tf.random.stateless_uniform, tf.random.stateless_normal):
+        for seed in ([1, 2], [0, 0], [-5, 1 << 40]):
+            many = draw([20_000], seed, dtype=dtype).numpy()
+            assert many[0] == draw([], seed, dtype=dtype).numpy() == draw([1, 1], seed, dtype=dtype).numpy()
+            assert many[:7].tolist() == draw([7], seed, dtype=dtype).numpy().tolist()
 
 
 def test_a_program_gets_the_numbers_that_tensorflow_gives_it() -> None:

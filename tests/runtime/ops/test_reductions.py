@@ -118,3 +118,11 @@ def test_running_sums_and_products(exclusive: bool, reverse: bool) -> None:
                 total = combine(total, item)
             expected.append(running[::-1] if reverse else running)
         assert mine(rows, axis=1, exclusive=exclusive, reverse=reverse).numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "complex64"])
+def test_sums_of_pairs_are_those_of_numpy(dtype: str) -> None:
+    pairs = np.array([[-0.0, -0.0], [0.1, 0.2], [-3.0, 3.0], [1e4, 3.0]]).astype(dtype)
+    for x in (pairs, pairs.reshape(2, 2, 2), np.asfortranarray(pairs), pairs[:0]):
+        total = tf.reduce_sum(x, axis=-1).numpy()
+        assert total.tobytes() == np.add.reduce(x, axis=-1, dtype=dtype).tobytes()

@@ -141,3 +141,15 @@ def test_tensor_scatter_checks_shapes_and_places() -> None:
         tf.tensor_scatter_nd_update(x, [[5]], [[1, 2, 3]])
     with refuses(r"The inner 1 dimensions of output\.shape=\[2,3\] must match"):
         tf.tensor_scatter_nd_update(x, [[1]], [[1, 2]])
+
+
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64], ids=lambda dtype: dtype.name)
+@pytest.mark.parametrize("size", [0, 2])
+def test_each_index_is_looked_at_even_where_there_is_nothing_to_take(size: int, dtype: tf.DType) -> None:
+    x = np.zeros((size, 3))
+    assert tf.gather(x, tf.constant([2, 0], dtype), axis=1).shape == (size, 2)
+    for wrong in (-1, 3):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match=rf"indices\[1\] = {wrong} is not in \[0, 3\)"
+        ):
+            tf.gather(x, tf.constant([2, wrong], dtype), axis=1)
