@@ -16,6 +16,7 @@ from agc.runtime.ir.specs import Spec
 from agc.runtime.ops.declare import REGISTRY
 from hypothesis import given
 from hypothesis import strategies as st
+from outcomes import bits
 
 NUMBERS = [0, 1, 2, 3, 7, -1, -2, -7, 127, -128, 255, 2**31 - 1, -(2**31), 2**63 - 1, -(2**63), 2**24 + 1]
 FLOATS = [0.0, -0.0, 0.5, -2.5, 1e-45, 70000.0, 1e39, -1e300, float("inf"), float("nan")]
@@ -106,3 +107,48 @@ graph g(x: int32[?, ?], i: int32[]) -> int32[...]
 def test_arrays_take_the_kernel() -> None:
     graph = parse("graph g(x: int32[2], y: int32[]) -> int32[2]\n  z = floordiv x, y : int32[2]\n  return z")
     assert "z = op_floordiv(x, y)" in Plan(graph).source
+
+
+TENSORS = (
+    "x: float32[2, 3], t: float32[2, 3, 3], h: float16[5000, 2], z: complex64[3, 3], n: float32[], i: int32[]"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "matmul x, x [transpose_b=True] : float32[2, 2]",
+        "matmul x, x [transpose_a=True] : float32[3, 3]",
+        "matmul t, t [transpose_a=True] : float32[2, 3, 3]",
+        "matmul z, z [adjoint_a=True] : complex64[3, 3]",
+        "matmul z, z [adjoint_b=True] : complex64[3, 3]",
+        "sum_to x, [3] : float32[3]",
+        "sum_to x, [1, 3] : float32[1, 3]",
+        "sum_to x, [2, 1] : float32[2, 1]",
+        "sum_to x, [1] : float32[1]",
+        "sum_to x, [2, 3] : float32[2, 3]",
+        "sum_to t, [3] : float32[3]",
+        "sum_to h, [2] : float16[2]",
+        "sum_to z, [3] : complex64[3]",
+        "gather x, i : float32[3]",
+        "gather x, i [axis=1] : float32[2]",
+        "gather x, [0, 1] [batch_dims=1, axis=1] : float32[2]",
+        "getitem n [key='...'] : float32[]",
+        "cast z [dtype=float32] : float32[3, 3]",
+        "cast n [dtype=int8] : int8[]",
+    ],
+)
+def test_tensors_of_any_kind(line: str) -> None:
+    """There are short cuts for some of them, and kernels for the others."""
+    graph = parse(f"graph g({TENSORS}) -> {line.rpartition(' : ')[2]}\n  y = {line}\n  return y\n")
+    random = np.random.default_rng(1)
+    values: list[Any] = [
+        random.normal(size=value.shape).astype(value.dtype.numpy) for value in graph.inputs[:3]
+    ]
+    values += [
+        random.normal(size=(3, 6)).astype(np.float32).view(np.complex64),
+        np.float32(-1e9),
+        np.int32(1),
+    ]
+    (found,), (expected,) = (EXECUTORS[executor](graph)(values) for executor in ("plan", "interpret"))
+    assert bits(found) == bits(expected)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import agc.runtime as tf
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from agc.runtime.optimise import Options, batches, optimise
 
 STEPS, ROWS, INNER = 12, 48, 96  # more steps than a loop is written out for
 BIG = 64  # columns, for products that are big enough; 8 are not
+KNOWN = np.ones((INNER, BIG), np.float32)
 
 
 def states(sequence: tf.Tensor, kernel: tf.Tensor, rounds: int = STEPS, first: int = 0) -> tf.Tensor:
@@ -81,6 +84,18 @@ def stops_early(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
     return total
 
 
+def products(row: Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]) -> object:
+    """A program that adds up products, each of a row of the sequence."""
+
+    def program(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        total = tf.zeros_like(row(sequence, kernel, tf.constant(0)))
+        for i in tf.range(STEPS):
+            total += row(sequence, kernel, i)
+        return total
+
+    return program
+
+
 @pytest.mark.parametrize(
     ("program", "columns"),
     [
@@ -88,6 +103,12 @@ def stops_early(sequence: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
         pytest.param(lambda xs, k: states(xs, k, rounds=11), BIG, id="a part of the sequence"),
         pytest.param(lambda xs, k: states(xs, k, rounds=11, first=1), BIG, id="another row"),
         pytest.param(stops_early, BIG, id="a loop that may stop"),
+        pytest.param(products(lambda xs, k, i: xs[i, :, ::-1] @ k), BIG, id="rows that are turned round"),
+        pytest.param(
+            products(lambda xs, k, i: tf.matmul(xs[i], k[:ROWS], transpose_a=True)), BIG, id="turned rows"
+        ),
+        pytest.param(products(lambda xs, k, i: xs[i] @ tf.stack([k, k])), BIG, id="several matrices"),
+        pytest.param(products(lambda xs, k, i: xs[i] @ KNOWN), BIG, id="a matrix of the program's own"),
     ],
 )
 def test_it_is_not_done_for(program: object, columns: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
-from agc.runtime.execute import interpret
+import pytest
+from agc.runtime.execute import Plan, interpret
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.verify import verify
@@ -108,6 +109,33 @@ graph f(x: float32[100000]) -> float32[100000]
     graph = fuse(parse(text))
     assert names(graph) == ["fused", "fused"]
     assert names(graph.operations[1].regions[0]) == ["subtract", "exp"]
+
+
+@pytest.mark.parametrize(
+    ("last", "kinds"),
+    [
+        pytest.param("subtract e, s : float32[40000]", ["fused", "subtract"], id="its sum"),
+        pytest.param("gather a, 3 : float32[]", ["fused", "gather"], id="elements"),
+    ],
+)
+def test_groups_that_become_one_end_for_those_who_read(last: str, kinds: list[str]) -> None:
+    """Whatever is read of the smaller one, which has joined the other."""
+    text = f"""\
+graph f(x: float32[40000], y: float32[40000]) -> float32[40000], {last.partition(": ")[2]}
+  a = exp x                                     : float32[40000]
+  s = reduce_sum a                              : float32[]
+  b = abs y                                     : float32[40000]
+  c = sqrt b                                    : float32[40000]
+  d = negative c                                : float32[40000]
+  e = add a, d                                  : float32[40000]
+  r = {last}
+  return e, r
+"""
+    graph = verify(fuse(parse(text)))
+    assert names(graph) == kinds
+    given = [np.linspace(-1, 1, 40000, dtype=np.float32), np.ones(40000, np.float32)]
+    for found, expected in zip(Plan(graph).run(given), interpret(parse(text), given), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_loops_and_callees_are_entered() -> None:
