@@ -133,6 +133,10 @@ _texts: dict[str, str] = {}
 
 def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
     """The text of a file as it is now; the same object, as long as it is the same text."""
+    if (
+        filename == "<string>"
+    ):  # the name of all that is given to `exec`, of which Python 3.13 keeps one: `python -c`'s
+        return ""
     linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, module_globals))
     if _texts.get(filename) != text:
@@ -338,7 +342,7 @@ _BRANCHING = frozenset(
 
 
 def _without_source(code: CodeType) -> Diagnostic:
-    return _no_source_for(f"`{name_of(code)}`", start_of(code))
+    return _no_source_for(f"`{name_of(code)}`", start_of(code)._replace(source=""))
 
 
 def _no_source_for(what: str, where: Where) -> Diagnostic:
