@@ -12,6 +12,7 @@ of operations, such as `name="concat"`, are left out of the comparison.
 from __future__ import annotations
 
 import ast
+import enum
 import fnmatch
 import inspect
 from collections.abc import Iterator
@@ -78,6 +79,8 @@ def methods(kind: type) -> Iterator[tuple[str, str]]:
 
 def parameters_of(value: Any) -> str:
     """The parameters of a function or class: `(x, y, name=None)`."""
+    if isinstance(value, enum.EnumMeta):
+        return "(...)"  # Python's, and another with each version
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):

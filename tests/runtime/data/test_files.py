@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import OrderedDict
 
 import agc.runtime as tf
 import numpy as np
@@ -187,11 +188,8 @@ def test_records_of_csv_files(table):
 
 def test_columns_of_csv_files(table):
     ds = tf.data.experimental.make_csv_dataset(table, 2, label_name="c", shuffle=False, num_epochs=1)
-    assert repr(ds) == (
-        "<_PrefetchDataset element_spec=(OrderedDict([('a', TensorSpec(shape=(None,), dtype=tf.int32, name=None)), "
-        "('b', TensorSpec(shape=(None,), dtype=tf.float32, name=None))]), "
-        "TensorSpec(shape=(None,), dtype=tf.string, name=None))>"
-    )
+    columns = OrderedDict(a=tf.TensorSpec([None], tf.int32), b=tf.TensorSpec([None], tf.float32))
+    assert repr(ds) == f"<_PrefetchDataset element_spec={(columns, tf.TensorSpec([None], tf.string))}>"
     (first, labels), (second, _) = ds
     assert {key: column.numpy().tolist() for key, column in first.items()} == {"a": [1, 4], "b": [2.5, 0.0]}
     assert labels.numpy().tolist() == [b"x", b"y, z"]
