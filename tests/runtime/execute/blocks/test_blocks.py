@@ -26,6 +26,7 @@ from agc.runtime.ops.fusable import works_on_elements
 from agc.runtime.optimise.fuse import run as fuse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import bits
 from random_graphs import many
 
 
@@ -353,6 +354,55 @@ def test_every_operation_on_elements(dtype: dtypes.DType) -> None:
             np.testing.assert_array_equal(outcomes[1], outcomes[0], err_msg=name)
         else:
             assert outcomes[1] == outcomes[0], name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "zeros_like a : float32[N]",
+        "ones_like a : float32[N]",
+        "relu a : float32[N]",
+        "floordiv b, 0 : int32[N]",
+        "floormod b, 0 : int32[N]",
+        *(
+            f"cast a [dtype={dtype}] : {dtype}[N]"
+            for dtype in ("int8", "uint16", "int32", "uint32", "int64", "bool", "float16", "complex64")
+        ),
+    ],
+)
+def test_operations_with_ways_of_their_own(line: str) -> None:
+    """Uniform results, refusals, and conversions of what does not fit."""
+    text = f"""\
+graph f(x: float32[N], n: int32[N]) -> float32[N], int32[N], {line.rpartition(": ")[2]}
+  a = negative x                                : float32[N]
+  b = negative n                                : int32[N]
+  y = {line}
+  return a, b, y
+"""
+    numbers = [
+        0.0,
+        -0.0,
+        0.5,
+        -1.0,
+        127.5,
+        300.0,
+        -129.0,
+        65519.0,
+        -7e4,
+        2.0**31,
+        2.0**32,
+        1e30,
+        np.inf,
+        np.nan,
+    ]
+    values = [np.resize(np.array(numbers, np.float32), 150), np.arange(150, dtype=np.int32)]
+    outcomes = []
+    for run in (functools.partial(interpret, parse(text.replace("N", "?"))), planned(text).run):
+        try:
+            outcomes.append(list(map(bits, run(values))))
+        except errors.OpError as error:
+            outcomes.append([error.message])
+    assert outcomes[1] == outcomes[0]
 
 
 def test_a_buffer_that_has_a_new_owner_is_not_free() -> None:
