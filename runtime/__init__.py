@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import autograph, config, dtypes, errors, ir, nest
 from .asserts.running import Assert
-from .control.control_flow import cond, while_loop
 from .control.ordering import control_dependencies, executing_eagerly, group, no_op
 from .convert import convert_to_tensor, is_tensor, register_tensor_conversion_function
 from .devices import device
@@ -62,14 +61,11 @@ from .ops.selecting import boolean_mask, gather, gather_nd, where
 from .ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape, squeeze, transpose
 from .printing import print
 from .shapes import TensorShape
-from .staging import BACKEND
 from .tensor import Tensor
 from .tensor_array import TensorArray
 from .tensor_spec import TensorSpec
 from .top_level import *  # noqa: F403
 from .top_level import __all__ as _numeric
-from .tracing.concrete import ConcreteFunction
-from .tracing.function import Function, function
 from .type_spec import TypeSpec, type_spec_from_value
 from .variable import Variable
 
@@ -120,6 +116,8 @@ if TYPE_CHECKING:
     from .control.contexts import init_scope as init_scope
     from .control.contexts import inside_function as inside_function
     from .control.contexts import is_symbolic_tensor as is_symbolic_tensor
+    from .control.control_flow import cond as cond
+    from .control.control_flow import while_loop as while_loop
     from .control.ordering import identity_n as identity_n
     from .control.ordering import tuple as tuple
     from .debugging import assert_equal as assert_equal
@@ -197,6 +195,10 @@ if TYPE_CHECKING:
     from .sparse.distances import edit_distance as edit_distance
     from .sparse.tensor import SparseTensor as SparseTensor
     from .sparse.tensor import SparseTensorSpec as SparseTensorSpec
+    from .staging import BACKEND as BACKEND
+    from .tracing.concrete import ConcreteFunction as ConcreteFunction
+    from .tracing.function import Function as Function
+    from .tracing.function import function as function
     from .variable_options import VariableAggregation as VariableAggregation
     from .variable_options import VariableSynchronization as VariableSynchronization
 
@@ -246,6 +248,7 @@ _BY_MODULE = {
     ".composite.indexed_slices": "IndexedSlices IndexedSlicesSpec",
     ".control.cases": "case switch_case",
     ".control.contexts": "get_logger get_static_value init_scope inside_function is_symbolic_tensor",
+    ".control.control_flow": "cond while_loop",
     ".control.ordering": "identity_n tuple",
     ".debugging": "assert_equal assert_greater assert_less assert_rank",
     ".host": "numpy_function py_function",
@@ -285,6 +288,9 @@ _BY_MODULE = {
     ".rowwise.vectorized": "vectorized_map",
     ".sparse.distances": "edit_distance",
     ".sparse.tensor": "SparseTensor SparseTensorSpec",
+    ".staging": "BACKEND",
+    ".tracing.concrete": "ConcreteFunction",
+    ".tracing.function": "Function function",
     ".variable_options": "VariableAggregation VariableSynchronization",
 }
 MEMBERS = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
@@ -310,8 +316,7 @@ __all__ = [
     "Tensor", "Variable", "Module", "TensorArray", "TensorShape", "TensorSpec",
     "TypeSpec", "type_spec_from_value", "convert_to_tensor", "is_tensor",
     "register_tensor_conversion_function",
-    "function", "Function", "ConcreteFunction", "Graph", "Operation", "BACKEND",
-    "device", "cond", "while_loop", "Assert", "print",
+    "Graph", "Operation", "device", "Assert", "print",
     "control_dependencies", "executing_eagerly", "group", "no_op", "as_string",
     "DType", "as_dtype", "bfloat16", "bool", "complex64", "complex128", "double", "float16", "float32", "float64",
     "half", "int8", "int16", "int32", "int64", "qint8", "qint16", "qint32", "quint8", "quint16", "resource", "string",

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import nest
+from .. import staging as plugged_in  # noqa: F401  (so what is added is staged)
 from ..ir import builder as building
 from ..ir.builder import Builder, current
 from ..ir.graph import Constant, Graph, Operand, Operation, Value

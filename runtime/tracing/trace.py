@@ -16,6 +16,7 @@ from agc.autograph import staging
 from agc.autograph.staging import Maybe, Undefined
 
 from .. import leaves, nest
+from .. import staging as plugged_in  # noqa: F401  (so what is traced is staged)
 from ..composite import components
 from ..control.raising import Ended, end, has_effects
 from ..ir.builder import Builder, current

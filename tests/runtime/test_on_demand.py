@@ -1,12 +1,17 @@
-"""What is imported on demand can be imported first: there are no circles."""
+"""What is imported on demand can be imported first: there are no circles. What is not needed is not imported."""
 
 import subprocess
 import sys
 
+import pytest
+
+
+def _runs(program):
+    return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+
 
 def test_all_operations_can_be_found_before_anything_else_is_used():
-    program = "from agc.runtime.ops.declare import find; assert find('no such operation') is None"
-    subprocess.run([sys.executable, "-c", program], check=True)
+    _runs("from agc.runtime.ops.declare import find; assert find('no such operation') is None")
 
 
 def test_a_numpy_that_is_too_old_is_refused():
@@ -15,3 +20,34 @@ def test_a_numpy_that_is_too_old_is_refused():
     assert done.stderr.splitlines()[-1] == (
         "ImportError: agc.runtime needs NumPy 2.0 or newer, but 1.26.4 is installed: pip install --upgrade numpy"
     )
+
+
+LOADED = "print(*[name for name in sys.modules if name.startswith('agc.')])"
+
+
+def test_what_computes_at_once_loads_nothing_that_makes_or_runs_graphs():
+    program = "y = tf.Variable([1.0, 2.0]) * 3\nassert tf.reduce_sum(y).numpy() == 9"
+    loaded = _runs(f"import sys\nimport agc.runtime as tf\n{program}\n{LOADED}").split()
+    rooms = ("autograph.syntax", "autograph.passes", "autograph.journal", "autograph.operators")
+    rooms += ("runtime.tracing", "runtime.staging", "runtime.language", "runtime.execute", "runtime.optimise")
+    assert not [name for name in loaded if name.startswith(tuple(f"agc.{room}" for room in rooms))]
+
+
+WAYS = {
+    "while_loop": "result = tf.while_loop(lambda n: n < 3, lambda n: [n + 1], [tf.constant(0)])[0].numpy()",
+    "function": "result = tf.function(up)(tf.constant(-3)).numpy()",
+    "vectorized_map": "result = tf.vectorized_map(up, tf.constant([-3]))[0].numpy()",
+    "Graph": """
+with tf.compat.v1.Graph().as_default(), tf.compat.v1.Session() as session:
+    result = session.run(tf.autograph.to_graph(up)(tf.constant(-3)))
+""",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_to_a_graph_may_be_the_first(way, tmp_path):
+    """A branch that a tensor decides is staged, whoever makes the graph."""
+    path = tmp_path / "first.py"
+    up = "def up(x):\n    if x < 0:\n        x = -x\n    return x\n"
+    path.write_text(f"import agc.runtime as tf\n{up}\n{WAYS[way]}\nassert result == 3\n")
+    subprocess.run([sys.executable, path], check=True)
