@@ -35,6 +35,11 @@ def has_fields(value: Any) -> bool:
     return _base_of(value) is object
 
 
+def has_parts(kind: Any) -> bool:
+    """Whether the values of a class are mutable, or have fields."""
+    return _base_of_kind(kind) is not None or _has_fixed_fields(kind)
+
+
 def _base_of(value: Any) -> Any:
     kind: Any = type(value)  # mypy does not know that classes are hashable
     return _base_of_kind(kind)

@@ -8,11 +8,22 @@ A nest is a tuple, a dataclass, a list, ...; what is not taken apart is a leaf. 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..staging import Maybe, OwnList, Undefined
-from .mutables import attributes, copied, fixed_fields, has_fields, is_mutable, parts, put, with_fields
+from .mutables import (
+    attributes,
+    copied,
+    fixed_fields,
+    has_fields,
+    has_parts,
+    is_mutable,
+    parts,
+    put,
+    with_fields,
+)
 from .sameness import same
 
 Path = tuple[Any, ...]
@@ -31,6 +42,9 @@ def objects(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
 
 
 def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
+    kind: Any = type(value)
+    if _is_leaf(kind):
+        return
     if isinstance(value, Maybe):
         value = value.value
     if is_mutable(value):
@@ -40,6 +54,12 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
         inside = (*inside, value)
     for key, part in children(value).items():
         yield from _objects(part, (*path, key), inside)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_leaf(kind: Any) -> bool:
+    """Whether the values of a class have no parts: most are tensors and numbers."""
+    return not issubclass(kind, (Maybe, tuple, OwnList)) and not has_parts(kind)
 
 
 def children(value: Any) -> Mapping[Any, Any]:
@@ -59,6 +79,9 @@ def at(values: Any, path: Path) -> Any:
 
 def rebuilt(value: Any, path: Path, choose: Choose) -> Any:
     """A nest in which other objects stand for its own, filled with what these hold."""
+    kind: Any = type(value)
+    if _is_leaf(kind):
+        return value
     if isinstance(value, Maybe):
         return Maybe(value.name, rebuilt(value.value, path, choose), value.defined)
     if is_mutable(value):

@@ -144,7 +144,7 @@ class Walk:
         known = self._kinds.get(cls)
         if known is None:
             known = self._kinds[cls] = kind_of(cls)
-            self._follow[cls] = next((follow for base, follow in _FOLLOW if issubclass(cls, base)), None)
+            self._follow[cls] = _follow_of(cls)
         return known
 
     # What has parts without names
@@ -326,3 +326,9 @@ _FOLLOW: tuple[tuple[Any, Follow], ...] = (
     (functools.partial, Walk._partial),
     (_FUNCTION_CLASSES[1:], Walk._wrapper),
 )
+
+
+@functools.lru_cache(maxsize=1024)
+def _follow_of(cls: Any) -> Follow | None:
+    """How a walk goes on from the instances of a class."""
+    return next((follow for base, follow in _FOLLOW if issubclass(cls, base)), None)

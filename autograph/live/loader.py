@@ -33,7 +33,7 @@ from ..syntax import source
 from ..syntax.origin import Extent, extent_of_code, generated_lambdas, settle
 from ..syntax.source import Definition
 from ..syntax.translate import Translation
-from ..syntax.tree import blocks, deep_trees
+from ..syntax.tree import BLOCK_FIELDS, blocks, deep_trees
 from .embedded import with_operators, without_name
 from .halves import joined
 
@@ -220,8 +220,9 @@ def function_names(tree: gast.AST) -> set[str]:
         node = pending.pop()
         if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
             names.add(node.name)
-        for block in blocks(node):
-            pending += block
+        if type(node) in BLOCK_FIELDS:
+            for block in blocks(node):
+                pending += block
     return names
 
 

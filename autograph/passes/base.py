@@ -24,6 +24,7 @@ from ..syntax.origin import where_of
 from ..syntax.tree import (
     ASYNC,
     BLOCK_FIELDS,
+    COMPREHENSIONS,
     DEFINITIONS,
     INNER,
     SUSPENSIONS,
@@ -35,6 +36,7 @@ from ..syntax.tree import (
 
 BUILTINS = frozenset(vars(builtins))
 NO_FEATURES: frozenset[Feature] = frozenset()
+_ONLY_USERS = frozenset({*COMPREHENSIONS, gast.Assert, gast.Continue})  # no pass makes such nodes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,11 +65,9 @@ class Names:
 
     def __init__(self, function: gast.AST) -> None:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
-        self._nodes: dict[int, gast.AST] = {}  # by id: those whose kinds are known
         self._kinds: set[type] = set()
         self._seen = function
-        self.used = _names_in(function, self.bound, self._nodes)
-        self._kinds.update(map(type, self._nodes.values()))
+        self.used = _names_in(function, self.bound, self._kinds)
         self.generated: set[str] = set()
         self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
         self._last: dict[str, int] = {}  # the number that a base got last
@@ -76,12 +76,14 @@ class Names:
         self.walrus = ":=" in self.used
         self.items = "[]=" in self.used
 
-    def kinds(self, function: gast.AST) -> set[type]:
-        """The kinds of nodes in the outermost function as it is now, and of those that have gone."""
-        if self._seen is not function:
-            self._kinds |= kinds(function, self._nodes)
+    def may_have(self, wanted: frozenset[type], function: gast.AST) -> bool:
+        """Whether the outermost function has nodes of these kinds as it is now, or had some before."""
+        if not self._kinds.isdisjoint(wanted):
+            return True
+        if self._seen is not function and not wanted <= _ONLY_USERS:
+            self._kinds |= kinds(function)
             self._seen = function
-        return self._kinds
+        return not self._kinds.isdisjoint(wanted)
 
     def fresh(self, base: str) -> str:
         """`base`, or `base_1`, `base_2`, … if that is taken."""
@@ -155,7 +157,7 @@ class Pass:
 
     def is_concerned(self, function: gast.AST) -> bool:
         """Whether a pass has anything to do in an outermost function."""
-        return not self.concerns or not self.concerns.isdisjoint(self.names.kinds(function))
+        return not self.concerns or self.names.may_have(self.concerns, function)
 
     def visit(self, node: Any) -> Any:
         """The new node, a list of nodes in place of a statement, or the node itself."""
@@ -280,8 +282,8 @@ def left_alone(function: gast.AST) -> bool:
     return False
 
 
-def _names_in(function: gast.AST, bound: set[str], found: dict[int, gast.AST]) -> set[str]:
-    """Every identifier that the function mentions, nested functions included; `found` gets the nodes by id.
+def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]:
+    """Every identifier that the function mentions, nested functions included; `found` gets the kinds of nodes.
 
     Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
     '[]=' for an item that is assigned.
@@ -291,7 +293,7 @@ def _names_in(function: gast.AST, bound: set[str], found: dict[int, gast.AST]) -
     while pending:
         node = pending.pop()
         kind = type(node)
-        found[id(node)] = node
+        found.add(kind)
         if kind is gast.Name:
             names.add(node.id)
             if type(node.ctx) is not gast.Load:

@@ -42,11 +42,11 @@ OR = Template("""
 
 class LowerWalrus(FunctionPass):
     name = "lower_walrus"
-    concerns = frozenset({gast.NamedExpr})
+
+    def is_concerned(self, function: gast.AST) -> bool:
+        return self.names.walrus
 
     def function(self, node: Any) -> Any:
-        if not self.names.walrus:
-            return node
         staging = self.staging(node)
         return evolve(node, body=self.walk(node.body, staging))
 

@@ -122,16 +122,14 @@ def walk(tree: gast.AST) -> Iterator[gast.AST]:
     return _below([tree], frozenset())
 
 
-def kinds(tree: gast.AST, known: dict[int, gast.AST]) -> set[type]:
-    """The types of a node and of all below it; but what is `known` is not looked at, and what is not becomes known."""
+def kinds(tree: gast.AST) -> set[type]:
+    """The types of a node and of all below it."""
     found: set[type] = set()
     pending: list[Any] = [tree]
     while pending:
         node = pending.pop()
-        number = id(node)
-        if node is None or number in known:
+        if node is None:
             continue
-        known[number] = node
         kind = type(node)
         found.add(kind)
         values = node.__dict__

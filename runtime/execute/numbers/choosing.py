@@ -221,7 +221,7 @@ class Numbers:
         if value in self._arrays:
             return
         old = self._ranges.get(value)
-        if old is None or not holds(old, found):
+        if old is None or found[0] < old[0] or old[1] < found[1]:
             self._ranges[value] = found if old is None else joined(old, found)
             self._is_new = True
 
