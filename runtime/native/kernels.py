@@ -11,6 +11,7 @@ plan runs the same inputs, which raises it again with the user's line.
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -21,6 +22,7 @@ from .. import dtypes
 from ..execute.kernels import kernel_of
 from ..execute.results import returns_many
 from ..ir.graph import Constant, Operation, Value
+from ..quiet import SILENCE, begin, end
 from .emit.emitter import FAILED
 
 Sizes: TypeAlias = tuple[int | None, ...]
@@ -63,8 +65,11 @@ class Callback:
                 shape = tuple(next(found) if size is None else size for size in shape)
                 place += count
             inputs[i] = _array(address, shape, dtype)
-        with np.errstate(all="ignore"):
+        before = begin(SILENCE)
+        try:
             made = self._compute(*self._op.grouped(inputs), **self._attrs)
+        finally:
+            end(before)
         results = [np.asarray(result) for result in ([made] if self._is_one else made)]
         for array, (dtype, wanted) in zip(results, self._made, strict=True):
             _demand_like(array, dtype, wanted)
@@ -107,13 +112,16 @@ def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
 def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:
     """Raise ValueError for a result that is not what the operation's rule says."""
     is_like = array.dtype == dtype.numpy and array.ndim == len(shape)
-    if not is_like or any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True)):
+    if not is_like or (
+        array.shape != shape
+        and any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True))
+    ):
         raise ValueError(f"{array.dtype}{array.shape} is not {dtype.name}{shape}")
 
 
 def _array(address: int, shape: Sequence[Any], dtype: dtypes.DType) -> Any:
     """The array that stands at an address."""
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.size
+    size = math.prod(shape) * dtype.size
     if not size:
         return np.zeros(shape, dtype.numpy)
     memory: Any = (ctypes.c_char * size).from_address(address)

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ir.graph import Operation
+from ...ir.graph import Constant, Operation
 from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer, Computed, Index, Mapped, Node
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, Site, lowers
-from ..emit.types import Element, constant
+from ..emit.sizes import Size
+from ..emit.types import Element, Register, constant, integer
 from .casts import converted
-from .creating import shape_of, size_at
+from .creating import size_at
 from .gathering import Kind, maxima, minima, products, sums
 from .shaping import checked, known
 
@@ -44,14 +45,37 @@ def _(region: Region, operation: Operation, node: Node, ids: Node, count: Node) 
     return _grouped(region, groups, node, ids, kind, empty)
 
 
-@lowers(*_SORTED)
+@lowers(*_SORTED, sized=True)
 def _(region: Region, operation: Operation, node: Node, ids: Node) -> Node:
+    kind = _SORTED[operation.type](node.dtype)
+    empty = 0 if operation.type[-3:] in ("max", "min") else kind.start
+    return _grouped(region, _groups(region, operation, ids), node, ids, kind, empty)
+
+
+def _groups(region: Region, operation: Operation, ids: Node) -> int:
+    """How many sorted groups there are: one more than the last number says."""
+    if not isinstance(operation.inputs[1], Constant):
+        return _counted(region, ids)
     numbers = known(operation, 1)
     if numbers.size and (numbers[0] < 0 or bool(np.any(numbers[1:] < numbers[:-1]))):
         raise RefusedError("its groups are not in order")
-    kind = _SORTED[operation.type](node.dtype)
-    empty = 0 if operation.type[-3:] in ("max", "min") else kind.start
-    return _grouped(region, shape_of(operation)[0], node, ids, kind, empty)
+    return int(numbers[-1]) + 1 if numbers.size else 0
+
+
+def _counted(region: Region, ids: Node) -> int:
+    e, numbers = region.e, region.settled(ids)
+    last = e.slot(integer(64))
+    e.b.store(e.word(-1), last)
+    with e.nest(ids.shape, parallel=False) as place:
+        number = converted(e, numbers.at(e, Index.of(ids.shape, place)), ids.dtype, dtypes.int64)
+        before = e.b.load(last, typ=integer(64))
+        e.demand(e.b.icmp_signed(">=", number, e.b.select(_is_first(e, before), e.word(0), before)))
+        e.b.store(number, last)
+    return Size.of(e.plus(e.b.load(last, typ=integer(64)), e.word(1)))
+
+
+def _is_first(e: Emitter, before: Register) -> Register:
+    return e.b.icmp_signed("<", before, e.word(0))
 
 
 def _grouped(region: Region, groups: int, node: Node, ids: Node, kind: Kind, empty: Any) -> Node:

@@ -102,6 +102,8 @@ def test_native_code_agrees_with_the_interpreter(program: Any, arrays: tuple[Any
         (tf.math.invert_permutation, [1, 1, 0], "1 is duplicated"),
         (tf.math.invert_permutation, [3, 1, 0], "3 is not between 0 and 3"),
         (lambda x: tf.math.unsorted_segment_sum(x, x, 3), [0, 3, 1], "is out of range"),
+        (lambda x: tf.math.segment_sum(x, x), [0, 3, 1], "not increasing"),
+        (lambda x: tf.math.segment_sum(x, x), [-1, 0, 1], "out of range"),
         (lambda x: tf.reverse_sequence([[1, 2], [3, 4]], x[:2], seq_axis=1), [1, 3, 0], "seq_lens"),
     ],
 )

@@ -222,6 +222,8 @@ def test_a_loop_over_what_another_one_has_collected() -> None:
         lambda x: tf.repeat(x, tf.cast(x[:, 1] > 0, tf.int32), axis=0),
         lambda x: tf.sequence_mask(tf.cast(x[:, 0] * 3, tf.int32)),
         lambda x: tf.math.unsorted_segment_sum(x[:3], [0, 2, 0], tf.size(x[x > 0])),
+        lambda x: tf.math.segment_mean(x, tf.cast(tf.cumsum(x[:, 0] * x[:, 0]), tf.int32)),
+        lambda x: tf.math.segment_max(x[x > 0], tf.cumsum(tf.cast(x[x > 0], tf.int64))),
         lambda x: tf.math.unsorted_segment_max(x[x > 0], tf.cast(x[x > 0], tf.int32), 4),
         lambda x: tf.TensorArray(tf.float32, tf.size(x[x > 0])).unstack(x[x > 0]).stack(),
         lambda x: tf.TensorArray(tf.float32, 0, True).unstack(x[x[:, 0] > 0]).size(),
