@@ -108,7 +108,7 @@ def test_rounds_of_a_loop_follow_each_other() -> None:
     code = Code()
     a = code.buffer()
     code.write(a)
-    loop, rest = code.blocks("loop", "rest")
+    loop, rest, end = code.blocks("loop", "rest", "end")
     code.b.branch(loop)
     code.b.position_at_end(loop)
     code.read(a)
@@ -118,6 +118,8 @@ def test_rounds_of_a_loop_follow_each_other() -> None:
     code.write(b)
     c = code.buffer()
     code.write(c)
+    code.b.branch(end)
+    code.b.position_at_end(end)
     code.b.branch(loop)
     assert code.meet() == [[0], [1, 2]]
 
