@@ -144,3 +144,12 @@ def test_what_is_read_before_it_is_born_lives_from_the_beginning() -> None:
     code.read(a)
     code.b._insert(born(code.b.block, a))
     assert code.meet() == [[0], [1]]
+
+
+def test_what_is_there_from_the_beginning_is_there_at_the_same_time() -> None:
+    code = Code()
+    for _ in range(2):
+        code.promises.append(promised(code.entry, 64))
+    for promise in code.promises:
+        code.read(promise)
+    assert code.meet() == [[0], [1]]

@@ -49,6 +49,8 @@ def test_a_nest_replaces_nothing_that_another_place_is_read_of() -> None:
         (rest,) = code.blocks("rest")
         code.b.branch(rest)
         code.b.position_at_end(rest)
+        for _ in range(4):
+            x = code.b.add(x, x)
         code.put(x, b, i)
 
     def by_others(code: Code, a: Any, b: Any, i: Any) -> None:
@@ -62,7 +64,23 @@ def test_a_nest_replaces_nothing_that_another_place_is_read_of() -> None:
     def read_too(code: Code, a: Any, b: Any, i: Any) -> None:
         code.put(code.b.add(code.element(a, i), code.element(b, i)), b, i)
 
-    for body in (one_further, behind, narrow, in_another_block, by_others, written_too, read_too):
+    def by_others_within(code: Code, a: Any, b: Any, i: Any) -> None:
+        x = code.element(a, i)
+        code.call(code.b.gep(a, [i], source_etype=integer(64)))
+        code.put(x, b, i)
+
+    def noted(code: Code, a: Any, b: Any, i: Any) -> None:
+        code.put(code.element(a, i), b, i)
+        code.b.store(a, code.somewhere)
+
+    def given_on(code: Code, a: Any, b: Any, i: Any) -> None:
+        code.put(code.element(a, i), b, i)
+        code.call(b)
+
+    for body in (
+        one_further, behind, narrow, in_another_block, by_others, written_too, read_too, by_others_within, noted,
+        given_on,
+    ):  # fmt: skip
         code = Code()
         a = code.buffer()
         code.write(a)
