@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import agc.runtime  # noqa: F401  (declares the operations)
+import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import dtypes
@@ -209,6 +209,53 @@ def nested(depth: int, kind: str) -> Graph:
 @pytest.mark.parametrize("kind", ["cond", "while"])
 def test_a_hundred_regions_within_each_other(kind: str) -> None:
     assert run_both(nested(100, kind), np.float32(2)) == [-2.0]
+
+
+@pytest.mark.parametrize(
+    ("lines", "result"),
+    [
+        pytest.param(
+            """
+  k = while 0, n [maximum_iterations=5]         : int32[]
+    test k, n
+      go = less k, n                            : bool[]
+      yield go
+    body k, n
+      j = add k, 1                              : int32[]
+      yield j""",
+            3,
+            id="both a test and a limit",
+        ),
+        pytest.param(
+            """
+  k = while n [maximum_iterations=2]            : int32[]
+    test k
+      yield false
+    body k
+      j = add k, 1                              : int32[]
+      yield j""",
+            3,
+            id="a test that is never true",
+        ),
+        pytest.param(
+            """
+  p = less n, 2                                 : bool[]
+  cond p, v
+    then v
+      yield
+    else v
+      m = assign_add_variable v, 4              : int32[]
+      yield
+  k = read_variable v                           : int32[]""",
+            5,
+            id="an effect in one branch, and no result",
+        ),
+    ],
+)
+def test_parts_that_may_be_missing(lines: str, result: int) -> None:
+    graph = parse(f"graph g(n: int32[], v: ref int32[]) -> int32[]{lines}\n  return k\n")
+    for run in (EXECUTORS["interpret"](graph), Plan(graph).run):
+        assert run([np.array(3, np.int32), tf.Variable(1)])[0] == result
 
 
 def test_a_long_graph() -> None:

@@ -132,16 +132,23 @@ def test_only_what_is_known_comes_together() -> None:
     assert laws.run(graph, Options()) is graph
 
 
-def test_what_shapes_could_be_broadcast_stays() -> None:
+def test_what_only_looks_like_a_law_stays() -> None:
     """`x * [1.0]` has rank 1, even where x has none; and the result of a choice has the shapes of both."""
     for line in (
         "multiply x, [1.0] : float32[...]",
         "multiply x, [1.0, 1.0] : float32[...]",
         "where true, x, y : float32[...]",
         "add x, 0.0 : float32[...]",
+        "multiply m, [[1.0], [1.0]] : float32[2, 3]",
+        "where true, m, n : float32[2, 3]",
+        "multiply m, [1.0, 2.0, 1.0] : float32[3]",
+        "less x, x : bool[...]",
     ):
         graph = parse(
-            f"graph f(x: float32[...], y: float32[...]) -> float32[...]\n  z = {line}\n  return z\n"
+            "graph f(x: float32[...], y: float32[...], m: float32[3], n: float32[2, 3]) -> "
+            f"{line.rpartition(' : ')[2]}\n"
+            f"  z = {line}\n"
+            "  return z\n"
         )
         assert laws.run(graph, Options()) is graph
 
