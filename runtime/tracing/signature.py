@@ -54,6 +54,7 @@ class Parameters:
             self.signature = inspect.signature(python_function)
         except ValueError as error:
             raise TypeError(f"function() takes a Python function: {error}") from None
+        self._name = getattr(python_function, "__name__", "function")
         self.positional = [
             p.name
             for p in self.signature.parameters.values()
@@ -75,9 +76,15 @@ class Parameters:
             return dict(zip(self.positional, args, strict=True))
         values = self.values(args, kwargs)
         if values is None:
-            self.signature.bind(*args, **kwargs)  # says what is wrong
-            raise TypeError(f"the arguments do not fit {self.signature}")
+            raise TypeError(f"{self._name}{self.signature}: {self._misfit(args, kwargs)}")
         return dict(zip(self.signature.parameters, values, strict=True))
+
+    def _misfit(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return str(error)
+        return "the arguments do not fit"
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The values of all parameters in order, defaults filled in; None for a call that does not fit."""

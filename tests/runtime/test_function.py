@@ -377,10 +377,11 @@ class TestErrors:
 
         assert f(tf.constant([1.0])).numpy().tolist() == [1.0]
 
-    def test_wrong_calls_are_pythons_own_errors(self):
+    def test_wrong_calls_are_pythons_own_errors_and_name_the_function(self):
         f = tf.function(lambda x: x)
-        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        with pytest.raises(TypeError, match=r"^<lambda>\(x\): missing a required argument: 'x'$") as caught:
             f()
+        assert not any("inspect" in str(entry.path) for entry in caught.traceback)
 
     @pytest.mark.parametrize(
         "options",
