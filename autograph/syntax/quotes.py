@@ -57,8 +57,8 @@ class _Strings(ast.NodeTransformer):
 def requoted(text: str) -> str:
     """An f-string between quotes that do not occur inside, if some of them mean the same.
 
-    >>> requoted("f'{x}'"), requoted('f"it\\'s"'), requoted("f'{d['a']}'")
-    ("f'{x}'", 'f"it\\'s"', 'f"{d[\\'a\\']}"')
+    >>> requoted("f'{x}'"), requoted('f"it\\'s"')  # and f'{d['a']}', where Python reads that, is f"{d['a']}"
+    ("f'{x}'", 'f"it\\'s"')
     """
     quote = text[1:4] if text[1:4] in QUOTES else text[1]
     inside = text[1 + len(quote) : -len(quote)]
