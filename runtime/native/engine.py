@@ -71,6 +71,10 @@ def _host() -> str:
     return "\n".join([GIT_VERSION, llvmlite.__version__, *_processor(), sys.version])
 
 
+_FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "global_dead_code_eliminate"
+"""For code whose loops are in lanes already."""
+
+
 def optimised(text: str, level: Level = ALL) -> Any:
     """The module of an IR text after LLVM's passes."""
     binding = _binding()
@@ -79,6 +83,13 @@ def optimised(text: str, level: Level = ALL) -> Any:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
+    if level.is_done:
+        passes = binding.create_pass_builder(machine, tuning)
+        few = binding.create_new_module_pass_manager()
+        for name in _FEW_PASSES:
+            getattr(few, f"add_{name}_pass")()
+        few.run(module, passes)
+        return module
     tuning.slp_vectorization = level.packs
     tuning.loop_vectorization = tuning.loop_interleaving = True
     tuning.loop_unrolling = False  # but where it is asked for (emit/emitter.py)
@@ -95,7 +106,7 @@ def assembled(text: str, level: Level = ALL) -> bytes:
     """The object file of an IR text, from the disk where it is known there."""
     import hashlib
 
-    key = hashlib.sha256(f"{_host()}\n{level.speed} {level.packs}\n{text}".encode()).hexdigest()
+    key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
     found = cache.read(key)
     if found is None:
         with _compiling:

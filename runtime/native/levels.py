@@ -8,7 +8,8 @@
 
     anything else                those of level 1
 
-Loops become vectors at level 1 as well, and run no slower. What is written as it shall run goes through no passes.
+Loops become vectors at level 1 as well, and run no slower. Where all are written as vectors (vectors/), few passes are
+left to do. What is written as it shall run goes through none.
 """
 
 from __future__ import annotations
@@ -24,11 +25,14 @@ class Level(NamedTuple):
 
     speed: int
     packs: bool
+    is_done: bool = False
+    """Whether loops are vectors already, and functions are to be inlined and registers to be found, no more."""
 
 
 ALL = Level(3, True)
 FEW = Level(1, True)
 FEWEST = Level(1, False)
+DONE = Level(1, False, is_done=True)
 NONE = Level(0, False)
 
 

@@ -22,7 +22,6 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, crossing, engine
 from .crossing import described, received
 from .emit.types import COMPILED
-from .levels import level
 from .streams import with_streams
 from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
 
@@ -209,9 +208,7 @@ class Native:
                 return failed(arrays)
             return code(plain)
 
-        loader = Loader(
-            unit, engine.Code(engine.assembled(unit.text(), level(unit.graph))), mismatched, failed
-        )
+        loader = Loader(unit, engine.Code(engine.assembled(*unit.code())), mismatched, failed)
         kernel = loader.kernel(self.fail)
         code = loader.entry(kernel)
         if wants_one_thread(unit.graph):
@@ -337,6 +334,6 @@ def text(graph: Graph) -> str:
         with Fence(graph):
             plain, _ = prepared(with_streams(graph)[0])
             unit = lowered(plain, [value.spec for value in plain.inputs])
-            return str(engine.optimised(unit.text(), level(unit.graph)))
+            return str(engine.optimised(*unit.code()))
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None

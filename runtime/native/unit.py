@@ -25,8 +25,10 @@ from .emit.nodes import Buffer, Node, Scalar
 from .emit.regions import Region
 from .emit.types import Register, integer, ir, pointer
 from .kernels import Callback, Sizes
+from .levels import DONE, FEWEST, Level, level
 from .memory import Kept
 from .support import CannotCompileError
+from .vectors import widen
 
 _EMBEDDED = 1024
 """Bytes of a constant that becomes part of the module."""
@@ -151,6 +153,13 @@ class Unit:
         """The module in LLVM's language."""
         self.host.finish()
         return distinct(str(self.module))
+
+    def code(self) -> tuple[str, Level]:
+        """The module as LLVM is given it, with loops in lanes where all can be, and how many passes it takes then."""
+        found = level(self.graph)
+        if found == FEWEST and widen(self.module):
+            found = DONE
+        return self.text(), found
 
 
 _LONG = 20_000

@@ -80,7 +80,11 @@ class Number:
         """The other operand: Python's numbers become constants of this type."""
         if isinstance(other, Number):
             return other
-        return self.code.real(other) if self.is_real else self.code.whole(int(other))
+        if self.is_real:
+            return self.code.real(other)
+        if self.value.type == self.code.whole_type:
+            return self.code.whole(int(other))
+        return self.code.constant(self.value.type, int(other))  # a truth value
 
     def made(self, real: str, whole: str, other: Number | float, swapped: bool = False) -> Number:
         left, right = (self.coerced(other), self) if swapped else (self, self.coerced(other))

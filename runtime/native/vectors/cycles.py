@@ -1,0 +1,60 @@
+"""The loops of a finished function: which blocks each of them goes through."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+
+class Cycle(NamedTuple):
+    """A loop: the block where it begins, and all that it goes through."""
+
+    head: Any
+    blocks: frozenset[Any]
+
+
+def targets(block: Any) -> list[Any]:
+    """The blocks that a block may jump to."""
+    end = block.terminator
+    if end.opname == "br":
+        return [each for each in end.operands if hasattr(each, "instructions")]
+    if end.opname == "switch":
+        return [end.default, *(each for _, each in end.cases)]
+    return []
+
+
+def cycles(function: Any) -> list[Cycle]:
+    """All loops, those within others first."""
+    sources: dict[Any, list[Any]] = defaultdict(list)
+    backward: dict[Any, list[Any]] = defaultdict(list)
+    open_blocks: set[Any] = set()
+    seen: set[Any] = set()
+    stack = [(function.blocks[0], iter(targets(function.blocks[0])))]
+    open_blocks.add(function.blocks[0])
+    seen.add(function.blocks[0])
+    while stack:
+        block, following = stack[-1]
+        other = next(following, None)
+        if other is None:
+            open_blocks.discard(block)
+            stack.pop()
+            continue
+        sources[other].append(block)
+        if other in open_blocks:
+            backward[other].append(block)
+        elif other not in seen:
+            seen.add(other)
+            open_blocks.add(other)
+            stack.append((other, iter(targets(other))))
+    found = [Cycle(head, _between(head, ends, sources)) for head, ends in backward.items()]
+    return sorted(found, key=lambda cycle: len(cycle.blocks))
+
+
+def _between(head: Any, ends: list[Any], sources: dict[Any, list[Any]]) -> frozenset[Any]:
+    inside, waiting = {head}, list(ends)
+    while waiting:
+        block = waiting.pop()
+        if block not in inside:
+            inside.add(block)
+            waiting += sources[block]
+    return frozenset(inside)

@@ -1,0 +1,218 @@
+"""Instructions on numbers become instructions on vectors: eight floats at once, in as many lanes.
+
+    %y = fmul float %x, %x                         %y = fmul <8 x float> %x, %x
+    %z = call float @llvm.fabs.f32(float %y)  ==>  %z = call <8 x float> @llvm.fabs.v8f32(<8 x float> %y)
+    %e = call float @agc.exp.f32(float %z)         %e = call <8 x float> @agc.exp.f32.x8(<8 x float> %z)
+
+Our own functions (maths/) are formulas without branches: for lanes they are written once more. Those that have a branch
+for what is rare (maths/rare.py) come with forms for lanes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..emit.types import Register, integer, ir
+
+CASTS = frozenset(
+    {"trunc", "zext", "sext", "fptrunc", "fpext", "fptosi", "fptoui", "sitofp", "uitofp", "bitcast"}
+)
+_CONVERSIONS = frozenset({"sitofp", "uitofp", "fptosi", "fptoui"})
+BINARY = frozenset(
+    {"add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "ashr", "fadd", "fsub", "fmul", "fdiv"}
+)
+SIMPLE = BINARY | CASTS | {"fneg", "icmp", "fcmp", "select"}
+"""What is done in lanes as it is done alone."""
+
+ALONE = SIMPLE | {"udiv", "urem", "sdiv", "srem"}
+"""What is done once where it is the same in all rounds; no machine divides integers in lanes."""
+
+INTRINSICS = frozenset(
+    {
+        "llvm.abs",
+        "llvm.ceil",
+        "llvm.copysign",
+        "llvm.fabs",
+        "llvm.floor",
+        "llvm.fma",
+        "llvm.maximum",
+        "llvm.maxnum",
+    }
+    | {
+        "llvm.minimum",
+        "llvm.minnum",
+        "llvm.nearbyint",
+        "llvm.rint",
+        "llvm.roundeven",
+        "llvm.smax",
+        "llvm.smin",
+    }
+    | {"llvm.sqrt", "llvm.trunc", "llvm.umax", "llvm.umin"}
+)
+"""LLVM's functions that do in each lane what they do alone."""
+
+
+def vector(kind: Any, count: int) -> Any:
+    """The type of so many numbers of a kind."""
+    return ir().VectorType(kind, count)
+
+
+def is_number(kind: Any) -> bool:
+    """Whether lanes can hold numbers of this type."""
+    if isinstance(kind, ir().IntType):
+        return kind.width in (1, 8, 16, 32, 64)
+    return isinstance(kind, (ir().FloatType, ir().DoubleType))
+
+
+def spread(b: Any, value: Register, count: int) -> Register:
+    """The same number in all lanes."""
+    kind = vector(value.type, count)
+    if isinstance(value, ir().Constant):
+        made = ir().FormattedConstant(kind, "")
+        made.constant = f"splat ({value.type} {value.get_reference()})"  # llvmlite would take it apart before
+        return made
+    first = b.insert_element(ir().Constant(kind, ir().Undefined), value, integer(32)(0))
+    return b.shuffle_vector(first, ir().Constant(kind, ir().Undefined), _places([0] * count))
+
+
+def _places(numbers: Sequence[int]) -> Any:
+    return ir().Constant(vector(integer(32), len(numbers)), [integer(32)(number) for number in numbers])
+
+
+def counted(b: Any, first: Register, count: int) -> Register:
+    """An integer and those that follow it."""
+    steps = ir().Constant(vector(first.type, count), [first.type(i) for i in range(count)])
+    return b.add(spread(b, first, count), steps)
+
+
+def taken_together(b: Any, join: Callable[[Any, Register, Register], Register], value: Register) -> Register:
+    """All lanes as one number, half of them with the other half at a time."""
+    count = value.type.count
+    half = count // 2
+    while half:
+        places = [i + half if i < half else i for i in range(count)]
+        turned = b.shuffle_vector(value, ir().Constant(value.type, ir().Undefined), _places(places))
+        value = join(b, value, turned)
+        half //= 2
+    return b.extract_element(value, integer(32)(0))
+
+
+def widened(b: Any, each: Any, operands: Sequence[Register], count: int) -> Register:
+    """An instruction, in lanes, on these operands; those that choose how it works are numbers."""
+    llvm, block = ir().instructions, b.block
+    if each.opname == "call":
+        callee = in_lanes(each.callee, count)
+        made = llvm.CallInstr(block, callee, operands, fastmath=each.fastmath)
+    elif each.opname in ("icmp", "fcmp"):
+        made = type(each)(block, each.op, *operands, flags=each.flags)
+    elif each.opname == "select":
+        made = llvm.SelectInstr(block, *operands, flags=each.flags)
+    elif each.opname in CASTS:
+        made = llvm.CastInstr(block, each.opname, operands[0], vector(each.type, count))
+    else:
+        made = llvm.Instruction(
+            block, vector(each.type, count), each.opname, list(operands), flags=each.flags
+        )
+    b._insert(made)
+    return made
+
+
+def is_how(each: Any, place: int) -> bool:
+    """Whether an operand chooses how an instruction works, as the second of `llvm.abs` does."""
+    return each.opname == "call" and place > 0 and each.args[place].type != each.args[0].type
+
+
+def can_be_in_lanes(each: Any, count: int, at_any_cost: bool = False) -> bool:
+    """Whether an instruction on numbers has a form for lanes, which is quick, or may cost what it will."""
+    if each.opname == "call":
+        return callee_can(each.callee, count)
+    kinds = [each.type, *(x.type for x in each.operands)]
+    return each.opname in SIMPLE and all(map(is_number, kinds)) and (at_any_cost or not _is_slow(each, kinds))
+
+
+def _is_slow(each: Any, kinds: Sequence[Any]) -> bool:
+    """Whether many machines do it one by one all the same: LLVM knows which do."""
+    bits = [kind.width for kind in kinds if isinstance(kind, ir().IntType)]
+    if each.opname in _CONVERSIONS:
+        return max(bits) > 32 or (each.opname in ("uitofp", "fptoui") and max(bits) == 32)
+    if each.opname in ("shl", "lshr", "ashr"):
+        return bits[0] < 32 or (each.opname == "ashr" and bits[0] == 64)
+    return each.opname == "mul" and bits[0] in (8, 64)
+
+
+def callee_can(function: Any, count: int) -> bool:
+    """Whether a function has a form for lanes, or can get one."""
+    name, _, _ = function.name.rpartition(".")
+    if name in INTRINSICS:
+        return is_number(function.function_type.return_type)
+    if not function.name.startswith("agc.") or function.is_declaration:
+        return False
+    if f"{function.name}.{count}" in function.module.globals:
+        return True
+    return len(function.blocks) == 1 and all(
+        can_be_in_lanes(each, count, at_any_cost=True)
+        for each in function.blocks[0].instructions
+        if each.opname != "ret"
+    )
+
+
+def in_lanes(function: Any, count: int) -> Any:
+    """The form of a function for lanes, declared or written now if it is not there yet."""
+    module = function.module
+    name, _, kind = function.name.rpartition(".")
+    own = name not in INTRINSICS
+    full = f"{function.name}.x{count}" if own else f"{name}.v{count}{kind}"
+    known = module.globals.get(f"{function.name}.{count}") or module.globals.get(full)
+    if known is not None:
+        return known
+    signature = function.function_type
+    result = vector(signature.return_type, count)
+    kinds = [vector(x, count) if own or x == signature.args[0] else x for x in signature.args]
+    made = ir().Function(module, ir().FunctionType(result, kinds), full)
+    if own:
+        _write(made, function, count)
+    return made
+
+
+def _write(made: Any, function: Any, count: int) -> None:
+    """The body of a function in lanes."""
+    made.linkage = "internal"
+    for attribute in ("alwaysinline", "nounwind"):
+        made.attributes.add(attribute)
+    b = ir().IRBuilder(made.append_basic_block())
+    (result,) = written_out(b, function, [made.args], count, functools.partial(spread, b, count=count))
+    b.ret(result)
+
+
+def written_out(
+    b: Any,
+    function: Any,
+    arguments: Sequence[Sequence[Register]],
+    count: int,
+    spreading: Callable[[Register], Register],
+) -> list[Register]:
+    """What a formula gives for several vectors, whose instructions take turns: none waits for the one before it."""
+    values = [dict(zip(function.args, given, strict=True)) for given in arguments]
+    results: list[Register] = []
+    for each in function.blocks[0].instructions:
+        operands = each.args if each.opname == "call" else each.operands
+        given = [
+            [x if is_how(each, i) else of_one.get(x) or spreading(x) for i, x in enumerate(operands)]
+            for of_one in values
+        ]
+        if each.opname == "ret":
+            return [of_one[0] for of_one in given]
+        if is_formula(each):
+            results = written_out(b, each.callee, given, count, spreading)
+        else:
+            results = [widened(b, each, of_one, count) for of_one in given]
+        for of_one, result in zip(values, results, strict=True):
+            of_one[each] = result
+    raise AssertionError(function)
+
+
+def is_formula(each: Any) -> bool:
+    """Whether an instruction calls a function of our own that has no branches."""
+    return each.opname == "call" and each.callee.name.startswith("agc.") and len(each.callee.blocks) == 1

@@ -1,0 +1,219 @@
+"""Writes a loop in lanes before the loop itself, which is left with the rounds that fill no vector, or goes.
+
+before ──► ahead: what is the same in all rounds
+             │
+           wide: `count` vectors a round  ◄─┐     skipped where there are too few rounds, and that shows
+             │  └───────────────────────────┘     only while it runs
+           joined: sums of lanes go to their slots
+             │
+           loop: the rounds that are left ──► after
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from ..emit.types import Register, ir
+from .lanes import counted, is_formula, is_how, spread, taken_together, vector, widened, written_out
+from .plans import COUNTS, LANES, NEUTRAL, SAME, Gathered, Plan, known_rounds
+
+
+class Writer:
+    """Writes the loop of a plan: `count` vectors of so many `lanes` a round."""
+
+    def __init__(self, plan: Plan, lanes: int, count: int) -> None:
+        self.plan, self.lanes, self.count = plan, lanes, count
+        self.function = plan.block.parent
+        self.ahead, self.wide, self.joined = (self._block(name) for name in ("ahead", "wide", "joined"))
+        self.outer, self.b = ir().IRBuilder(self.ahead), ir().IRBuilder(self.wide)
+        self._same: dict[Any, Register] = {}
+        self._spread = functools.cache(functools.partial(spread, self.outer, count=lanes))
+        self._copies: list[dict[Any, Register]] = [{} for _ in range(count)]
+        self._in_lanes: list[dict[Any, Register]] = [{} for _ in range(count)]
+
+    def _block(self, name: str) -> Any:
+        """A new block before the loop."""
+        blocks = self.function.blocks
+        made = self.function.append_basic_block(name)
+        blocks.insert(blocks.index(self.plan.block), blocks.pop())
+        return made
+
+    def write(self) -> None:
+        """All of it."""
+        plan, b = self.plan, self.b
+        _turn(plan.before, plan.block, self.ahead)
+        rounds, end = self._rounds()
+        number = b.phi(plan.number.type, "i")
+        number.add_incoming(plan.start, self.ahead)
+        sums = [[self._begun(one) for _ in range(self.count)] for one in plan.gathered]
+        for phi in (phi for of_one in sums for phi in of_one):
+            b._insert(phi)
+        for i, copy in enumerate(self._copies):
+            copy[plan.number] = self._moved(number, i * self.lanes)
+        for each in plan.written:
+            self._write(each)
+        joined = []
+        for one, phis in zip(plan.gathered, sums, strict=True):
+            values = [self._lane_of(one.value, i) for i in range(self.count)]
+            joined.append([_join(one)(b, phi, value) for phi, value in zip(phis, values, strict=True)])
+            for phi, value in zip(phis, joined[-1], strict=True):
+                phi.add_incoming(value, self.wide)
+        following = self._moved(number, self.lanes * self.count)
+        number.add_incoming(following, self.wide)
+        b.cbranch(b.icmp_unsigned("<", following, end), self.wide, self.joined)
+        self._leave(joined, rounds, end)
+
+    def _rounds(self) -> tuple[int | None, Register]:
+        """How many rounds the loop has, if that is known, and where that in lanes ends; whether to begin it."""
+        plan, outer = self.plan, self.outer
+        step = self.lanes * self.count
+        kind = plan.number.type
+        for each in plan.written:
+            if plan.kind(each) == SAME:
+                self._same[each] = _copied(outer, each, self._same)
+        if rounds := known_rounds(plan):
+            end = kind(plan.start.constant + rounds // step * step)
+            self._begin = lambda: outer.branch(self.wide)
+            return rounds, end
+        some = outer.and_(outer.sub(plan.end, plan.start), kind(-step))
+        end = outer.add(plan.start, some)
+        any_of_them = outer.icmp_unsigned("!=", some, kind(0))
+        self._begin = lambda: outer.cbranch(any_of_them, self.wide, plan.block)
+        return None, end
+
+    def _leave(self, sums: list[list[Register]], rounds: int | None, end: Register) -> None:
+        """What comes after the loop in lanes."""
+        plan = self.plan
+        self._begin()
+        b = ir().IRBuilder(self.joined)
+        for one, values in zip(plan.gathered, sums, strict=True):
+            join = _join(one)
+            total = values[0]
+            for other in values[1:]:
+                total = join(b, total, other)
+            number = taken_together(b, join, total)
+            b.store(join(b, b.load(one.slot, typ=number.type), number), one.slot)
+        inside = [(value, other) for value, other in plan.number.incomings if other is plan.block]
+        skipped = [(plan.start, self.ahead)] if rounds is None else []
+        plan.number.incomings = [*skipped, (end, self.joined), *inside]
+        if rounds is None:
+            b.cbranch(b.icmp_unsigned("<", end, plan.end), plan.block, plan.after)
+        elif rounds % (self.lanes * self.count):
+            b.branch(plan.block)
+        else:
+            b.branch(plan.after)
+            self.function.blocks.remove(plan.block)
+
+    # One instruction
+
+    def _write(self, each: Any) -> None:
+        kind = self.plan.kind(each)
+        if kind == SAME:
+            return
+        if kind == LANES and self.count > 1 and is_formula(each):
+            given = [self._lanes_of(each.args, i) for i in range(self.count)]
+            results = written_out(self.b, each.callee, given, self.lanes, self._spread)
+            for in_lanes, result in zip(self._in_lanes, results, strict=True):
+                in_lanes[each] = result
+            return
+        for i, copy in enumerate(self._copies):
+            if kind == LANES:
+                self._write_in_lanes(each, i)
+            else:
+                copy[each] = _copied(self.b, each, self._same | copy)
+
+    def _lanes_of(self, values: Sequence[Register], i: int) -> list[Register]:
+        return [self._lane_of(value, i) for value in values]
+
+    def _write_in_lanes(self, each: Any, i: int) -> None:
+        b = self.b
+        if each.opname == "load":
+            made = b.load(self._copies[i][each.operands[0]], typ=vector(each.type, self.lanes))
+            made.align = _bytes(each.type)
+            self._in_lanes[i][each] = made
+        elif each.opname == "store":
+            value, address = each.operands
+            b.store(self._lane_of(value, i), self._copies[i][address], align=_bytes(value.type))
+        else:
+            operands = each.args if each.opname == "call" else each.operands
+            given = [
+                self._same.get(x, x) if is_how(each, place) else self._lane_of(x, i)
+                for place, x in enumerate(operands)
+            ]
+            self._in_lanes[i][each] = widened(b, each, given, self.lanes)
+
+    def _lane_of(self, value: Register, i: int) -> Register:
+        """A value in lanes, in one of the vectors of a round."""
+        found = self._in_lanes[i].get(value)
+        if found is not None:
+            return found
+        kind = self.plan.kind(value)
+        if kind == COUNTS:
+            made = self._in_lanes[i][value] = counted(self.b, self._copies[i][value], self.lanes)
+            return made
+        assert kind == SAME, kind
+        return self._spread(self._same.get(value, value))
+
+    def _moved(self, number: Register, by: int) -> Register:
+        return self.b.add(number, number.type(by), flags=("nuw", "nsw")) if by else number
+
+    def _begun(self, one: Gathered) -> Register:
+        """What lanes that are taken together begin with."""
+        kind = one.join.type
+        if one.join.opname in NEUTRAL:
+            first = self._spread(ir().Constant(kind, NEUTRAL[one.join.opname]))
+        else:
+            first = spread(self.outer, self.outer.load(one.slot, typ=kind), self.lanes)
+        phi = ir().instructions.PhiInstr(self.wide, vector(kind, self.lanes), "sum")
+        phi.add_incoming(first, self.ahead)
+        return phi
+
+
+def _join(one: Gathered) -> Any:
+    """What writes the instruction that takes two together, as vectors or numbers."""
+
+    def join(b: Any, x: Register, y: Register) -> Register:
+        if isinstance(x.type, ir().VectorType):
+            return widened(b, one.join, [x, y], x.type.count)
+        operands = one.join.operands if one.join.opname != "call" else one.join.args
+        return _copied(b, one.join, dict(zip(operands, (x, y), strict=True)))
+
+    return join
+
+
+def _copied(b: Any, each: Any, values: dict[Any, Register]) -> Register:
+    """The same instruction on other operands."""
+    llvm, block = ir().instructions, b.block
+    operands = [x if isinstance(x, ir().Constant) else values.get(x, x) for x in each.operands]
+    if each.opname == "call":
+        made = llvm.CallInstr(block, operands[0], operands[1:], fastmath=each.fastmath)
+    elif each.opname in ("icmp", "fcmp"):
+        made = type(each)(block, each.op, *operands, flags=each.flags)
+    elif each.opname == "select":
+        made = llvm.SelectInstr(block, *operands, flags=each.flags)
+    elif each.opname == "getelementptr":
+        made = llvm.GEPInstr(
+            block, operands[0], operands[1:], each.inbounds, "", source_etype=each.source_etype
+        )
+    elif each.opname == "load":
+        made = llvm.LoadInstr(block, operands[0], typ=each.type)
+        made.align = each.align
+    elif isinstance(each, llvm.CastInstr):
+        made = llvm.CastInstr(block, each.opname, operands[0], each.type)
+    else:
+        made = llvm.Instruction(block, each.type, each.opname, operands, flags=each.flags)
+    b._insert(made)
+    return made
+
+
+def _turn(block: Any, old: Any, new: Any) -> None:
+    """Let a block jump to another one."""
+    block.terminator.operands = [new if each is old else each for each in block.terminator.operands]
+
+
+def _bytes(kind: Any) -> int:
+    if isinstance(kind, ir().IntType):
+        return int(kind.width) // 8
+    return 4 if isinstance(kind, ir().FloatType) else 8

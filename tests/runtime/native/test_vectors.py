@@ -1,0 +1,146 @@
+"""Loops over elements are written in lanes before LLVM sees them; where one cannot be, LLVM does all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.execute import interpret
+from agc.runtime.native import Native
+from agc.runtime.native.levels import DONE, FEWEST
+from agc.runtime.native.running import lowered
+from agc.runtime.native.vectors.cycles import cycles
+from llvmlite import ir
+
+RANDOM = np.random.default_rng(0)
+
+
+def chain(x: Any) -> Any:
+    return tf.tanh(x) * 0.5 + tf.sqrt(tf.abs(x))
+
+
+def rare(x: Any) -> Any:
+    """Functions that branch for what is rare."""
+    return tf.sin(x * 1e6) + tf.math.lgamma(tf.abs(x) + 0.5)
+
+
+def truths(x: Any) -> Any:
+    return tf.logical_and(x > 0.0, x < 1.0), tf.where(x > 0.5, x, -x), tf.cast(x > 0.0, x.dtype)
+
+
+def gathered(x: Any) -> Any:
+    """Sums, the largest, and whether any holds: what is taken together begins with what is there."""
+    return tf.reduce_sum(x, -1), tf.reduce_max(x), tf.reduce_min(x, 0), tf.reduce_any(x > 1.5)
+
+
+def rows(x: Any) -> Any:
+    """What is the same in a row, and sums that stand beside each other."""
+    y = x - tf.reduce_mean(x, -1, keepdims=True)
+    return y / tf.sqrt(tf.reduce_mean(y * y, -1, keepdims=True) + 1e-3), tf.reduce_sum(x, 0)
+
+
+def shifted(x: Any) -> Any:
+    return x[..., 1:] - x[..., :-1], tf.concat([x, x], -1)
+
+
+def whole(x: Any) -> Any:
+    i = tf.cast(x * 10.0, tf.int32)
+    return i * 3 - 4, tf.reduce_sum(i), tf.cast(i, x.dtype)
+
+
+def repeated(x: Any) -> Any:
+    for _ in tf.range(3):
+        x = tf.tanh(x) + 0.5 * x
+    return x
+
+
+def looked_up(x: Any) -> Any:
+    return tf.gather(tf.reshape(x, [-1]), tf.range(300) % 3)
+
+
+def in_order(x: Any) -> Any:
+    return tf.cumsum(x, -1)
+
+
+def far_apart(x: Any) -> Any:
+    return tf.transpose(x) + 1.0
+
+
+def unit_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> tuple[Any, Any]:
+    graph = tf.function(program).get_concrete_function(tf.TensorSpec(shape, dtype)).graph
+    return lowered(graph, [value.spec for value in graph.inputs]), graph
+
+
+def check(graph: Any, shape: Any, dtype: Any) -> None:
+    x = RANDOM.standard_normal(shape).astype(dtype.as_numpy_dtype)
+    for found, expected in zip(Native(graph).run([x]), interpret(graph, [x]), strict=True):
+        assert found.dtype == expected.dtype and found.shape == expected.shape
+        exact = found.dtype.kind != "f"
+        np.testing.assert_allclose(found, expected, *((0, 0) if exact else (2e-5, 2e-5)))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (37, 29), (16, 64)], ids=str)
+@pytest.mark.parametrize(
+    "program",
+    [chain, rare, truths, gathered, rows, shifted, whole, repeated],
+    ids=lambda each: str(each.__name__),
+)
+def test_loops_in_lanes(program: Callable[[Any], Any], shape: Any) -> None:
+    for dtype in (tf.float32, tf.float64):
+        unit, graph = unit_of(program, shape, dtype)
+        text, level = unit.code()
+        assert level == DONE
+        assert f" x {'float' if dtype == tf.float32 else 'double'}>" in text
+        check(graph, shape, dtype)
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 16, 31, 40, 63, 64, 65, 1000])
+def test_rounds_that_fill_no_vector(size: int) -> None:
+    def program(x: Any) -> Any:
+        return tf.exp(x) - x, tf.reduce_sum(tf.exp(x)), tf.reduce_max(x)
+
+    check(unit_of(program, [size], tf.float32)[1], [size], tf.float32)
+
+
+def test_parts_of_threads_begin_and_end_anywhere() -> None:
+    shape = [3, 50_001]
+    check(unit_of(chain, shape, tf.float32)[1], shape, tf.float32)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [looked_up, in_order, far_apart, lambda x: tf.cast(x, tf.int64)],
+    ids=["gather", "order", "apart", "slow"],
+)
+def test_what_is_left_to_llvm(program: Callable[[Any], Any]) -> None:
+    unit, graph = unit_of(program, [31, 40], tf.float32)
+    before = unit.text()
+    assert unit.code() == (before, FEWEST)
+    check(graph, [31, 40], tf.float32)
+
+
+def test_sums_in_order_are_not_changed() -> None:
+    """Without leave to add up in another order a sum stays as it is."""
+    unit, _ = unit_of(lambda x: tf.reduce_sum(x), [100], tf.float32)
+    for block in unit.kernel.blocks:
+        for each in block.instructions:
+            if each.opname == "fadd":
+                each.flags.remove("reassoc")
+    assert unit.code()[1] == FEWEST
+
+
+def test_cycles_are_found_inner_ones_first() -> None:
+    module = ir.Module()
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [ir.IntType(1)]), "f")
+    entry, outer, inner, back, leave = (function.append_basic_block(name) for name in "eoibl")
+    (test,) = function.args
+    ir.IRBuilder(entry).branch(outer)
+    ir.IRBuilder(outer).branch(inner)
+    ir.IRBuilder(inner).cbranch(test, inner, back)
+    ir.IRBuilder(back).cbranch(test, outer, leave)
+    ir.IRBuilder(leave).ret_void()
+    found = [(cycle.head, set(cycle.blocks)) for cycle in cycles(function)]
+    assert found == [(inner, {inner}), (outer, {outer, inner, back})]
