@@ -57,12 +57,21 @@ class Function:
 
     def declare(self, module: ir.Module, real: ir.Type) -> ir.Function:
         """The function on floats of a type, defined in the module if it was not yet."""
-        function, is_new = self._named(module, real, "")
-        if is_new:
-            function.attributes.add("alwaysinline")
-            builder = ir.IRBuilder(function.append_basic_block())
-            code = Code(builder, real, fused=fuses())
-            builder.ret(self.formula(*map(code.number, function.args)).value)
+        known = module.globals.get(self._name(real))
+        if isinstance(known, ir.Function):
+            return known
+        alone = _written_once(self, str(real))
+        if alone.metadata:  # they are numbered, in each module anew
+            return self.write(module, real)
+        return shared(alone, module, self._name(real))
+
+    def write(self, module: ir.Module, real: ir.Type) -> ir.Function:
+        """Define the function in a module."""
+        function, _ = self._named(module, real, "")
+        function.attributes.add("alwaysinline")
+        builder = ir.IRBuilder(function.append_basic_block())
+        code = Code(builder, real, fused=fuses())
+        builder.ret(self.formula(*map(code.number, function.args)).value)
         return function
 
     def apart(self, module: ir.Module, real: ir.Type) -> ir.Function:
@@ -76,9 +85,12 @@ class Function:
             function.attributes.add("noinline")
         return function
 
+    def _name(self, real: ir.Type) -> str:
+        return f"agc.{self.name}.{NAMES[str(real)]}"
+
     def _named(self, module: ir.Module, real: ir.Type, more: str) -> tuple[ir.Function, bool]:
         """A function of the module, and whether it has yet to be written."""
-        name = f"agc.{self.name}.{NAMES[str(real)]}{more}"
+        name = self._name(real) + more
         known = module.globals.get(name)
         if isinstance(known, ir.Function):
             return known, False
@@ -86,3 +98,21 @@ class Function:
         function.linkage = "internal"
         function.attributes.add("nounwind")
         return function, True
+
+
+REALS = {"float": ir.FloatType(), "double": ir.DoubleType()}
+
+
+@functools.cache
+def _written_once(function: Function, real: str) -> ir.Module:
+    """A module with a function and what it calls, which other modules share: it is written, and printed, once."""
+    module = ir.Module()
+    function.write(module, REALS[real])
+    return module
+
+
+def shared(alone: ir.Module, module: ir.Module, name: str) -> ir.Function:
+    """A function of one module in another, with what it calls. Nobody may change it."""
+    for each, value in alone.globals.items():
+        module.globals.setdefault(each, value)
+    return module.globals[name]

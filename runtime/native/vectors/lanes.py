@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..emit.types import Register, integer, ir
+from ..maths.functions import shared
 
 CASTS = frozenset(
     {"trunc", "zext", "sext", "fptrunc", "fpext", "fptosi", "fptoui", "sitofp", "uitofp", "bitcast"}
@@ -29,28 +30,11 @@ SIMPLE = BINARY | CASTS | {"fneg", "icmp", "fcmp", "select"}
 ALONE = SIMPLE | {"udiv", "urem", "sdiv", "srem"}
 """What is done once where it is the same in all rounds; no machine divides integers in lanes."""
 
-INTRINSICS = frozenset(
-    {
-        "llvm.abs",
-        "llvm.ceil",
-        "llvm.copysign",
-        "llvm.fabs",
-        "llvm.floor",
-        "llvm.fma",
-        "llvm.maximum",
-        "llvm.maxnum",
-    }
-    | {
-        "llvm.minimum",
-        "llvm.minnum",
-        "llvm.nearbyint",
-        "llvm.rint",
-        "llvm.roundeven",
-        "llvm.smax",
-        "llvm.smin",
-    }
-    | {"llvm.sqrt", "llvm.trunc", "llvm.umax", "llvm.umin"}
-)
+_OF_LLVM = (
+    "abs", "ceil", "copysign", "fabs", "floor", "fma", "maximum", "maxnum", "minimum", "minnum", "nearbyint", "rint",
+    "roundeven", "smax", "smin", "sqrt", "trunc", "umax", "umin",
+)  # fmt: skip
+INTRINSICS = frozenset(f"llvm.{name}" for name in _OF_LLVM)
 """LLVM's functions that do in each lane what they do alone."""
 
 
@@ -103,7 +87,7 @@ def widened(b: Any, each: Any, operands: Sequence[Register], count: int) -> Regi
     """An instruction, in lanes, on these operands; those that choose how it works are numbers."""
     llvm, block = ir().instructions, b.block
     if each.opname == "call":
-        callee = in_lanes(each.callee, count)
+        callee = in_lanes(b.module, each.callee, count)
         made = llvm.CallInstr(block, callee, operands, fastmath=each.fastmath)
     elif each.opname in ("icmp", "fcmp"):
         made = type(each)(block, each.op, *operands, flags=each.flags)
@@ -136,10 +120,10 @@ def _is_slow(each: Any, kinds: Sequence[Any]) -> bool:
     """Whether many machines do it one by one all the same: LLVM knows which do."""
     bits = [kind.width for kind in kinds if isinstance(kind, ir().IntType)]
     if each.opname in _CONVERSIONS:
-        return max(bits) > 32 or (each.opname in ("uitofp", "fptoui") and max(bits) == 32)
+        return bool(max(bits) > 32 or (each.opname in ("uitofp", "fptoui") and max(bits) == 32))
     if each.opname in ("shl", "lshr", "ashr"):
-        return bits[0] < 32 or (each.opname == "ashr" and bits[0] == 64)
-    return each.opname == "mul" and bits[0] in (8, 64)
+        return bool(bits[0] < 32 or (each.opname == "ashr" and bits[0] == 64))
+    return bool(each.opname == "mul" and bits[0] in (8, 64))
 
 
 def callee_can(function: Any, count: int) -> bool:
@@ -158,32 +142,56 @@ def callee_can(function: Any, count: int) -> bool:
     )
 
 
-def in_lanes(function: Any, count: int) -> Any:
-    """The form of a function for lanes, declared or written now if it is not there yet."""
-    module = function.module
+def in_lanes(module: Any, function: Any, count: int, vectors: int = 1) -> Any:
+    """The form of a function for lanes; of our own formulas for several vectors at once, in turns, as well."""
     name, _, kind = function.name.rpartition(".")
-    own = name not in INTRINSICS
-    full = f"{function.name}.x{count}" if own else f"{name}.v{count}{kind}"
+    if name in INTRINSICS:
+        full = f"{name}.v{count}{kind}"
+        return module.globals.get(full) or _declared(module, function, count, full)
+    full = f"{function.name}.x{count}.{vectors}"
     known = module.globals.get(f"{function.name}.{count}") or module.globals.get(full)
     if known is not None:
         return known
+    if function.module is module:
+        return _written(module, function, count, vectors, full)
+    return shared(_written_once(function, count, vectors, full), module, full)
+
+
+def _declared(module: Any, function: Any, count: int, full: str) -> Any:
+    """LLVM's function for lanes."""
     signature = function.function_type
-    result = vector(signature.return_type, count)
-    kinds = [vector(x, count) if own or x == signature.args[0] else x for x in signature.args]
-    made = ir().Function(module, ir().FunctionType(result, kinds), full)
-    if own:
-        _write(made, function, count)
-    return made
+    kinds = [vector(x, count) if x == signature.args[0] else x for x in signature.args]
+    return ir().Function(module, ir().FunctionType(vector(signature.return_type, count), kinds), full)
 
 
-def _write(made: Any, function: Any, count: int) -> None:
-    """The body of a function in lanes."""
+@functools.cache
+def _written_once(function: Any, count: int, vectors: int, full: str) -> Any:
+    """A module with the form for lanes of a formula that all modules share."""
+    module = ir().Module()
+    _written(module, function, count, vectors, full)
+    return module
+
+
+def _written(module: Any, function: Any, count: int, vectors: int, full: str) -> Any:
+    """A formula in lanes, for several vectors: what it gives for them is a structure then."""
+    kinds = [vector(x, count) for x in function.function_type.args]
+    kind = vector(function.function_type.return_type, count)
+    result = ir().LiteralStructType([kind] * vectors) if vectors > 1 else kind
+    made = ir().Function(module, ir().FunctionType(result, kinds * vectors), full)
     made.linkage = "internal"
     for attribute in ("alwaysinline", "nounwind"):
         made.attributes.add(attribute)
     b = ir().IRBuilder(made.append_basic_block())
-    (result,) = written_out(b, function, [made.args], count, functools.partial(spread, b, count=count))
-    b.ret(result)
+    arguments = [made.args[i : i + len(kinds)] for i in range(0, len(made.args), len(kinds))]
+    results = written_out(b, function, arguments, count, functools.partial(spread, b, count=count))
+    if vectors == 1:
+        b.ret(results[0])
+        return made
+    together = ir().Constant(result, ir().Undefined)
+    for i, each in enumerate(results):
+        together = b.insert_value(together, each, i)
+    b.ret(together)
+    return made
 
 
 def written_out(

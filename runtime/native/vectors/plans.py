@@ -14,7 +14,7 @@ loop:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..emit.outlining import is_slot
@@ -121,7 +121,9 @@ class Plan:
             raise RefusedError("a slot is used in another way")
         load, store = users
         join = store.operands[0]
-        of_join = join.args if getattr(join, "opname", "") == "call" else getattr(join, "operands", ())
+        of_join: Sequence[Any] = (
+            join.args if getattr(join, "opname", "") == "call" else getattr(join, "operands", ())
+        )
         if (
             getattr(join, "parent", None) is not self.block
             or self._users[load] != [join]

@@ -12,11 +12,10 @@ before ──► ahead: what is the same in all rounds
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 from ..emit.types import Register, ir
-from .lanes import counted, is_formula, is_how, spread, taken_together, vector, widened, written_out
+from .lanes import counted, in_lanes, is_formula, is_how, spread, taken_together, vector, widened
 from .plans import COUNTS, LANES, NEUTRAL, SAME, Gathered, Plan, known_rounds
 
 
@@ -29,6 +28,7 @@ class Writer:
         self.ahead, self.wide, self.joined = (self._block(name) for name in ("ahead", "wide", "joined"))
         self.outer, self.b = ir().IRBuilder(self.ahead), ir().IRBuilder(self.wide)
         self._same: dict[Any, Register] = {}
+        self._begins: Register = None  # whether there are rounds for lanes, where that shows while it runs
         self._spread = functools.cache(functools.partial(spread, self.outer, count=lanes))
         self._copies: list[dict[Any, Register]] = [{} for _ in range(count)]
         self._in_lanes: list[dict[Any, Register]] = [{} for _ in range(count)]
@@ -66,7 +66,7 @@ class Writer:
         self._leave(joined, rounds, end)
 
     def _rounds(self) -> tuple[int | None, Register]:
-        """How many rounds the loop has, if that is known, and where that in lanes ends; whether to begin it."""
+        """How many rounds the loop has, if that is known, and where that in lanes ends."""
         plan, outer = self.plan, self.outer
         step = self.lanes * self.count
         kind = plan.number.type
@@ -75,18 +75,19 @@ class Writer:
                 self._same[each] = _copied(outer, each, self._same)
         if rounds := known_rounds(plan):
             end = kind(plan.start.constant + rounds // step * step)
-            self._begin = lambda: outer.branch(self.wide)
             return rounds, end
         some = outer.and_(outer.sub(plan.end, plan.start), kind(-step))
         end = outer.add(plan.start, some)
-        any_of_them = outer.icmp_unsigned("!=", some, kind(0))
-        self._begin = lambda: outer.cbranch(any_of_them, self.wide, plan.block)
+        self._begins = outer.icmp_unsigned("!=", some, kind(0))
         return None, end
 
     def _leave(self, sums: list[list[Register]], rounds: int | None, end: Register) -> None:
         """What comes after the loop in lanes."""
         plan = self.plan
-        self._begin()
+        if rounds is None:
+            self.outer.cbranch(self._begins, self.wide, plan.block)
+        else:
+            self.outer.branch(self.wide)
         b = ir().IRBuilder(self.joined)
         for one, values in zip(plan.gathered, sums, strict=True):
             join = _join(one)
@@ -113,10 +114,7 @@ class Writer:
         if kind == SAME:
             return
         if kind == LANES and self.count > 1 and is_formula(each):
-            given = [self._lanes_of(each.args, i) for i in range(self.count)]
-            results = written_out(self.b, each.callee, given, self.lanes, self._spread)
-            for in_lanes, result in zip(self._in_lanes, results, strict=True):
-                in_lanes[each] = result
+            self._write_formula(each)
             return
         for i, copy in enumerate(self._copies):
             if kind == LANES:
@@ -124,8 +122,13 @@ class Writer:
             else:
                 copy[each] = _copied(self.b, each, self._same | copy)
 
-    def _lanes_of(self, values: Sequence[Register], i: int) -> list[Register]:
-        return [self._lane_of(value, i) for value in values]
+    def _write_formula(self, call: Any) -> None:
+        """A call of one of our formulas, for all vectors of a round."""
+        given = [self._lane_of(value, i) for i in range(self.count) for value in call.args]
+        function = in_lanes(self.b.module, call.callee, self.lanes, self.count)
+        together = self.b.call(function, given)
+        for i in range(self.count):
+            self._in_lanes[i][call] = self.b.extract_value(together, i)
 
     def _write_in_lanes(self, each: Any, i: int) -> None:
         b = self.b
