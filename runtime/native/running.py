@@ -22,6 +22,7 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, crossing, engine
 from .crossing import described, received
 from .emit.types import COMPILED
+from .pause import Pause
 from .streams import with_streams
 from .support import CannotCompileError, CompilationError, CompilerFaultError, NeverRunsError
 
@@ -163,7 +164,7 @@ class Native:
         return self._compiled([*arguments, *self._streams])
 
     def _compiled(self, arguments: Sequence[Any]) -> Compiled:
-        with Fence(self.graph):
+        with Fence(self.graph), Pause():
             unit, by_value = self._lowered(arguments)
             if by_value != self.by_value:
                 self.by_value = by_value
@@ -194,13 +195,14 @@ class Native:
         declare_symbols(unit.module.globals)
         is_plain = self._is_plain
         failed = self.fail if is_plain else _failed
+        inputs = unit.graph.inputs
 
         def mismatched(arrays: Sequence[Any]) -> Any:
             if is_plain and _shapes(arrays) != key:
                 return self._run(arrays)
             plain = [
                 np.require(np.asarray(array), content(value.spec).dtype.numpy, ["C", "A"]).view(np.ndarray)
-                for array, value in zip(arrays, unit.graph.inputs, strict=True)
+                for array, value in zip(arrays, inputs, strict=True)
             ]
             if type(arrays) is list and all(
                 given is array for given, array in zip(arrays, plain, strict=True)
@@ -211,6 +213,7 @@ class Native:
         loader = Loader(unit, engine.Code(engine.assembled(*unit.code())), mismatched, failed)
         kernel = loader.kernel(self.fail)
         code = loader.entry(kernel)
+        unit.forget()
         if wants_one_thread(unit.graph):
             return with_one_thread(code)
         self._kernels[key] = kernel

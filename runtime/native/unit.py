@@ -161,6 +161,26 @@ class Unit:
             found = DONE
         return self.text(), found
 
+    def forget(self) -> None:
+        """Let go of what was written, which is of no use any more: its parts know each other, and would stay long."""
+        for function in self.module.functions:
+            if function.module is self.module:  # not of a formula that all share
+                _taken_apart(function)
+        self.module.globals.clear()
+        self.module.metadata.clear()
+        self.module._metadatacache.clear()
+
+
+def _taken_apart(function: Any) -> None:
+    for block in function.blocks:
+        for each in block.instructions:
+            if each.opname == "phi":
+                each.incomings.clear()
+        block.instructions.clear()
+        block.terminator = None
+    function.blocks.clear()
+    function.args = ()
+
 
 _LONG = 20_000
 """Elements from which on other threads may run meanwhile."""
