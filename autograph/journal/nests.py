@@ -38,13 +38,11 @@ def objects(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
     [((0,), [{'n': [1]}]), ((0, 0), {'n': [1]}), ((0, 0, 'n'), [1])]
     """
     for number, value in enumerate(values):
-        yield from _objects(value, (number,), ())
+        if not is_leaf(value):
+            yield from _objects(value, (number,), ())
 
 
 def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
-    kind: Any = type(value)
-    if _is_leaf(kind):
-        return
     if isinstance(value, Maybe):
         value = value.value
     if is_mutable(value):
@@ -53,13 +51,20 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
         yield path, value
         inside = (*inside, value)
     for key, part in children(value).items():
-        yield from _objects(part, (*path, key), inside)
+        if not is_leaf(part):
+            yield from _objects(part, (*path, key), inside)
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value is not taken apart."""
+    kind: Any = type(value)
+    return _is_leaf_kind(kind)
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_leaf(kind: Any) -> bool:
+def _is_leaf_kind(kind: Any) -> bool:
     """Whether the values of a class have no parts: most are tensors and numbers."""
-    return not issubclass(kind, (Maybe, tuple, OwnList)) and not has_parts(kind)
+    return not (issubclass(kind, (tuple, OwnList, Maybe)) or has_parts(kind))
 
 
 def children(value: Any) -> Mapping[Any, Any]:
@@ -79,8 +84,7 @@ def at(values: Any, path: Path) -> Any:
 
 def rebuilt(value: Any, path: Path, choose: Choose) -> Any:
     """A nest in which other objects stand for its own, filled with what these hold."""
-    kind: Any = type(value)
-    if _is_leaf(kind):
+    if is_leaf(value):
         return value
     if isinstance(value, Maybe):
         return Maybe(value.name, rebuilt(value.value, path, choose), value.defined)
@@ -88,17 +92,19 @@ def rebuilt(value: Any, path: Path, choose: Choose) -> Any:
         target, is_filled = choose(path, value)
         if is_filled:
             for key, part in parts(value).items():
-                put(target, key, rebuilt(part, (*path, key), choose))
+                new = part if is_leaf(part) else rebuilt(part, (*path, key), choose)
+                if new is not part or target is not value:
+                    put(target, key, new)
         return target
     old = children(value)
-    new = {key: rebuilt(part, (*path, key), choose) for key, part in old.items()}
-    if all(new[key] is part for key, part in old.items()):
+    changed = {key: rebuilt(part, (*path, key), choose) for key, part in old.items()}
+    if all(changed[key] is part for key, part in old.items()):
         return value
     if isinstance(value, OwnList):
-        return getattr(value, "__rebuilt__", type(value))(new.values())
+        return getattr(value, "__rebuilt__", type(value))(changed.values())
     if not isinstance(value, tuple):
-        return with_fields(value, new)
-    return type(value)(*new.values()) if hasattr(value, "_fields") else tuple(new.values())
+        return with_fields(value, changed)
+    return type(value)(*changed.values()) if hasattr(value, "_fields") else tuple(changed.values())
 
 
 def fits(container: Any, value: Any) -> bool:
