@@ -9,7 +9,7 @@ check_source(text)    what is wrong with it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -43,7 +43,8 @@ __all__ = [
     "install_import_hook",
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
-    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "in_sight", "unconverted",
+    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
+    "in_sight", "no_doubts",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "running", "assigned_before", "assigned_in", "altered_in",
 ]  # fmt: skip
@@ -97,6 +98,16 @@ def in_sight(*roots: Any) -> Iterator[None]:
 
     with _converter().in_sight(*roots), remembering():
         yield
+
+
+def no_doubts() -> AbstractContextManager[object]:
+    """For a runtime, inside of `in_sight`: at its end it is an error if an object was changed that is perhaps another.
+
+    Where a graph decides whether two variables have one object or two, neither may be changed after that.
+    """
+    from .journal.doubts import Scope
+
+    return Scope()
 
 
 def unconverted(label: str) -> Diagnostic | None:

@@ -214,6 +214,12 @@ def stored_after(code: CodeType, position: int) -> str:
     return str(step.argval) if step is not None and step.opname.startswith("STORE_") else ""
 
 
+def returned_after(code: CodeType, position: int) -> bool:
+    """Whether code returns what the call at `position` gives, as it is."""
+    following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
+    return next((step.opname for step in following), "") == "RETURN_VALUE"
+
+
 def _appends(steps: list[_Step], at: int) -> bool:
     """Whether what was read is only appended to: `log.append`, `logs['loss'].append`."""
     while _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) == "subscript":

@@ -86,6 +86,7 @@ class Aliases:
         self._entry, self._watch = entry, watch
         self._own = {id(value) for value in (*self.before.values(), *known) if value is not None}
         self._runs: list[Run] = []
+        self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
     def enter(self, state: State) -> tuple[State, Held]:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
@@ -114,7 +115,7 @@ class Aliases:
     def leave(self, results: Sequence[Any], came: Came) -> tuple[Any, ...]:
         """The results as the backend may have them."""
         extra = len(results) - len(self.gives)  # such as whether a loop goes on
-        run = Run(dict(objects(results[extra:])), [doubt.objects for doubt in doubts.all_doubts()])
+        run = Run(dict(objects(results[extra:])), doubts.groups())
         self._runs.append(run)
         if not self.is_choice:
             if self._entry.learn(self.before, run, self.names, self._watch):
@@ -128,12 +129,17 @@ class Aliases:
         return tuple(drawn(result, knows) for result in results)
 
     def _look_for_lost(self, run: Run, came: Came) -> None:
-        """A loop's variable that is given a new object each round has changed the one of the first round in none."""
-        for path in changed(came):
-            value = came[path][0]
-            if value is self.before.get(path) and run.objects.get(path) is not value:
-                own = {self.names[at[0]] for at, other in self.before.items() if other is value}
-                self._watch.lost(self.names[path[0]], value, own, set(self.gives))
+        """Where a loop changes an object that its variable loses: who knows that of the first round must not notice.
+
+        Objects that change places are each in the place of the other in a later round.
+        """
+        moving = {path: value for path, value in self.before.items() if run.objects.get(path) is not value}
+        given = {id(value) for value in run.objects.values()}
+        lost = [path for path in changed(came) if came[path][0] is moving.get(path)]
+        others = [path for path, value in moving.items() if id(value) in given and path not in lost]
+        for path in [*lost, *others] if lost else ():
+            own = {self.names[at[0]] for at, other in self.before.items() if other is moving[path]}
+            self._watch.lost(self.names[path[0]], moving[path], own, set(self.gives))
 
     def put_back(self, held: Held) -> None:
         """Fill the containers with what they held before: the very same objects, all the way down."""
@@ -142,9 +148,9 @@ class Aliases:
 
     def settle(self, results: State) -> State:
         """The results after the block, in which is one object what is one in every run."""
-        runs = self._runs if self.is_choice else [Run(self.before), *self._runs]
+        runs = self._all_runs()
         new: dict[Any, Any] = {}
-        found: dict[Path, Any] = {}
+        found = self._found
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
             given = [run.objects.get(path) for run in runs]
@@ -157,9 +163,11 @@ class Aliases:
             found[path] = new.setdefault(tuple(map(id, given)) or path, value)
             return found[path], found[path] is value
 
-        settled = tuple(rebuilt(value, (number,), choose) for number, value in enumerate(results))
-        self._tell(runs, found)
-        return settled
+        return tuple(rebuilt(value, (number,), choose) for number, value in enumerate(results))
+
+    def _all_runs(self) -> list[Run]:
+        """The runs, and what the results are when a loop does not run."""
+        return self._runs if self.is_choice else [Run(self.before, doubts.groups()), *self._runs]
 
     def _was_at(self, path: Path, value: Any) -> bool:
         """Whether an object was there before the block already: then the results are what it holds."""
@@ -180,12 +188,12 @@ class Aliases:
                 if not alike(one.get(what), other.get(what)):
                     raise self._watch.unlike(self.gives[path[0]], what)
 
-    def _tell(self, runs: Sequence[Run], found: dict[Path, Any]) -> None:
-        """Tell of what is one object in some runs, and two in others."""
-        for path, other in disagreements(runs, found):
-            name, result = self.gives[path[0]], found[path]
+    def tell(self) -> None:
+        """When everything is in its place: tell of what is one object in some runs, and two in others."""
+        for path, other in disagreements(self._all_runs(), self._found):
+            name, result = self.gives[path[0]], self._found[path]
             if not isinstance(other, Known):
-                self._watch.parted((name, self.gives[other[0]]), (result, found[other]))
+                self._watch.parted((name, self.gives[other[0]]), (result, self._found[other]))
             elif self._knows(other.value):
                 self._watch.split(name, other.value, result, set(self.gives))
 

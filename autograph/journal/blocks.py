@@ -17,22 +17,20 @@ However a block ends, what was changed while tracing is put back: only what the 
 
 from __future__ import annotations
 
-import functools
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from ..analyses import effects
 from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
-from . import doubts
-from .nests import names_of
+from .aliases import Watch
+from .onlookers import Onlookers
 from .places import Carried, Place
 from .reach import Reach
 from .records import Record, Reshaped, Spot
-from .refusals import compared, hidden, only_once, parted, presence, rebound, refused, unlike, unsettled
+from .refusals import hidden, only_once, presence, refused, unsettled
 from .survey import Survey
 
 MAX_ATTEMPTS = 24
@@ -125,6 +123,7 @@ class Journal:
         self.reach.codes = list(self.survey.codes.values())
         self.reach.blocks = {block.__code__ for _, block in roots if isinstance(block, FunctionType)}
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
+        self._onlookers = Onlookers(self.survey, self.reach, self.again)
         self._gains: dict[Any, list[tuple[Record, Any]]] = {}
         self._fresh: list[Spot] = []  # found by the attempt before this one
 
@@ -176,73 +175,14 @@ class Journal:
         built = {id(spot) for spot, _ in lasting}
         raise Found(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
 
-    def knows(self, value: Any) -> bool:
-        """Whether a container or object was there before the block, within its reach."""
-        return not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value))))
-
-    @functools.cached_property
-    def _known(self) -> set[int]:
-        return {id(record.owner) for record in self.survey.records.values()}
+    @property
+    def onlookers(self) -> Watch:
+        return self._onlookers
 
     def again(self) -> BaseException:
         """What to raise for the block to be traced once more with what is carried already."""
         self.survey.restore()
         return Found(self, [])
-
-    def is_elsewhere(self, value: Any, names: Set[str]) -> bool:
-        """Whether the block reaches an object otherwise than by these of its variables."""
-        if not all(map(str.isidentifier, names)):
-            return True  # other objects may have attributes of the same name
-        labels = (self.survey.labels(id(part)) for part in (value, getattr(value, "__dict__", value)))
-        return not set().union(*labels) <= names
-
-    def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
-        """A list or dict is changed, and its variable is something else then: nobody else may know it."""
-        if self.is_elsewhere(container, own) or self._others(name, container, results):
-            raise rebound(name)
-
-    def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
-        """One of two objects is in a variable: neither may be changed by one name, and used by the other."""
-        name = name or self.reach.target()
-        others = self._others(name, container, results)
-        if others and self._is_used(name):
-            self._doubt([name, *others], [container, result], rebound(name))
-
-    def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
-        """Two variables have one object or two: neither may be changed by one name, and used by the other."""
-        names = [name or self.reach.target() for name in names]
-        if all(map(self._is_used, names)):
-            self._doubt(names, results, parted(*names))
-
-    def begins(self, name: str, values: Sequence[Any]) -> None:
-        """A round of a loop begins with objects that are perhaps one."""
-        if any(effects.compares(code, {name}) for code in self.reach.blocks):
-            raise compared(name)
-        doubts.note(values, rebound(name))
-
-    def unlike(self, name: str, what: str) -> Exception:
-        """What to raise for objects that differ in something which is no part of them."""
-        return unlike(name or self.reach.target(), what)
-
-    def _others(self, name: str, container: Any, results: Set[str]) -> list[str]:
-        """What else has an object, of all that the functions around go on to use and the block does not assign."""
-        return [
-            other
-            for variables in self.reach.variables_later(container)
-            for other in names_of(variables, name, container)
-            if other not in results
-        ]
-
-    def _is_used(self, name: str) -> bool:
-        return name == "" or self.reach.uses_name_later(name)
-
-    def _doubt(self, names: Sequence[str], values: Sequence[Any], error: Exception) -> None:
-        """These names are of one object, or of several: from now on it must not matter."""
-        if len(set(names)) > 1 and any(map(self.reach.changes_later, names)):
-            raise error
-        if self.reach.compares_later(set(names)):
-            raise compared(next(filter(None, names), "value"))
-        doubts.note(values, error)
 
     def maybe(self, place: Place, was_there: bool) -> None:
         """A place that may have no value is about to be written: nobody may ask whether it has."""

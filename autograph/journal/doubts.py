@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from .nests import contents, holds
@@ -39,6 +38,17 @@ class Scope:
 
     def __init__(self) -> None:
         self._kept: list[tuple[Doubt, list[Any]]] = []
+
+    def __enter__(self) -> Scope:
+        self.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                self.check()
+        finally:
+            self.close()
 
     def open(self) -> None:
         for doubt in all_doubts():
@@ -78,19 +88,13 @@ def all_doubts() -> Iterator[Doubt]:
     return _memory.scopes[-1].doubts() if _memory.scopes else iter(())
 
 
-def note(objects: Sequence[Any], error: Exception) -> None:
-    """From now on, until the end of the innermost block or function, these are perhaps one object."""
+def groups() -> list[tuple[Any, ...]]:
+    """The objects that are perhaps one, of each doubt."""
+    return [doubt.objects for doubt in all_doubts()]
+
+
+def note(objects: Sequence[Any], error: Exception) -> bool:
+    """From now on, until the end of the innermost block or function, these are perhaps one; whether one is traced."""
     if _memory.scopes:
         _memory.scopes[-1].watch(Doubt(tuple(objects), error))
-
-
-@contextmanager
-def scope() -> Iterator[None]:
-    """While this lasts, a function is traced."""
-    traced = Scope()
-    traced.open()
-    try:
-        yield
-        traced.check()
-    finally:
-        traced.close()
+    return bool(_memory.scopes)

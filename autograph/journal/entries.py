@@ -38,7 +38,7 @@ class Entry:
 
     def learn(self, before: dict[Path, Any], run: Run, names: tuple[str, ...], watch: Reaches) -> bool:
         """Look at the objects after a round; whether the trace was wrong about those at the beginning of one."""
-        runs = Run(before), run
+        runs = Run(before, run.doubts), run
         paths = list(dict.fromkeys((*before, *run.objects)))
         self.first = classes(runs, paths)
         has_learned = False

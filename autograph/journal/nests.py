@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 from ..staging import Maybe, OwnList, Undefined
@@ -138,26 +139,22 @@ def contents(value: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
     return parts(value), attributes(value)
 
 
-def names_of(variables: Mapping[str, Any], name: str, container: Any) -> Iterator[str]:
-    """The variables other than `name`, or attributes of one, that are the container; what it is in otherwise.
+def names_of(variables: Mapping[str, Any], container: Any) -> Iterator[str]:
+    """The variables, or attributes of one, that are the container, or in which it is.
 
     >>> d = {}
-    >>> list(names_of({"d": d, "e": d, "all": [d], "far": ({"d": [d]},)}, "d", d))
-    ['e', 'all', 'far']
+    >>> list(names_of({"d": d, "e": [1], "all": [d], "far": ({"d": [d]},)}, d))
+    ['d', 'all', 'far']
     """
-    for other, value in variables.items():
+    for name, value in variables.items():
         if isinstance(value, (type, Undefined)):  # to ask a variable without a value is an error
             continue
-        if value is container:
-            if other != name:
-                yield other
-            continue
-        named = {} if is_mutable(value) else attributes(value)
-        if any(_is_in(part, container, 3) for part in children(value).values()):
-            yield other
-        for key, part in named.items():
-            if f"{other}.{key}" != name and _is_in(part, container, 3):
-                yield f"{other}.{key}"
+        parts_of = (*children(value).values(), *_shared(value))
+        if value is container or any(_is_in(part, container, 3) for part in parts_of):
+            yield name
+        for key, part in attributes(value).items():
+            if _is_in(part, container, 3):
+                yield f"{name}.{key}"
 
 
 def _is_in(value: Any, sought: Any, depth: int) -> bool:
@@ -166,5 +163,16 @@ def _is_in(value: Any, sought: Any, depth: int) -> bool:
         return True
     if not depth or isinstance(value, (type, Undefined)):
         return False
-    held = (*children(value).values(), *attributes(value).values())
+    held = (*children(value).values(), *attributes(value).values(), *_shared(value))
     return any(_is_in(part, sought, depth - 1) for part in held)
+
+
+def _shared(value: Any) -> Iterator[Any]:
+    """What a function shares with the functions around it, or a method with its object."""
+    for cell in getattr(value, "__closure__", None) or () if isinstance(value, FunctionType) else ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            continue
+    if isinstance(value, MethodType):
+        yield value.__self__

@@ -98,8 +98,15 @@ class Item:
             del self.base[self.key]
 
 
-class Watch(aliases.Watch, Protocol):
+class Watch(Protocol):
     """Who looks at what a block's functions have changed besides the places."""
+
+    @property
+    def onlookers(self) -> aliases.Watch: ...
+
+    def again(self) -> BaseException:
+        """What to raise for the block to be traced once more."""
+        ...
 
     def look(self, key: Any) -> None:
         """The block's function `key` has run, and the places hold what they held before."""
@@ -151,7 +158,7 @@ class Carried:
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
         bases = [getattr(place, "base", None) for place in self.places]
         self.aliases = Aliases(
-            self.own + self.initial, bases, names, gives, self.is_choice, self.entry, self.watch
+            self.own + self.initial, bases, names, gives, self.is_choice, self.entry, self.watch.onlookers
         )
 
     def read(self) -> State:
@@ -202,6 +209,7 @@ class Carried:
             if isinstance(value, Maybe):
                 self.watch.left(place, not isinstance(first, Undefined))
         self.write(results[cut:])
+        self.aliases.tell()
         return results[:cut]
 
 

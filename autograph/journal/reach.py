@@ -9,13 +9,15 @@ def fit(self, x):
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from types import CodeType, FrameType, FunctionType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from ..analyses import effects
-from ..errors import Where
+from ..errors import Where, is_block
 from .places import Attribute, Item, Place
 from .records import Reshaped
+
+_CODE = ModuleType, FunctionType, BuiltinFunctionType, type
 
 
 class Reach:
@@ -61,14 +63,18 @@ class Reach:
             not mention.indexes for code in self.codes for mention in effects.mentions(code, label)
         )
 
-    def changes_later(self, name: str) -> bool:
-        """Whether the function goes on to change what a variable or attribute holds, or has a function do so."""
-        return any(
-            (mention.alters or (not mention.indexes and _is_handed_on(mention, frame)))
-            and effects.comes_after(code, mention, position)
-            for frame, (code, position) in zip(self._frames, self.around, strict=True)
-            for mention in effects.mentions(code, _label(name))
-        )
+    def changes_later(self, names: Sequence[str]) -> Iterator[Where]:
+        """The lines at which the function goes on to change what one of these holds, or has a function do so."""
+        for name in names:
+            for frame, (code, position) in zip(self._frames, self.around, strict=True):
+                for mention in effects.mentions(code, _label(name)):
+                    alters = mention.alters or (not mention.indexes and _is_handed_on(mention, frame))
+                    if (
+                        alters
+                        and mention.code not in self.blocks
+                        and effects.comes_after(code, mention, position)
+                    ):
+                        yield Where(code.co_filename, mention.line, function=code.co_name)
 
     def compares_later(self, names: Set[str]) -> bool:
         """Whether the function goes on to ask which object one of these is, or has a function do so."""
@@ -88,18 +94,36 @@ class Reach:
         """The variable that gets the value of the expression which the innermost function is at; "" for none."""
         return effects.stored_after(*self.around[0]) if self.around else ""
 
-    def variables_later(self, container: Any) -> Iterator[dict[str, Any]]:
-        """The variables of each function around, without names of the container that it does not use again."""
+    def variables_later(self, container: Any, assigned: Set[str]) -> Iterator[dict[str, Any]]:
+        """The variables of each function around, and of its module, and what the loops there walk over.
+
+        Of the block's own function are left out those that it has `assigned`, and those that the function does not
+        use again. A caller may have handed on what is in its variables, so all of these count.
+        """
+        is_own = True
         for frame, (code, position) in zip(self._frames, self.around, strict=True):
             yield {
                 name: value
                 for name, value in frame.f_locals.items()
-                if value is not container or self._is_used_later(name, code, position)
+                if not (isinstance(value, FunctionType) and value.__code__ in code.co_consts)
+                if not (is_own and name in assigned)
+                if not is_own or value is not container or self._is_used_later(name, code, position)
             }
+            if frame.f_locals is not frame.f_globals:
+                yield {name: value for name, value in frame.f_globals.items() if not isinstance(value, _CODE)}
+            loop = frame.f_back
+            if is_block(code) and is_own and loop is not None:
+                items = loop.f_locals.get("items")  # what the loop of which this is the body walks over
+                yield items.gi_frame.f_locals if isinstance(items, GeneratorType) else {"items": items}
+            is_own = is_own and is_block(code)
 
     def uses_name_later(self, name: str) -> bool:
-        """Whether a function around goes on to use a variable or attribute."""
-        return any(self._is_used_later(_label(name), code, position) for code, position in self.around)
+        """Whether code goes on to use a variable, or perhaps does: what others know as well they may use."""
+        code, position = self.around[0] if self.around else ((lambda: None).__code__, 0)
+        if effects.returned_after(code, position):
+            return True
+        is_own = name in code.co_varnames or name in code.co_cellvars
+        return not is_own or self._is_used_later(name, code, position)
 
     def _is_used_later(self, name: str, code: CodeType, position: int) -> bool:
         return any(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import Diagnostic, Note, StagingError
+from ..errors import Diagnostic, Note, StagingError, Where
 from ..stack.sites import running
 from .containers import Buffer
 from .places import Place
@@ -79,23 +79,36 @@ def presence(place: Place, was_there: bool) -> StagingError:
     )
 
 
-def rebound(name: str) -> StagingError:
+def _shown(name: str) -> str:
+    """A variable or place; what an expression gives has no name."""
+    return f"`{name}`" if name else "what this expression gives"
+
+
+def rebound(name: str, changes: Sequence[Where] = ()) -> StagingError:
     """A list, dict or dataclass that is changed in place, while its variable gets another value."""
     return _refusal(
-        f"`{name}` is changed in place, and bound to something else, in a block that the graph runs",
+        f"{_shown(name)} is changed in place, and bound to something else, in a block that the graph runs",
+        notes=_changed(changes),
         why=_WHICH,
-        fix=f"change a copy of `{name}`, or bind it to another object before the block",
+        fix=f"change a copy of {_shown(name)}, or bind it to another object before the block",
     )
 
 
-def parted(one: str, other: str) -> StagingError:
+def parted(names: Sequence[str], changes: Sequence[Where]) -> StagingError:
     """Two variables that are one object on one way through a block, and two on another."""
-    names = f"`{one}` and `{other}` are" if one != other else f"two parts of `{one or 'a value'}` are"
+    one, other = names
+    both = f"{_shown(one)} and {_shown(other)} are" if one != other else f"two parts of {_shown(one)} are"
     return _refusal(
-        f"{names} one object on one way through a block that the graph runs, and two on another, and changed later",
+        f"{both} one object on one way through a block that the graph runs, and two on another, and changed later",
+        notes=_changed(changes),
         why=_WHICH,
         fix="make them one object on every way, or two; or change a copy",
     )
+
+
+def _changed(places: Sequence[Where]) -> tuple[Note, ...]:
+    """The lines that seem to change an object in question."""
+    return tuple(Note(where, "changed here") for where in list(dict.fromkeys(places))[:4])
 
 
 def compared(name: str) -> StagingError:
@@ -110,7 +123,7 @@ def compared(name: str) -> StagingError:
 def unlike(name: str, what: str) -> StagingError:
     """Objects that differ in something that a graph does not carry."""
     return _refusal(
-        f"the objects that a block of the graph gives `{name or 'a value'}` differ in `{what}`",
+        f"the objects that a block of the graph gives {_shown(name)} differ in `{what}`",
         why="a graph carries the items of a list or dict and the fields of a dataclass, and nothing else of them",
         fix=f"make `{what}` the same on every way, or a field or an item",
     )

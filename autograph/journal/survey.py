@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
-from .doubts import scope
 from .extents import Extent
 from .records import Record, Trail
 from .walk import Walk
@@ -39,8 +38,7 @@ def remembering() -> Iterator[None]:
     """While this lasts, surveys share what they find."""
     _memory.depth += 1
     try:
-        with scope():
-            yield
+        yield
     finally:
         _memory.depth -= 1
         if not _memory.depth:
@@ -92,10 +90,11 @@ class Survey:
 
     def labels(self, number: int) -> set[str]:
         """By which names the object with this number is reached."""
-        found = set(self._rest.also.get(number, ()))
         walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
-        records = (walk.records.get(number) for walk in walks)
-        return found.union(*(record.labels for record in records if record is not None))
+        records = [walk.records[number] for walk in walks if number in walk.records]
+        return set().union(
+            *(walk.also.get(number, ()) for walk in walks), *(record.labels for record in records)
+        )
 
     @property
     def codes(self) -> dict[int, CodeType]:

@@ -107,8 +107,9 @@ class Walk:
         number = id(value)
         if number in self._seen:
             known = self.records.get(number)
-            if known is not None:
-                known.labels.add(trail.label)
+            labels = self.also.get(number) if known is None else known.labels
+            if labels is not None:
+                labels.add(trail.label)
             return
         if any(walk.has_seen(number) for walk in self.known):
             self.meets_known = True
@@ -138,6 +139,7 @@ class Walk:
             elif not hasattr(cls, "__buffer__"):
                 self._without_memory.add(cls)
         if kind.is_object:
+            self.also[number] = {trail.label}
             self._object(value, kind, trail)
 
     def _kind(self, cls: type) -> Kind:

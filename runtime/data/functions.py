@@ -46,7 +46,7 @@ class Traced(Symbolic):
 
         arguments = {f"args_{i}": spec for i, spec in enumerate(specs)}
         try:
-            with staging.live(), api.in_sight(function, arguments):
+            with staging.live(), api.in_sight(function, arguments), api.no_doubts():
                 function_now = api.converted(function)
                 traced = trace(call, _positional, arguments, _name_of(function), None)
         except BaseException as error:

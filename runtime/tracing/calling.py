@@ -213,7 +213,7 @@ class Calls:
                 self.python_function, self._parameters.unbind, arguments, self.name, make, is_guarded=True
             )
         else:
-            with staging.live(), api.in_sight(self.python_function, arguments):
+            with staging.live(), api.in_sight(self.python_function, arguments), api.no_doubts():
                 code = api.convert(self.python_function, optional_features=self.options.features)
                 traced = trace(code, self._parameters.unbind, arguments, self.name, make, is_guarded=True)
         return ConcreteFunction(self.name, self._parameters, arguments, traced, self.options.executor)

@@ -1,0 +1,88 @@
+"""Who else knows the objects in a block's state and results, and whether they will notice what becomes of these.
+
+    first = [x]
+    chosen = first if x > 0 else [x]         `chosen` is `first`, or another list
+    chosen.append(x)                         by another name, `first` is changed here, or is not
+    return len(first)                        and that is noticed here
+
+What an object is in is looked for in the variables of the functions around; what they do later, in their code.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence, Set
+from itertools import chain
+from typing import Any
+
+from ..analyses import effects
+from . import doubts
+from .nests import names_of
+from .reach import Reach
+from .refusals import compared, parted, rebound, unlike
+from .survey import Survey
+
+
+class Onlookers:
+    """All that sees the objects of one staged block; `again` has the block traced once more."""
+
+    def __init__(self, survey: Survey, reach: Reach, again: Callable[[], BaseException]) -> None:
+        self._survey, self._reach, self.again = survey, reach, again
+
+    def knows(self, value: Any) -> bool:
+        """Whether a container or object was there before the block, within its reach."""
+        return not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value)))) or any(
+            value is one for group in doubts.groups() for one in group
+        )
+
+    @functools.cached_property
+    def _known(self) -> set[int]:
+        return {id(record.owner) for record in self._survey.records.values()}
+
+    def is_elsewhere(self, value: Any, names: Set[str]) -> bool:
+        """Whether the block reaches an object otherwise than by these of its variables."""
+        if not all(map(str.isidentifier, names)):
+            return True  # other objects may have attributes of the same name
+        labels = (self._survey.labels(id(part)) for part in (value, getattr(value, "__dict__", value)))
+        return not set().union(*labels) <= names
+
+    def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
+        """A list or dict is changed, and its variable is something else then: nobody else may know it."""
+        if self.is_elsewhere(container, own) or self._others(name, container, results):
+            raise rebound(name)
+
+    def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
+        """One of two objects is in a variable: neither may be changed by one name, and used by the other."""
+        name = name or self._reach.target()
+        others = self._others(name, container, results)
+        if others and self._reach.uses_name_later(name):
+            names = [name, *others]
+            self._doubt(names, [container, result], rebound(name, list(self._reach.changes_later(names))))
+
+    def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
+        """Two variables have one object or two: neither may be changed by one name, and used by the other."""
+        names = [name or self._reach.target() for name in names]
+        if all(map(self._reach.uses_name_later, names)):
+            self._doubt(names, results, parted(names, list(self._reach.changes_later(names))))
+
+    def begins(self, name: str, values: Sequence[Any]) -> None:
+        """A round of a loop begins with objects that are perhaps one."""
+        if any(effects.compares(code, {name}) for code in self._reach.blocks):
+            raise compared(name)
+        doubts.note(values, rebound(name))
+
+    def unlike(self, name: str, what: str) -> Exception:
+        """What to raise for objects that differ in something which is no part of them."""
+        return unlike(name or self._reach.target(), what)
+
+    def _others(self, name: str, container: Any, results: Set[str]) -> list[str]:
+        """What else has an object, of all that the functions around go on to use and the block does not assign."""
+        variables = self._reach.variables_later(container, {name, *results})
+        return list(chain.from_iterable(names_of(one, container) for one in variables))
+
+    def _doubt(self, names: Sequence[str], values: Sequence[Any], error: Exception) -> None:
+        """These names are of one object, or of several: from now on it must not matter."""
+        if self._reach.compares_later(set(names)):
+            raise compared(next(filter(None, names), "value"))
+        if not doubts.note(values, error) and any(True for _ in self._reach.changes_later(names)):
+            raise error
