@@ -114,7 +114,8 @@ class Reach:
             loop = frame.f_back
             if is_block(code) and is_own and loop is not None:
                 items = loop.f_locals.get("items")  # what the loop of which this is the body walks over
-                yield items.gi_frame.f_locals if isinstance(items, GeneratorType) else {"items": items}
+                suspended = items.gi_frame if isinstance(items, GeneratorType) else None
+                yield {"items": items} if suspended is None else suspended.f_locals
             is_own = is_own and is_block(code)
 
     def uses_name_later(self, name: str) -> bool:

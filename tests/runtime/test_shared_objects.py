@@ -240,6 +240,108 @@ class TestOneOrTwo:
         self.refused(in_parts, "")
         self.refused(unseen, "`first` and `second` are one object")
 
+    def test_a_change_that_others_see(self):
+        shared = [1.0]
+
+        def of_the_callers(x):
+            def replaced(items):
+                if x > 0:
+                    items = [x]
+                items[0] = x * 5
+                return items[0]
+
+            items = [x]
+            return replaced(items), items[0]
+
+        def on_the_way(x):
+            def chosen(items):
+                return items if x > 0 else [x]
+
+            def changed(items, other):
+                other[0] = x * 5
+                return items[0]
+
+            items = [x]
+            return changed(items, chosen(items))
+
+        def in_a_closure(x):
+            items = shared if x > 0 else [2.0]
+            items[0] = 5.0
+            return x + shared[0]
+
+        def in_a_generator(x):
+            def twice():
+                items = [x]
+                yield items
+                yield items
+
+            for items in twice():
+                chosen = items if x > 0 else [x]
+                chosen[0] = chosen[0] + 1
+            return chosen[0]
+
+        def in_attributes(x):
+            class Cursor:
+                def __init__(self):
+                    self.items, self.current = [x], [x]
+
+                def move(self):
+                    if x > 0:
+                        self.current = self.items
+
+                def change(self):
+                    self.current[0] = x * 5
+
+            cursor = Cursor()
+            cursor.move()
+            cursor.change()
+            return cursor.items[0]
+
+        def that_was_in_doubt_before(x):
+            first = second = [x]
+            if x > 0:
+                second = [x]
+            for _ in tf.range(0):
+                first = [x]
+            first[0] = x * 5
+            return second[0]
+
+        for f in (
+            of_the_callers,
+            on_the_way,
+            in_a_closure,
+            in_a_generator,
+            in_attributes,
+            that_was_in_doubt_before,
+        ):
+            self.refused(f, "is changed in place, and bound to something else")
+
+    def test_objects_that_change_places_in_each_round(self):
+        def f(x):
+            p, q = Total(x), Total(x)
+            held = [p]
+            for _ in tf.range(3):
+                p, q = q, p
+                p.value = p.value + 1
+            return p.value, q.value, held[0].value
+
+        self.refused(f, "is changed in place")
+
+    def test_the_line_of_the_change(self):
+        def f(x):
+            first = second = [x]
+            if x > 0:
+                second = [x]
+            first[0] = x * 5
+            return second[0]
+
+        with pytest.raises(StagingError) as caught:
+            tf.function(f)(tf.constant(2.0))
+        (note,) = caught.value.diagnostic.notes
+        line = f.__code__.co_firstlineno
+        assert (note.where.line - line, note.label) == (4, "changed here")
+        assert caught.value.diagnostic.where.line - line == 2
+
     def test_no_change(self):
         def f(x):
             if x > 0:
@@ -290,6 +392,57 @@ class TestOneOrTwo:
 
         self.refused(length, "the objects that a block of the graph gives `recent` differ in `maxlen`")
         self.refused(attribute, "gives `total` differ in `made`")
+
+
+class TestCopies:
+    """Copies may be changed beside what they are copies of."""
+
+    def test_in_a_branch(self):
+        def f(x):
+            first = chosen = [x]
+            if x > 0:
+                chosen = list(first)
+                chosen[0] = x * 2
+            return first[0], chosen[0]
+
+        agrees(f)
+
+    @pytest.mark.parametrize(
+        "copied", [dict, lambda d: {**d}, lambda d: d.copy()], ids=["dict", "stars", "copy"]
+    )
+    def test_in_each_round(self, copied):
+        def step(state):
+            state = copied(state)
+            state["n"] = state["n"] + 1
+            return state
+
+        def f(x):
+            start = state = {"n": x}
+            for _ in tf.range(3):
+                state = step(state)
+            return start["n"], state["n"]
+
+        agrees(f)
+
+    def test_in_items_of_a_dict(self):
+        def f(x):
+            table = {"a": [x], "b": [x + 1]}
+            for key in table:
+                if x > 0:
+                    table[key] = [table[key][0] * 2]
+            return table["a"][0], table["b"][0]
+
+        agrees(f)
+
+    def test_a_dataclass_with_other_fields(self):
+        def f(x):
+            start = state = Slots(x)
+            for _ in tf.range(3):
+                state = dataclasses.replace(state, value=state.value + 1)
+                state.add(x)
+            return start.value, state.value
+
+        agrees(f)
 
 
 class TestRounds:
