@@ -143,7 +143,14 @@ def printed(command: str, here: Path) -> list[str]:
             timeout=120,
         )
     lines = done.stdout.replace(str(here), HOME).rstrip("\n").split("\n") if done.stdout else []
-    return [line for line in lines if not UNDERLINED.match(line)]
+    above = ["", *lines]
+    shown = [line for line, before in zip(lines, above, strict=False) if not _is_of_a_command(line, before)]
+    return [line for line in shown if not UNDERLINED.match(line)]
+
+
+def _is_of_a_command(line: str, before: str) -> bool:
+    """Whether it is a line of what `python -c` was given, which only Python 3.13 shows in tracebacks."""
+    return before.startswith('  File "<string>", ') and line.startswith("    ")
 
 
 class Checker(doctest.OutputChecker):

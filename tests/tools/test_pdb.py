@@ -82,13 +82,17 @@ def test_a_breakpoint_with_a_condition(pdb):
 
 
 def test_a_breakpoint_at_a_function(pdb):
-    assert pdb("b scale", "c", "a", "b total", "c") == [
-        "program.py:1",
+    said = pdb("b scale", "c", "a", "b total", "c")
+    assert [said[1], said[2], said[4]] == [
         "> program.py(2)scale()\n-> while x > by:",
         "x = 3\nby = 2",
-        "program.py:7",
         "> program.py(2)scale()\n-> while x > by:",
     ]
+    places = (
+        {"program.py:1", "program.py:7"},
+        {"program.py:2", "program.py:8"},
+    )  # the latter from Python 3.13 on
+    assert {said[0], said[3]} in places
 
 
 def test_the_frames_above_are_the_user_s_and_hold_the_variables(pdb):
