@@ -98,7 +98,7 @@ def axes(operand: Operand) -> tuple[int, ...] | None:
 def _reshape(operation: Operation, walk: Walk) -> Found:
     operand, shape = operation.inputs
     (result,) = operation.outputs
-    if type(shape) is not Constant:
+    if not is_total(operation):
         return None  # it may not fit
     if _is_same_shape(operand, result):
         return (operand,)
@@ -108,7 +108,7 @@ def _reshape(operation: Operation, walk: Walk) -> Found:
     first = before.inputs[0]
     if _is_same_shape(first, result):
         return (first,)
-    return (walk.add(operation.op, [first, shape], operation.attrs),) if is_static(result.shape) else None
+    return (walk.add(operation.op, [first, shape], operation.attrs),)
 
 
 def _same_shape(operation: Operation, walk: Walk) -> Found:

@@ -42,7 +42,14 @@ def sums(x: Any) -> Any:
     return total
 
 
-@pytest.mark.parametrize("function", [pairs, squares, sums], ids=["pairs", "squares", "sums"])
+@tf.function(input_signature=[ANY])
+def rows(x: Any) -> Any:
+    """What is told a shape that is known late would have another one, if it fitted."""
+    several = tf.TensorArray(tf.float32, 3).write(0, 1.0).stack()
+    return tf.reshape(tf.reshape(tf.reduce_sum(x), [1]), tf.shape(several))
+
+
+@pytest.mark.parametrize("function", [pairs, squares, sums, rows], ids=["pairs", "squares", "sums", "rows"])
 @pytest.mark.parametrize("rounds", [0, 1])
 def test_what_does_not_fit_fails_where_it_runs(function: Any, rounds: int) -> None:
     def called(x: Any, more: Any) -> Any:
