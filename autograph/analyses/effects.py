@@ -158,11 +158,19 @@ def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
     """Whether a mention may run once the code has come to `position`: it stands behind, or a loop leads back."""
     if mention.inner or mention.offset > position:
         return True
-    return any(
-        back.offset > position and back.argval <= mention.offset
-        for back in _instructions(code)
-        if back.opname.startswith("JUMP_BACKWARD")
-    )
+    return any(back.argval <= mention.offset for back in _jumps_back(code, position))
+
+
+def is_in_loop(code: CodeType, position: int) -> bool:
+    """Whether a loop leads back to a position in the code."""
+    return any(back.argval <= position for back in _jumps_back(code, position))
+
+
+def _jumps_back(code: CodeType, position: int) -> Iterator[dis.Instruction]:
+    """The ends of loops behind a position."""
+    for back in _instructions(code):
+        if back.opname.startswith("JUMP_BACKWARD") and back.offset > position:
+            yield back
 
 
 def named_beside(mention: Mention) -> set[str]:

@@ -79,8 +79,9 @@ class Reach:
     def compares_later(self, names: Set[str]) -> bool:
         """Whether the function goes on to ask which object one of these is, or has a function do so."""
         labels = set(map(_label, names))
+        besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
         return any(
-            effects.compares(code, labels, position, self.blocks) for code, position in self.around
+            effects.compares(code, labels, position, besides) for code, position in self.around
         ) or any(
             not mention.indexes
             and effects.comes_after(code, mention, position)
@@ -118,6 +119,17 @@ class Reach:
                 yield {"items": items} if suspended is None else suspended.f_locals
             is_own = is_own and is_block(code)
 
+    def _is_repeated(self) -> bool:
+        """Whether the block stands in a loop of Python's, in which it is staged in each round."""
+        for code, position in self.around:
+            if code.co_qualname.rpartition(".")[2].startswith("loop_body") or effects.is_in_loop(
+                code, position
+            ):
+                return True
+            if not is_block(code):
+                break
+        return False
+
     def uses_name_later(self, name: str) -> bool:
         """Whether code goes on to use a variable, or perhaps does: what others know as well they may use."""
         code, position = self.around[0] if self.around else ((lambda: None).__code__, 0)
@@ -127,8 +139,9 @@ class Reach:
         return not is_own or self._is_used_later(name, code, position)
 
     def _is_used_later(self, name: str, code: CodeType, position: int) -> bool:
+        is_repeated = self._is_repeated()
         return any(
-            mention.code not in self.blocks and effects.comes_after(code, mention, position)
+            (is_repeated or mention.code not in self.blocks) and effects.comes_after(code, mention, position)
             for mention in effects.mentions(code, name)
         )
 

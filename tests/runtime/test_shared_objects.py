@@ -375,7 +375,16 @@ class TestOneOrTwo:
                 first, second = {"x": x}, {"x": x}
             return x if same(first, second) else -x
 
-        for f in (after, in_a_loop, in_a_function):
+        def in_the_next_round(x):
+            first = last = [x]
+            for _ in range(2):
+                if x > 0:
+                    x = x + 1 if last is first else x
+                else:
+                    last = [x]
+            return x + last[0]
+
+        for f in (after, in_a_loop, in_a_function, in_the_next_round):
             self.refused(f, "is gets decided in a block that the graph runs, and is asked for with `is`")
 
     def test_objects_that_differ_in_more_than_their_parts(self):
