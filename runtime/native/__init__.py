@@ -19,6 +19,7 @@ registry.py     the table of operations; its rows stand in elements.py, casts.py
 by_values.py    integers that shapes depend on: known by their values; linear.py: slices whose length is known
 crossing.py     TensorArrays and lists that go in and come out; cells.py: their memory
 sizes.py        sizes that are known only while the code runs: an int to compare by, and a register
+lowering.py     all these steps, one after the other
 running.py      a graph for any shapes; the plan runs what fails, and says why
 
 Nothing here changes an input or a variable before a run has succeeded. A check that fails ends the run, and the plan
@@ -36,7 +37,8 @@ from .engine import INSTALL, missing
 from .support import CannotCompileError, CompilationError
 
 if TYPE_CHECKING:
-    from .running import Native, text
+    from .lowering import text
+    from .running import Native
 
 
 def available() -> bool:
@@ -56,11 +58,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in (
-        "Native",
-        "text",
-    ):  # with the rules of all operations: for what is compiled, which may be nothing
-        from . import running
+    """`Native` and `text`, with the rules of all operations: for what is compiled, which may be nothing."""
+    if name == "Native":
+        from .running import Native
 
-        return getattr(running, name)
+        return Native
+    if name == "text":
+        from .lowering import text
+
+        return text
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

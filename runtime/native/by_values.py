@@ -19,6 +19,7 @@ import numpy as np
 from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, Spec
 from .crossing import described
+from .lowering import lowered
 from .support import CannotCompileError, NeverRunsError
 
 MOST_ELEMENTS = 8
@@ -37,7 +38,6 @@ def lowered_for(
 
     Of a list it is the length that counts. With `sizes_first` sizes are found while the code runs, if that can be.
     """
-    from .running import lowered
 
     def attempt(chosen: Sequence[int], with_sizes: bool) -> Any:
         known = [

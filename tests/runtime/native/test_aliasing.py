@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.ir.graph import Graph
-from agc.runtime.native import Native, running
+from agc.runtime.native import Native, lowering
 from hypothesis import given, settings
 from matrix_graphs import inputs, matrix_graphs
 from random_graphs import many
@@ -246,7 +246,7 @@ def test_an_update_takes_the_memory_of_what_nobody_reads_again() -> None:
         return update(x)
 
     graph = tf.function(again_and_again).get_concrete_function(tf.TensorSpec([200], tf.float64)).graph
-    unit = running.lowered(graph, [value.spec for value in graph.inputs])
+    unit = lowering.lowered(graph, [value.spec for value in graph.inputs])
     assert [len(place.promises) for place in unit.places] == [1]
 
 

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import native
-from agc.runtime.native import engine, running
+from agc.runtime.native import engine, lowering
 
 
 def test_it_computes_the_same() -> None:
@@ -143,7 +143,7 @@ def test_code_without_variables_runs_without_anything_around_it() -> None:
 def test_a_loop_that_ends_soon_keeps_pythons_lock_and_others_give_it_up() -> None:
     def is_long(body: Any, *specs: Any) -> bool:
         graph = tf.function(body).get_concrete_function(*specs).graph
-        return running.lowered(graph, [value.spec for value in graph.inputs]).is_long  # type: ignore[no-any-return]
+        return lowering.lowered(graph, [value.spec for value in graph.inputs]).is_long  # type: ignore[no-any-return]
 
     def counted(n: Any) -> Any:
         total = 0

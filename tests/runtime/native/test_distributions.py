@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
-from agc.runtime.native.running import lowered
+from agc.runtime.native.lowering import lowered
 
 LOGITS = np.random.default_rng(5).normal(0, 4, (6, 5, 7)).astype(np.float32)
 COUNTS = np.random.default_rng(6).integers(-3, 4, (4, 9)).astype(np.int32)

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import running
+from agc.runtime.native import lowering
 from agc.runtime.native.rules import divisibility
 
 DIVISORS = (3, 6, 7, 12, 96, 100, 127)
@@ -39,5 +39,5 @@ def test_the_largest_and_the_least() -> None:
 
 def test_no_division_is_left() -> None:
     graph = tf.function(lambda x: x % 3 == 0).get_concrete_function(tf.TensorSpec([], tf.int32)).graph
-    text = running.text(graph)
+    text = lowering.text(graph)
     assert "rem i32" not in text and str(divisibility.numbers(3, 32, True)[1]) in text

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import running
+from agc.runtime.native import lowering
 from agc.runtime.native.maths.functions import fuses
 
 CONSTANTS = (1.0, -3.1, 2.0**-100, -(2.0**100), 1.5 * 2.0**99)
@@ -64,4 +64,4 @@ def test_every_bit(dtype: Any) -> None:
 )
 def test_what_is_one_instruction(formula: Any, is_fused: bool) -> None:
     graph = tf.function(formula).get_concrete_function(tf.TensorSpec([], tf.float32)).graph
-    assert ("llvm.fma" in running.text(graph)) == is_fused
+    assert ("llvm.fma" in lowering.text(graph)) == is_fused

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.ir.graph import Graph, Operation, Value
-from agc.runtime.native import CannotCompileError, Native, rules, running
+from agc.runtime.native import CannotCompileError, Native, lowering, rules
 from agc.runtime.native.emit.kernels import has_kernel
 from agc.runtime.native.emit.registry import ELEMENTWISE, LOWERINGS
 from agc.runtime.ops.declare import REGISTRY
@@ -33,7 +33,7 @@ for _name in NAMES:
 def compiles(made: Operation, inputs: list[Value]) -> bool:
     graph = Graph("one", inputs, [made], list(made.outputs))
     try:
-        running.lowered(graph, [value.spec for value in inputs])
+        lowering.lowered(graph, [value.spec for value in inputs])
     except CannotCompileError:
         return False
     return True

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import running
+from agc.runtime.native import lowering
 
 
 def test_what_a_rule_does_not_take_is_called_too() -> None:
@@ -61,4 +61,4 @@ def test_a_kernel_is_called_with_or_without_pythons_lock() -> None:
 
 def test_the_code_says_where_it_calls() -> None:
     graph = tf.function(lambda x: tf.math.special.expint(x)).get_concrete_function(tf.TensorSpec([4])).graph
-    assert "@agc_call(" in running.text(graph)
+    assert "@agc_call(" in lowering.text(graph)

@@ -9,8 +9,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.native import Native
+from agc.runtime.native.lowering import lowered
 from agc.runtime.native.pause import Pause
-from agc.runtime.native.running import lowered
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native, running
+from agc.runtime.native import Native, lowering
 from agc.runtime.native.emit import storage
 from agc.runtime.native.emit.liveness import BORN
 from agc.runtime.native.emit.types import integer, ir
@@ -26,7 +26,7 @@ def graph_of(program: Callable[..., Any], size: int = SIZE) -> Any:
 def memory(program: Callable[..., Any], size: int = SIZE) -> tuple[int, int]:
     """How many buffers of one matrix a program asks for, and how many there are."""
     graph = graph_of(program, size)
-    unit = running.lowered(graph, [value.spec for value in graph.inputs])
+    unit = lowering.lowered(graph, [value.spec for value in graph.inputs])
     asked = sum(promise.size for place in unit.places for promise in place.promises)
     return asked // (8 * size**2), sum(place.size for place in unit.places) // (8 * size**2)
 

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import running
+from agc.runtime.native import lowering
 
 COUNTS = (*range(10), 31)
 
@@ -110,7 +110,7 @@ def test_of_the_rounds_that_are_written_down_one_looks_at_whether_to_stop() -> N
 
     for function, rounds in ((short, 4), (long, 1)):
         graph = tf.function(function).get_concrete_function(tf.TensorSpec([], tf.float64)).graph
-        text = running.text(graph)
+        text = lowering.text(graph)
         assert text.count("1.500000e+00") == rounds
         assert text.count("call i32 @agc_interrupted") == 1
 

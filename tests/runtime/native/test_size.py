@@ -8,8 +8,8 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.native import running
-from agc.runtime.native.running import lowered, prepared
+from agc.runtime.native import lowering
+from agc.runtime.native.lowering import lowered, prepared
 
 
 def text(body: Any, *specs: Any) -> str:
@@ -72,7 +72,7 @@ def test_many_single_numbers_share_the_code_of_a_function(name: str) -> None:
 
     assert [float(y) for y in repeated(30)(x)[:5]] == [float(y) for y in repeated(4)(x)]
     graphs = [repeated(count).get_concrete_function(x).graph for count in (12, 30)]
-    some, many = (lines(running.text(graph)) for graph in graphs)
+    some, many = (lines(lowering.text(graph)) for graph in graphs)
     assert many - some < 18 * 15
 
 

@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native, running
+from agc.runtime.native import Native, lowering
 
 RANDOM = np.random.default_rng(0)
 
@@ -59,7 +59,7 @@ def test_twins_compute_what_the_nests_do(
     program: Callable[..., Any], of_matrices: int, of_vectors: int, shapes: Any
 ) -> None:
     graph, inputs = of_shapes(program, shapes, np.float64)
-    unit = running.lowered(graph, [value.spec for value in graph.inputs])
+    unit = lowering.lowered(graph, [value.spec for value in graph.inputs])
     found = [name for name in unit.module.globals if name.startswith("twins")]
     assert len(found) == (of_matrices if shapes is MATRICES else of_vectors)
     for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
@@ -90,5 +90,5 @@ def test_nests_that_run_again_and_again_stay_where_they_are() -> None:
 
     specs = tf.TensorSpec([300], tf.float64), tf.TensorSpec([400], tf.float64), tf.TensorSpec([], tf.int32)
     graph = tf.function(repeated).get_concrete_function(*specs).graph
-    unit = running.lowered(graph, [value.spec for value in graph.inputs])
+    unit = lowering.lowered(graph, [value.spec for value in graph.inputs])
     assert not any(name.startswith("twins") for name in unit.module.globals)

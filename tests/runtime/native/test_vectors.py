@@ -11,7 +11,7 @@ import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
 from agc.runtime.native.levels import DONE, FEWEST
-from agc.runtime.native.running import lowered
+from agc.runtime.native.lowering import lowered
 from agc.runtime.native.vectors.cycles import cycles
 from llvmlite import ir
 

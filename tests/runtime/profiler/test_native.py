@@ -9,7 +9,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import EXECUTORS
-from agc.runtime.native import automatic, running
+from agc.runtime.native import automatic, lowering
 from agc.runtime.native.emit import metering
 
 pytest.importorskip("llvmlite")
@@ -83,7 +83,7 @@ def test_the_rounds_of_a_loop_are_one_event(native: Any) -> None:
 def test_without_a_profile_nothing_is_measured(native: Any) -> None:
     graph = native.get_concrete_function(X, W, tf.constant(ROUNDS)).graph
     specs = [value.spec for value in graph.inputs]
-    assert "cyclecounter" not in running.lowered(graph, specs).text()
+    assert "cyclecounter" not in lowering.lowered(graph, specs).text()
     runner = native.get_concrete_function(X, W, tf.constant(ROUNDS))
     native(X, W, tf.constant(ROUNDS))
     before = runner.runner
