@@ -22,6 +22,7 @@ from agc.autograph.errors import Where
 
 from . import guard, program, sources
 from .arguments import Argument, parse, value_of
+from .output import emit
 from .report import BAD_CALL, BAD_VALUE, NO_FUNCTION, CommandError, problem, suggestion
 
 
@@ -56,12 +57,12 @@ def run(
         if not eager and getattr(f, "input_signature", None) is not None:
             check_signature(traced, function, positional, named)
         if graph:
-            print(_shown(traced.get_concrete_function(*positional, **named).graph, after), end="\n\n")
+            emit(_shown(traced.get_concrete_function(*positional, **named).graph, after) + "\n\n")
         if native:
             from agc.runtime.native import text
 
-            print(text(traced.get_concrete_function(*positional, **named).graph).rstrip(), end="\n\n")
-        print(traced(*positional, **named))
+            emit(text(traced.get_concrete_function(*positional, **named).graph).rstrip() + "\n\n")
+        emit(str(traced(*positional, **named)) + "\n")
 
     return guard.run(action)
 

@@ -99,6 +99,29 @@ def test_the_graph_stands_before_the_result(call):
     assert result == "tf.Tensor(111, shape=(), dtype=int32)\n"
 
 
+FULL = """\
+import errno, io, os, sys
+from agc.cli.main import main
+
+class Full(io.RawIOBase):
+    def writable(self):
+        return True
+
+    def write(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+sys.stdout = io.TextIOWrapper(io.BufferedWriter(Full()))
+sys.exit(main(["run", "prog.py::collatz", "27", "--graph"]))
+"""
+
+
+def test_a_result_on_a_full_disk(python, folder):
+    (folder / "prog.py").write_text(PROGRAM)
+    result = python("-c", FULL)
+    expected = "error[AGC307]: cannot write `stdout`: no space left on device\n"
+    assert (result.stderr, result.returncode) == (expected, 2)
+
+
 def test_eager(call):
     """Then `steps` is the Python number that it is in Python."""
     assert printed(call("collatz", "27", "--eager")) == "111\n"
