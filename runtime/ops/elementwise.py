@@ -34,6 +34,8 @@ def _rsqrt(x: Array) -> Array:
 
 
 def _sigmoid(x: Array) -> Array:
+    if x.dtype == np.float16:  # whose exponentials are infinite where the result is not yet zero
+        return _sigmoid(x.astype(np.float32)).astype(np.float16)
     return np.reciprocal(np.exp(-x) + x.dtype.type(1))
 
 

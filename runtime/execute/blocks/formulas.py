@@ -66,6 +66,9 @@ _ROWS: dict[tuple[str, str], tuple[str, ...]] = {
 _RELU = ("np.copyto({o}, {zero})", "np.maximum({0}, {o}, out={o})")
 """A block of zeros is quicker to compare with than a scalar."""
 
+_DETOURS = frozenset({("sigmoid", "float16")})
+"""Operations that their kernels compute in a wider dtype."""
+
 _DIVISIONS = {"floordiv": "floor_divide", "floormod": "remainder"}
 
 _COPY = "{o}[...] = {kernel}"
@@ -73,9 +76,12 @@ _COPY = "{o}[...] = {kernel}"
 
 def formula(operation: Operation) -> Formula:
     """How an operation on elements, none of them text or narrow floats, is computed."""
-    op, kind = operation.op, operation.inputs[0].dtype.kind
+    op, dtype = operation.op, operation.inputs[0].dtype
+    kind = dtype.kind
     if op.name == "cast":
         return _cast(operation)
+    if (op.name, dtype.name) in _DETOURS:
+        return Formula((_COPY,))
     if op.name in ("zeros_like", "ones_like"):
         return Formula(
             ("np.copyto({o}, {zero})" if op.name == "zeros_like" else "np.copyto({o}, {one})",), ()

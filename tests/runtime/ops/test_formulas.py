@@ -29,6 +29,12 @@ def test_sums_and_fractions() -> None:
         tf.math.softsign([1])
 
 
+def test_a_sigmoid_of_float16_is_as_small_as_a_float16_can_be() -> None:
+    x = np.arange(-20, 12, 1 / 8, dtype=np.float16)
+    exact = 1 / (1 + np.exp(-x.astype(np.float64)))
+    np.testing.assert_array_max_ulp(everywhere(tf.sigmoid, x), exact.astype(np.float16), 1)
+
+
 def test_polynomials_and_lbeta() -> None:
     assert tf.math.polyval([2, 3], 2).numpy() == 7
     assert tf.math.polyval([], 2.0).numpy() == 0.0
