@@ -108,6 +108,8 @@ class Full(io.RawIOBase):
         return True
 
     def write(self, data):
+        if self is not sys.stdout.buffer.raw:  # Python gives it up in the end, with what nobody has written
+            return len(data)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 sys.stdout = io.TextIOWrapper(io.BufferedWriter(Full()))
