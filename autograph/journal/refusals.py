@@ -67,16 +67,13 @@ def hidden(spot: Spot, what: str) -> StagingError:
 def presence(place: Place, was_there: bool) -> StagingError:
     """A place that has its first value in a block, or loses its value there, and code that asks whether it has one."""
     if was_there:
-        return _refusal(
-            f"`{place.name}` is removed on one way through a block of the graph, and may still be there",
-            why="whether it is there is known when the graph runs, but code asks for that while it is traced",
-            fix=f"remove `{place.name}` on every way, or before the block; or let it stay and get another value",
-        )
-    return _refusal(
-        f"`{place.name}` gets its first value in a block that the graph runs, and may have none",
-        why="whether it is there is known when the graph runs, but code asks for that while it is traced",
-        fix=f"give `{place.name}` a value before",
-    )
+        what = f"`{place.name}` is removed on one way through a block of the graph, and may still be there"
+        fix = f"remove `{place.name}` on every way, or before the block; or let it stay and get another value"
+    else:
+        what = f"`{place.name}` gets its first value in a block that the graph runs, and may have none"
+        fix = f"give `{place.name}` a value before"
+    why = "whether it is there is known when the graph runs, but code asks for that while it is traced"
+    return _refusal(what, why=why, fix=fix)
 
 
 def _shown(name: str) -> str:
