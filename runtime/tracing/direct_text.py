@@ -3,12 +3,18 @@
     f(x, {"y": y}, n=3)      def call(_0=_absent, _1=_absent, /, *_more, n=_absent, **_kw):
                                  if _busy or _more or _kw:
                                      return _handed(_fallback, (_0, _1, *_more), {"n": n, **_kw})
+                                 _fits = False
                                  try:
-                                     if _0 is another kind of tensor or type(_1) is not dict or len(_1) != 1:
-                                         return _fallback(_0, _1, n=n)
-                                     …
-                                 except Exception:                      whatever it is, it is another call
-                                     return _handed(…)
+                                     while True:
+                                         if _0 is another kind of tensor or _type(_1) is not dict or _len(_1) != 1:
+                                             break
+                                         …
+                                         _fits = True
+                                         break
+                                 except _Exception:                     whatever it is, it is another call
+                                     pass
+                                 if not _fits:
+                                     return _fallback(_0, _1, n=n)
                                  _before = _begin(_SILENCE)
                                  try:
                                      _r0, = _plan._function(_0._array, _1_0._array)
@@ -16,8 +22,9 @@
                                  _t0 = _new(_EagerTensor)               with what it holds
                                  return {"sum": _t0}
 
-Names of its own begin with an underline, as those of no keyword do that gets here. Calls that look the same share what
-is compiled; what they know is handed to it.
+Another call is made when nothing is being tried any more: its errors are its own. All names here begin with an
+underline, as those of no keyword do that gets here, of which one may be `type` or `len`. Calls that look the same share
+what is compiled; what they know is handed to it.
 """
 
 from __future__ import annotations
@@ -52,7 +59,7 @@ _FILE = os.path.join(os.path.dirname(__file__), "<direct>")
 _ABSENT: Any = object()
 """Stands for an argument that was not given."""
 
-_NESTS: dict[Any, str] = {tuple: "tuple", list: "list", dict: "dict"}
+_NESTS = frozenset({tuple, list, dict})
 
 
 def _handed(fallback: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -73,7 +80,6 @@ class Text:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._questions: list[str] = []
-        self._otherwise = ""
         self._known: dict[str, Any] = {}
         self._names: dict[int, str] = {}
         self._arrays: dict[int, str] = {}
@@ -106,21 +112,32 @@ class Text:
         keywords = "".join(f"{name!r}: {name}, " for name in names)
         handed = f"_handed(_fallback, ({''.join(f'{x}, ' for x in places)}*_more,), {{{keywords}**_kw}})"
         lacks = " or ".join(f"{name} is _absent" for name in [*places[-1:], *names])
-        given = ", ".join([*places, "*_more", *[f"{name}={name}" for name in names], "**_kw"])
-        whole = f"_fallback({given})"
+        by_name = [f"{name}={name}" for name in names]
+        whole = f"_fallback({', '.join([*places, '*_more', *by_name, '**_kw'])})"
         self._line(1, "if _busy or _more or _kw:")
-        self._line(2, f"return {handed} if {lacks} else {whole}" if parts else f"return {whole}")
+        self._other(f"{handed} if {lacks} else {whole}" if parts else whole)
         if not parts:
             return
-        self._otherwise = (
-            f"return {handed} if {lacks} else {whole.replace('*_more, ', '').replace(', **_kw', '')}"
-        )
+        self._line(1, "_fits = False")
         self._line(1, "try:")
+        self._line(2, "while True:")
         for name, part in zip([*places, *names], parts, strict=True):
             self._part(name, part, leaves)
         self._ask()
-        self._line(1, "except Exception:  # whatever it says to what it is asked, it is another call")
-        self._line(2, f"return {handed}")
+        self._line(3, "_fits = True")
+        self._line(3, "break")
+        self._line(1, "except _Exception:  # whatever it says to what it is asked, it is another call")
+        self._line(2, "pass")
+        self._line(1, "if not _fits:")
+        self._other(f"{handed} if {lacks} else _fallback({', '.join([*places, *by_name])})")
+
+    def _other(self, call: str) -> None:
+        """Make another call, whose errors show nothing of this one."""
+        self._line(2, "try:")
+        self._line(3, f"return {call}")
+        self._line(2, "except _BaseException as _error:")
+        self._line(3, "_api.leave_no_trace(_error)")
+        self._line(3, "raise")
 
     def _part(self, name: str, part: Part, leaves: Sequence[Any]) -> None:
         if part.kind in _NESTS:
@@ -128,14 +145,14 @@ class Text:
         elif part.kind is EagerTensor:
             kind = self._know(kind_of(leaves[part.number]))
             self._questions.append(
-                f"{name}._kind is not {kind} and (type({name}) is not _EagerTensor or _kind_of({name}) is not {kind})"
+                f"{name}._kind is not {kind} and (_type({name}) is not _EagerTensor or _kind_of({name}) is not {kind})"
             )
             self._arrays[part.number] = f"{name}._array"
         elif part.kind is np.ndarray:
             array = leaves[part.number]
             dtype, shape = self._know(array.dtype), self._know(array.shape)
             self._questions.append(
-                f"type({name}) is not _ndarray or {name}.dtype is not {dtype} or {name}.shape != {shape}"
+                f"_type({name}) is not _ndarray or {name}.dtype is not {dtype} or {name}.shape != {shape}"
             )
             self._arrays[part.number] = f"_copy({name})"  # the caller may go on writing to it
         elif part.kind is weakref.ref:
@@ -144,33 +161,34 @@ class Text:
             self._questions.append(self._is_another(name, part.thing))
 
     def _is_another(self, name: str, thing: Any) -> str:
-        known = self._know(thing)
-        kind = type(thing)
+        known, kind = self._know(thing), type(thing)
         if kind not in IMMUTABLE or kind in (bool, type(None)) or thing != thing or thing == 0:
             return f"{name} is not {known}"  # signs of zero differ, and NaNs
-        return f"{name} is not {known} and (type({name}) is not {kind.__name__} or {name} != {known})"
+        return f"{name} is not {known} and (_type({name}) is not {self._know(kind)} or {name} != {known})"
 
     def _nest(self, name: str, part: Part, leaves: Sequence[Any]) -> None:
         inner = [f"{name}_{place}" for place in range(len(part.parts))]
         targets = "".join(f"{each}, " for each in inner)
-        self._questions.append(f"type({name}) is not {_NESTS[part.kind]} or len({name}) != {len(inner)}")
+        self._questions.append(
+            f"_type({name}) is not {self._know(part.kind)} or _len({name}) != {len(inner)}"
+        )
         if inner:
             self._ask()
             if part.kind is dict:
-                self._line(2, f"{targets}= {name}")
+                self._line(3, f"{targets}= {name}")
                 self._questions += [
                     f"{each} is not {self._know(key)}" for each, key in zip(inner, part.thing, strict=True)
                 ]
                 self._ask()
                 name += ".values()"
-            self._line(2, f"{targets}= {name}")
+            self._line(3, f"{targets}= {name}")
             for each, child in zip(inner, part.parts, strict=True):
                 self._part(each, child, leaves)
 
     def _ask(self) -> None:
         if self._questions:
-            self._line(2, f"if {' or '.join(self._questions)}:")
-            self._line(3, self._otherwise)
+            self._line(3, f"if {' or '.join(self._questions)}:")
+            self._line(4, "break")
             self._questions = []
 
     # The plan
@@ -184,9 +202,9 @@ class Text:
             (1, "try:"),
             (2, "try:"),
             (3, f"_results = {self._know(plan)}._function({given})"),
-            (2, "except Exception as _error:"),
+            (2, "except _Exception as _error:"),
             (3, f"{self._know(plan)}.fail(_error)"),
-            (1, "except BaseException as _error:"),
+            (1, "except _BaseException as _error:"),
             (2, "_api.strip_frames(_error)"),
             (2, "_api.leave_no_trace(_error)"),
             (2, "raise"),
@@ -238,18 +256,20 @@ class Text:
         self._line(1, f"{tensor} = _new(_EagerTensor)")
         depth = 1
         if scalar is not None:
-            self._line(1, f"if type({result}) is {self._know(scalar)}:")
+            self._line(1, f"if _type({result}) is {self._know(scalar)}:")
             self._line(2, f"{tensor}._array = _as_array({result})")
             self._line(2, f"{tensor}._kind = {self._know(kind_for(spec.dtype, ()))}")
             self._line(1, "else:")
             depth = 2
         made = f"_as_array({result}, {self._know(spec.dtype.numpy)})"
-        self._line(depth, f"{tensor}._array = {result} if type({result}) is _ndarray else {made}")
+        self._line(depth, f"{tensor}._array = {result} if _type({result}) is _ndarray else {made}")
         self._line(depth, f"{tensor}._kind = None")
 
 
 _USED: dict[str, Any] = {
+    "_BaseException": BaseException,
     "_EagerTensor": EagerTensor,
+    "_Exception": Exception,
     "_SILENCE": SILENCE,
     "_absent": _ABSENT,
     "_api": api,
@@ -260,8 +280,10 @@ _USED: dict[str, Any] = {
     "_end": end,
     "_handed": _handed,
     "_kind_of": kind_of,
+    "_len": len,
     "_ndarray": np.ndarray,
     "_new": EagerTensor.__new__,
+    "_type": type,
 }
 """What such functions need besides what they are handed."""
 

@@ -144,6 +144,16 @@ class TestKeywords:
         with pytest.raises(TypeError, match="missing a required argument: 'x'"):
             function(end=ONE)
 
+    def test_names_of_python_s_own(self, searches):
+        def chosen(x, type, len=0, tuple=None):
+            return {"x": x * len[0], "type": x + type}
+
+        function = tf.function(chosen, jit_compile=False)
+        results = [function(ONE, type=7, len=[TWO], tuple=3) for _ in range(4)]
+        assert [(float(each["x"]), float(each["type"])) for each in results] == [(2.0, 8.0)] * 4
+        assert len(searches) < 4
+        assert float(function(ONE, type=8, len=[TWO], tuple=3)["type"]) == 9.0
+
     def test_names_that_no_parameter_has(self):
         function = tf.function(lambda _0, **more: (_0, *more, *more.values()), jit_compile=False)
         for _ in range(3):
@@ -152,6 +162,25 @@ class TestKeywords:
 
 
 class TestOtherCalls:
+    @pytest.mark.parametrize("other", [5, tf.constant([1, 2]), [ONE], None])
+    def test_errors_are_those_of_one_call_alone(self, other):
+        tried = []
+
+        def of_scalars(x):
+            tried.append(x)
+            if not (tf.is_tensor(x) and x.shape.rank == 0):
+                raise ValueError("no scalar")
+            return x
+
+        function = called(of_scalars, ONE)
+        tried.clear()
+        with pytest.raises(ValueError, match="no scalar") as caught:
+            function(other)
+        assert len(tried) == 1
+        assert caught.value.__context__ is None
+        frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+        assert frames == ["test_errors_are_those_of_one_call_alone", "of_scalars"]
+
     def test_other_kinds_keywords_and_counts(self):
         function = called(lambda x, y=2.0: x - y, ONE)
         assert float(function(tf.constant(5.0), 3.0)) == 2.0
