@@ -86,7 +86,7 @@ def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
         try:  # NumPy looks at them itself: those below 0 are too large as well then
             return params.take(indices.view(np.uint32), axis)
         except IndexError:
-            pass
+            pass  # what follows says which of them it is
     size = params.shape[axis]
     if np.ndim(indices) == 0:
         if not 0 <= indices < size:
