@@ -181,9 +181,8 @@ def _not_python(error: SyntaxError, source: Source) -> CommandError:
     one_line = error.end_lineno in (None, error.lineno)
     end = (error.end_offset or 0) if one_line else len(text) + 1
     column = max(error.offset or 0, 0)
-    if (
-        column and end == column
-    ):  # Python 3.11 marks nothing where a character is missing, later ones that place
+    # Python 3.11 marks nothing where a character is missing, later ones that place.
+    if column and end == column:
         end += 1
     where = Where(source.label, line, column, max(end, 0), source=text)
     kind = {"IndentationError": "indentation error", "TabError": "indentation error"}

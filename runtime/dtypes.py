@@ -17,9 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-if (
-    int(np.__version__.partition(".")[0]) < 2
-):  # older ones promote numbers by their values: results would differ
+# Older ones promote numbers by their values: results would differ.
+if int(np.__version__.partition(".")[0]) < 2:
     raise ImportError(
         f"agc.runtime needs NumPy 2.0 or newer, but {np.__version__} is installed: pip install --upgrade numpy"
     )

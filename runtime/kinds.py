@@ -51,9 +51,8 @@ def kind_for(dtype: dtypes.DType, shape: tuple[int, ...]) -> Kind:
     key = dtype.numpy, shape
     found = _KINDS.get(key)
     if found is None:
-        if (
-            len(_KINDS) >= MOST
-        ):  # who has a kind keeps it; others get a new one, and are found the long way once
+        # Who has a kind keeps it; others get a new one, and are found the long way once.
+        if len(_KINDS) >= MOST:
             _KINDS.clear()
         found = _KINDS.setdefault(key, Kind(dtype, TensorShape(shape)))
     return found

@@ -29,10 +29,8 @@ NEEDED = """
     agc.runtime.tracing agc.runtime.staging agc.runtime.optimise agc.runtime.execute.plan
 """
 STREAMS = ("in", "out", "err")
-TAKEN_OVER = (
-    "PYTHON_COLORS",
-    "PYTHONDONTWRITEBYTECODE",
-)  # the only such names that matter later than at the start
+# The only such names that matter later than at the start.
+TAKEN_OVER = ("PYTHON_COLORS", "PYTHONDONTWRITEBYTECODE")
 
 
 def run(

@@ -51,9 +51,8 @@ class FunctionPlan:
     guarded: frozenset[str] = frozenset()  # variables that may hold `Undefined`
     unproven: set[int] = field(default_factory=set)  # ids of the names whose reads must be checked
     unbound_cells: list[str] = field(default_factory=list)  # cells that need a declaration to be local
-    scopes: dict[str, str] = field(
-        default_factory=dict
-    )  # name → 'global' or 'nonlocal', as the user declared
+    # Name → 'global' or 'nonlocal', as the user declared.
+    scopes: dict[str, str] = field(default_factory=dict)
     captured: frozenset[str] = frozenset()
     hoisted: list[gast.stmt] = field(default_factory=list)  # declarations that stand in a block
 

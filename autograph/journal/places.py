@@ -219,10 +219,8 @@ class _Run:
     def __init__(self, carried: Carried, state: State, key: Any) -> None:
         self.carried, self.key = carried, key
         cut = len(state) - len(carried.own) - len(carried.places)
-        self.before, self.state = (
-            state[:cut],
-            state[cut:],
-        )  # such as the item of a `for`, and the block's state
+        # What comes before is such as the item of a `for`, then the block's state.
+        self.before, self.state = state[:cut], state[cut:]
         self.outer = carried.read()
         self.held: Held = {}
         self.scope = Scope()

@@ -61,9 +61,8 @@ class Converter:
         self._in_place: InPlace = (
             InPlace(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
         )
-        self._printed: ModuleType = (
-            operators if usual is None else usual._printed
-        )  # what printed conversions import
+        # What printed conversions import.
+        self._printed: ModuleType = operators if usual is None else usual._printed
         # function → what stands for it, and what of the function that depends on
         self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
 

@@ -46,10 +46,9 @@ class Context:
     filename: str = "<unknown>"
     source: str = ""  # whole text of the file, for carets in errors
     is_library: Callable[[str], bool] = lambda name: False  # is this global a module that is not converted?
-    is_builtin: Callable[[str], bool] = lambda name: (
-        name in BUILTINS
-    )  # does this global name mean the builtin?
-    # does this name, or chain of attributes, stand for `set_loop_options`?
+    # Does this global name mean the builtin?
+    is_builtin: Callable[[str], bool] = lambda name: name in BUILTINS
+    # Does this name, or chain of attributes, stand for `set_loop_options`?
     is_directive: Callable[[str], bool] = lambda dotted: looks_like_directive(dotted)
     features: frozenset[Feature] = NO_FEATURES
     ag: str = "ag__"  # what generated code calls the module of operators
@@ -135,9 +134,8 @@ class Pass:
 
     name: ClassVar[str]
     erases: ClassVar[type | None] = None  # a jump that must not leave a staged block after the pass
-    concerns: ClassVar[frozenset[type]] = (
-        frozenset()
-    )  # there is nothing to do without one of these; empty: unknown
+    # There is nothing to do without one of these; empty: unknown.
+    concerns: ClassVar[frozenset[type]] = frozenset()
     passed_over: ClassVar[frozenset[type]] = frozenset({gast.Constant})  # nothing to do there, nor below
     _methods: ClassVar[dict[type, str | None]] = {}
 

@@ -133,9 +133,8 @@ _texts: dict[str, str] = {}
 
 def _text_of(filename: str, module_globals: dict[str, Any] | None) -> str:
     """The text of a file as it is now; the same object, as long as it is the same text."""
-    if (
-        filename == "<string>"
-    ):  # the name of all that is given to `exec`, of which Python 3.13 keeps one: `python -c`'s
+    # The name of all that is given to `exec`, of which Python 3.13 keeps one: `python -c`'s.
+    if filename == "<string>":
         return ""
     linecache.checkcache(filename)
     text = "".join(linecache.getlines(filename, module_globals))

@@ -64,9 +64,8 @@ class ForwardAccumulator(GradientTape):
         unconnected = choice(unconnected_gradients)
         others = [recorder for recorder in recorders() if recorder is not self]
         others += [tape for tape in self._around if tape not in others and tape.still_records]
-        with recording_by(
-            others
-        ):  # those around it see the derivatives as if they had been computed in the block
+        # Those around it see the derivatives as if they had been computed in the block.
+        with recording_by(others):
             flat = [filled(self._derivative(known(y)), y, unconnected) for y in nest.flatten(primals)]
         return nest.pack_sequence_as(primals, flat)
 

@@ -25,11 +25,8 @@ def _interpreted(graph: Graph) -> Runner:
 
 
 def _planned(graph: Graph) -> Runner:
-    from ..optimise import (
-        batches,
-        fuse,
-        optimise,
-    )  # when first used: importing the runtime needs no optimiser …
+    # When first used: importing the runtime needs no optimiser …
+    from ..optimise import batches, fuse, optimise
     from .plan import Plan  # … and nothing that writes plans
 
     return Plan(fuse.run(batches.run(optimise(graph)))).run

@@ -248,9 +248,8 @@ def _(
     rest = [i for i in range(other.ndim) if i not in gone]
     count = len(free)
     if is_left:
-        product = np.tensordot(
-            dy, other, (list(range(count, dy.ndim)), rest)
-        )  # free, then what is left of `other`
+        # Free, then what is left of `other`.
+        product = np.tensordot(dy, other, (list(range(count, dy.ndim)), rest))
     else:
         product = np.tensordot(dy, other, (list(range(len(rest))), rest))
     order = {axis: i for i, axis in enumerate(free)}

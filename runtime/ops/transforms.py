@@ -53,9 +53,8 @@ def fft(input: TensorLike, name: Name = None) -> Tensor:
     [(3+0j), (-1+0j)]
     """
     is_complex = isinstance(input, np.ndarray) and input.dtype.kind == "c"
-    x = (
-        convert_to_tensor(input) if is_complex else _as_complex(input)
-    )  # in `fft` alone, arrays keep their dtype
+    # In `fft` alone, arrays keep their dtype.
+    x = convert_to_tensor(input) if is_complex else _as_complex(input)
     return complex_transform(x, [], (-1,), name)  # type: ignore[no-any-return]
 
 

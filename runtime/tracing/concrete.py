@@ -72,9 +72,8 @@ class ConcreteFunction:
         concretes.add(self)
         self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
         self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to what Python gets
-        self.finish = finisher(
-            traced.outputs, self._output_specs(), self.packed
-        )  # from what the runner gives
+        # What a call gives, from what the runner gives.
+        self.finish = finisher(traced.outputs, self._output_specs(), self.packed)
 
     @property
     def function_def(self) -> GraphDef:

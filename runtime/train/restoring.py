@@ -75,9 +75,8 @@ class Restoration:
             raise InvalidArgumentError(message)
         if not compatible(content.shape, value.shape):
             raise ValueError(message)
-        variable._array = (
-            value.copy()
-        )  # the value itself, also while a function is traced that makes the variable
+        # The value itself, also while a function is traced that makes the variable.
+        variable._array = value.copy()
 
     def unused(self) -> list[str]:
         """The saved values that no variable has got."""

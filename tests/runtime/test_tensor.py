@@ -17,9 +17,8 @@ def test_a_tensor_owns_its_value() -> None:
     source[0] = 9
     tensor.numpy()[0] = 9
     np.array(tensor)[0] = 9
-    with contextlib.suppress(
-        ValueError
-    ):  # a copy; from Python 3.12 on its memory, which cannot be written to
+    # A copy; from Python 3.12 on its memory, which cannot be written to.
+    with contextlib.suppress(ValueError):
         np.asarray(tensor)[0] = 9
     assert tensor.numpy().tolist() == [1, 2]
 

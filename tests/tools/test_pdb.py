@@ -88,10 +88,8 @@ def test_a_breakpoint_at_a_function(pdb):
         "x = 3\nby = 2",
         "> program.py(2)scale()\n-> while x > by:",
     ]
-    places = (
-        {"program.py:1", "program.py:7"},
-        {"program.py:2", "program.py:8"},
-    )  # the latter from Python 3.13 on
+    # The latter from Python 3.13 on.
+    places = ({"program.py:1", "program.py:7"}, {"program.py:2", "program.py:8"})
     assert {said[0], said[3]} in places
 
 

@@ -276,9 +276,8 @@ def test_a_model_in_a_folder_is_trained_further(build: Any, tmp_path: Any) -> No
 
 def test_the_best_weights_are_kept(tmp_path: Any) -> None:
     model = keras.Sequential([keras.Input((2,)), layers.Dense(1, kernel_initializer="ones")])
-    model.compile(
-        keras.optimizers.SGD(1.0), "mse"
-    )  # which is too fast: every epoch is worse than the one before
+    # That is too fast: every epoch is worse than the one before.
+    model.compile(keras.optimizers.SGD(1.0), "mse")
     best = keras.callbacks.ModelCheckpoint(
         tmp_path / "best-{epoch}", monitor="loss", save_best_only=True, save_weights_only=True
     )

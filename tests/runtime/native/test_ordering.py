@@ -14,9 +14,8 @@ ROWS = np.random.default_rng(1).integers(-20, 20, (3, 40)).astype(np.int32)
 FLOATS = (ROWS / 4).astype(np.float32)
 FLOATS[0, ::7], FLOATS[1, ::5], FLOATS[2, ::3] = np.nan, -0.0, np.inf
 IDS = np.array([2, 0, -1, 2, 2])
-COMPLEX = np.array(
-    [complex(np.inf, 0), 2, 3 - 1j, 0.5j, complex(0, -np.inf)]
-)  # times 1 the first is no number
+# Times 1 the first is no number.
+COMPLEX = np.array([complex(np.inf, 0), 2, 3 - 1j, 0.5j, complex(0, -np.inf)])
 
 
 def ordered(x: Any) -> Any:

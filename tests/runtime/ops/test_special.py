@@ -311,9 +311,8 @@ def test_inverses_are_tensorflows() -> None:
     u = np.array(BETWEEN)
     for name, argument in (("erfinv", u), ("erfcinv", u + 1), ("ndtri", (u + 1) / 2)):
         got = function(name)(doubles(argument)).numpy()
-        np.testing.assert_allclose(
-            got, INVERSES[name], rtol=1e-10
-        )  # of TensorFlow's, the middle is not exact
+        # Of TensorFlow's, the middle is not exact.
+        np.testing.assert_allclose(got, INVERSES[name], rtol=1e-10)
     np.testing.assert_allclose(tf.math.erf(tf.math.erfinv(doubles(u))).numpy(), u, rtol=1e-14)
     np.testing.assert_allclose(
         tf.math.erfinv(doubles([1e-300])).numpy(), [np.sqrt(np.pi) / 2 * 1e-300], rtol=1e-15
