@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import special
 from .ops.activations import log_softmax, softmax
+from .ops.arg_extremes import argmax, argmin
 from .ops.arithmetic import (
     add,
     add_n,
@@ -37,6 +38,7 @@ from .ops.comparison import (
     not_equal,
 )  # fmt: skip
 from .ops.counting import bincount
+from .ops.dispersion import reduce_std, reduce_variance
 from .ops.elementwise import (
     abs,
     acos,
@@ -105,8 +107,6 @@ from .ops.permuting import (
     invert_permutation,
 )  # fmt: skip
 from .ops.reductions import (
-    argmax,
-    argmin,
     count_nonzero,
     reduce_all,
     reduce_any,
@@ -116,9 +116,7 @@ from .ops.reductions import (
     reduce_mean,
     reduce_min,
     reduce_prod,
-    reduce_std,
     reduce_sum,
-    reduce_variance,
 )  # fmt: skip
 from .ops.scans import cumprod, cumsum
 from .ops.segments import (

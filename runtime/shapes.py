@@ -230,3 +230,19 @@ def normal_axis(axis: int, rank: int) -> int:
             f"axis {axis} is out of range for a tensor of rank {rank}: expected [{-rank}, {rank})"
         )
     return axis % rank if rank else 0
+
+
+def reduced(shape: Dims, axis: tuple[int, ...] | None, keepdims: bool) -> Dims:
+    """The shape that is left; ValueError for an axis that is not there or given twice.
+
+    >>> reduced((2, 3, None), (0, -1), False), reduced((2, 3), None, True), reduced(None, None, False)
+    ((3,), (1, 1), ())
+    """
+    if shape is None:
+        return () if axis is None and not keepdims else None
+    gone = set(range(len(shape))) if axis is None else {normal_axis(one, len(shape)) for one in axis}
+    if axis is not None and len(gone) < len(axis):
+        raise ValueError(f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}")
+    if keepdims:
+        return tuple(1 if i in gone else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in gone)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .ops.arg_extremes import argmax, argmin
 from .ops.arithmetic import (
     add,
     add_n,
@@ -55,8 +56,6 @@ from .ops.elementwise import (
 )  # fmt: skip
 from .ops.products import einsum, matmul, tensordot
 from .ops.reductions import (
-    argmax,
-    argmin,
     reduce_all,
     reduce_any,
     reduce_logsumexp,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import dtypes
-from ..ops import comparison, extents, joining, ordering, reductions, scans, selecting, shaping
+from ..ops import arg_extremes, comparison, extents, joining, ordering, reductions, scans, selecting, shaping
 from ..ops.casting import cast
 from ..ops.creation import ones, ones_like
 from ..ops.segments import segment_sum
@@ -55,7 +55,7 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Ten
 
 def _extreme(x: Any, axis: int | None, keepdims: bool, function: str) -> Tensor:
     tensor = tensor_of(x, REAL, function)
-    find = reductions.argmax if function == "argmax" else reductions.argmin
+    find = arg_extremes.argmax if function == "argmax" else arg_extremes.argmin
     rank = rank_of(tensor, function)
     if axis is None:
         found = find(flat(tensor), 0, output_type=dtypes.int64)

@@ -13,10 +13,11 @@ from ..convert import TensorLike, convert_to_tensor
 from ..ops.arithmetic import clip_by_value, maximum
 from ..ops.casting import cast
 from ..ops.declare import Name
+from ..ops.dispersion import reduce_std
 from ..ops.elementwise import floor, rsqrt
 from ..ops.extents import shape as shape_of
 from ..ops.joining import stack
-from ..ops.reductions import reduce_mean, reduce_prod, reduce_std
+from ..ops.reductions import reduce_mean, reduce_prod
 from ..tensor import Tensor
 from .colours import hsv_to_rgb, rgb_to_hsv
 from .numbers import as_floats

@@ -9,17 +9,15 @@ import numpy as np
 from .. import dtypes
 from ..convert import convert_to_tensor
 from ..ops import elementwise, joining, ordering, scans, shaping
+from ..ops.arg_extremes import argmax, argmin
 from ..ops.arithmetic import clip_by_value
 from ..ops.casting import cast
 from ..ops.creation import zeros_like
+from ..ops.dispersion import reduce_std, reduce_variance
 from ..ops.extents import shape as shape_of
 from ..ops.reductions import (
-    argmax,
-    argmin,
     count_nonzero,
     reduce_mean,
-    reduce_std,
-    reduce_variance,
 )
 from ..ops.selecting import where
 from . import ufuncs

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors
+from .. import errors, shapes
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
@@ -21,7 +21,7 @@ from .declare import Input, Name, op
 from .elementwise import abs, conj, rsqrt, sqrt, square
 from .extents import shape as shape_of
 from .families import CURVED, Array, demand, real_part
-from .reductions import reduce_max, reduce_sum, reduced, spread
+from .reductions import reduce_max, reduce_sum, spread
 from .shaping import inverse_permutation, permute_axes
 
 _MATRIX_NORMS = ["euclidean", "fro", 1, 2, np.inf]
@@ -78,7 +78,7 @@ def spectral_norm(x: Input, axis: Axes, keepdims: bool = False, name: Name = Non
     2.0
     """
     demand(x, CURVED, "spectral_norm")
-    return Spec(real_part(x.dtype), reduced(x.shape, axis, keepdims))
+    return Spec(real_part(x.dtype), shapes.reduced(x.shape, axis, keepdims))
 
 
 @spectral_norm.kernel

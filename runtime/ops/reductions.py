@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, shapes
-from ..ir.graph import Operand
+from .. import dtypes, shapes
 from ..ir.specs import Spec
 from .arithmetic import maximum, real_divide_no_nan, truncated
 from .attributes import Axes, DType
@@ -23,50 +22,28 @@ from .casting import cast
 from .comparison import equal
 from .creation import zeros_like
 from .declare import Input, Ints, Name, Op, op
-from .elementwise import as_real, conj, exp, is_finite, real
+from .elementwise import as_real, conj, exp, is_finite
 from .extents import shape as shape_of
 from .extents import size as size_of
 from .extremes import largest, smallest
 from .families import (
     BOOLS,
-    CURVED,
     EVERY,
     FLOATS,
-    INTEGERS,
     NUMERIC,
     REAL,
     Array,
     DTypes,
     demand,
-    real_part,
 )  # fmt: skip
-from .joining import join
-from .refusing import PythonTypeError
-from .scans import back_through_products, cumprod
-from .selecting import choose, gather
-from .shaping import reshape, transpose
+from .other_products import product_of_others
+from .selecting import choose
 from .static import checked_dims, dims
 
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
 _both: Any = np.logical_and.reduce
 _either: Any = np.logical_or.reduce
-
-
-def reduced(shape: shapes.Dims, axis: Axes, keepdims: bool) -> shapes.Dims:
-    """The shape that is left; ValueError for an axis that is not there or given twice.
-
-    >>> reduced((2, 3, None), (0, -1), False), reduced((2, 3), None, True), reduced(None, None, False)
-    ((3,), (1, 1), ())
-    """
-    if shape is None:
-        return () if axis is None and not keepdims else None
-    gone = set(range(len(shape))) if axis is None else {shapes.normal_axis(one, len(shape)) for one in axis}
-    if axis is not None and len(gone) < len(axis):
-        raise ValueError(f"Invalid reduction arguments: Axes contains duplicate dimension: {axis}")
-    if keepdims:
-        return tuple(1 if i in gone else size for i, size in enumerate(shape))
-    return tuple(size for i, size in enumerate(shape) if i not in gone)
 
 
 def reduction(
@@ -76,7 +53,7 @@ def reduction(
 
     def rule(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
         demand(input_tensor, allowed, operation.name)
-        return Spec(input_tensor.dtype, reduced(input_tensor.shape, axis, keepdims))
+        return Spec(input_tensor.dtype, shapes.reduced(input_tensor.shape, axis, keepdims))
 
     rule.__name__ = rule.__qualname__ = name
     rule.__module__ = sys._getframe(1).f_globals["__name__"]
@@ -102,25 +79,18 @@ def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     return _multiply(input_tensor, axis, input_tensor.dtype, None, keepdims)
 
 
-_WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64, "e": np.float32}
+WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64, "e": np.float32}
 """In what sums for means are added up, by the kind or character of the dtype."""
 
 
-def _mean(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+def mean_of(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     own = input_tensor.dtype
-    kind = _WIDE.get(own.char) or _WIDE.get(own.kind) or own.type
+    kind = WIDE.get(own.char) or WIDE.get(own.kind) or own.type
     total = _add(input_tensor, axis, kind, None, keepdims)
     count = input_tensor.size // (total.size or 1)
     if own.kind not in "iu":
         return (total / kind(count)).astype(own, copy=False)
     return (truncated(total, kind(count)) if count else total).astype(own)
-
-
-def _variance(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    wide = input_tensor.astype(_WIDE.get(input_tensor.dtype.char, input_tensor.dtype), copy=False)
-    distance = wide - _mean(wide, axis, True)
-    squares = (distance * np.conj(distance)).real if distance.dtype.kind == "c" else distance * distance
-    return _mean(squares, axis, keepdims)
 
 
 def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
@@ -156,7 +126,7 @@ reduce_sum = reduction(
 )
 reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24")
 reduce_mean = reduction(
-    "reduce_mean", _mean, NUMERIC, "The mean; of integers rounded towards zero.", "[1., 2.]", "1.5"
+    "reduce_mean", mean_of, NUMERIC, "The mean; of integers rounded towards zero.", "[1., 2.]", "1.5"
 )
 reduce_max = reduction(
     "reduce_max",
@@ -199,7 +169,7 @@ def _(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
     return spread(dy, shape_of(x), axis, keepdims) * conj(product_of_others(x, axis))
 
 
-def _share(x: Any, y: Any) -> Any:
+def share(x: Any, y: Any) -> Any:
     """How many elements of `x` there are to each of `y`."""
     return cast(maximum(size_of(x), 1) // maximum(size_of(y), 1), x.dtype)
 
@@ -224,7 +194,7 @@ def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = 
     """
     wanted = dims(shape)
     if wanted is not None and tensor.shape is not None:
-        shapes.merge(tensor.shape, reduced(wanted, axis, keepdims))
+        shapes.merge(tensor.shape, shapes.reduced(wanted, axis, keepdims))
     return Spec(tensor.dtype, wanted)
 
 
@@ -232,7 +202,7 @@ def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = 
 def _(tensor: Array, shape: Array, axis: Axes, keepdims: bool) -> Array:
     wanted = checked_dims(shape)
     if not keepdims:
-        tensor = np.reshape(tensor, reduced(wanted, axis, True))
+        tensor = np.reshape(tensor, shapes.reduced(wanted, axis, True))
     return np.broadcast_to(tensor, wanted)
 
 
@@ -244,7 +214,7 @@ def _(dy: Any, y: Any, tensor: Any, shape: Any, axis: Axes, keepdims: bool) -> A
 # Gradients. `spread` gives every element the gradient of the result that it is part of.
 
 reduce_sum.gradient(lambda dy, y, x, axis, keepdims: spread(dy, shape_of(x), axis, keepdims))
-reduce_mean.gradient(lambda dy, y, x, axis, keepdims: spread(dy / _share(x, y), shape_of(x), axis, keepdims))
+reduce_mean.gradient(lambda dy, y, x, axis, keepdims: spread(dy / share(x, y), shape_of(x), axis, keepdims))
 reduce_max.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
 reduce_min.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
 reduce_logsumexp.gradient(
@@ -261,126 +231,6 @@ reduce_euclidean_norm.gradient(
 
 
 @op
-def product_of_others(x: Input, axis: Axes, name: Name = None) -> Spec:
-    """For each element the product of the other ones that `reduce_prod` multiplies it with.
-
-    >>> product_of_others([2, 0, 3], None).numpy().tolist()
-    [0, 6, 0]
-    """
-    demand(x, NUMERIC, "product_of_others")
-    reduced(x.shape, axis, False)
-    return Spec(x.dtype, x.shape)
-
-
-@product_of_others.kernel
-def _(x: Array, axis: Axes) -> Array:
-    x = np.asarray(x)
-    axes = tuple(range(x.ndim)) if axis is None else tuple(one % x.ndim for one in axis)
-    kept = [i for i in range(x.ndim) if i not in axes]
-    flat = np.moveaxis(x, kept, range(len(kept))).reshape(*(x.shape[i] for i in kept), -1)
-    before, after = np.ones_like(flat), np.ones_like(flat)
-    np.multiply.accumulate(flat[..., :-1], -1, out=before[..., 1:])
-    np.multiply.accumulate(flat[..., :0:-1], -1, out=after[..., -2::-1])
-    rest = [x.shape[i] for i in range(x.ndim) if i in axes]
-    products = (before * after).reshape(*(x.shape[i] for i in kept), *rest)
-    return np.moveaxis(products, range(len(kept)), kept)
-
-
-@product_of_others.gradient
-def _(dy: Any, y: Any, x: Any, axis: Axes) -> Any:
-    """The products of those before and of those after an element, each differentiated."""
-    flat, one = _in_one_axis(x, axis)
-    grad, _ = _in_one_axis(dy, axis)
-    before, after = cumprod(flat, one, True), cumprod(flat, one, True, True)
-    found = back_through_products(grad * conj(after), flat, one, True, False)
-    found += back_through_products(grad * conj(before), flat, one, True, True)
-    return _as_before(found, x, axis)
-
-
-def _in_one_axis(x: Any, axis: Axes) -> tuple[Any, int]:
-    """The tensor with the axes made one, and where that is."""
-    if axis is None:
-        return reshape(x, [-1]), 0
-    if len(axis) == 1:
-        return x, axis[0]
-    order = _last(x, axis)
-    kept = len(order) - len(axis)
-    turned = transpose(x, order)
-    return reshape(turned, join([shape_of(turned)[:kept], [-1]], 0)), kept
-
-
-def _as_before(flat: Any, x: Any, axis: Axes) -> Any:
-    if axis is None or len(axis) == 1:
-        return reshape(flat, shape_of(x))
-    order = _last(x, axis)
-    turned = reshape(flat, gather(shape_of(x), order))
-    return transpose(turned, [order.index(i) for i in range(len(order))])
-
-
-def _last(x: Any, axis: tuple[int, ...]) -> list[int]:
-    """An order of all axes in which these are the last ones."""
-    if x.shape.rank is None:
-        raise LookupError(
-            "reduce_prod along several axes has no second gradient for a tensor of unknown rank"
-        )
-    chosen = [one % x.shape.rank for one in axis]
-    return [*(i for i in range(x.shape.rank) if i not in chosen), *chosen]
-
-
-def _spread(x: Operand, axis: Axes, keepdims: bool, what: str) -> Spec:
-    if x.dtype in INTEGERS:
-        raise PythonTypeError("Input must be either real or complex. Received integer type.")
-    demand(x, CURVED, what)
-    return Spec(real_part(x.dtype), reduced(x.shape, axis, keepdims))
-
-
-@op
-def reduce_variance(
-    input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None
-) -> Spec:
-    """The mean of the squared distances from the mean.
-
-    >>> reduce_variance([1., 3.]).numpy().tolist()
-    1.0
-    """
-    return _spread(input_tensor, axis, keepdims, "reduce_variance")
-
-
-@reduce_variance.kernel
-def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return _variance(input_tensor, axis, keepdims).astype(input_tensor.real.dtype)
-
-
-@reduce_variance.gradient
-def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
-    x = input_tensor
-    distance = x - reduce_mean(x, axis, True)
-    return distance * cast(spread(dy * 2 / _share(real(x), y), shape_of(x), axis, keepdims), x.dtype)
-
-
-@op
-def reduce_std(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
-    """The standard deviation: the square root of the variance.
-
-    >>> reduce_std([1., 5.]).numpy().tolist()
-    2.0
-    """
-    return _spread(input_tensor, axis, keepdims, "reduce_std")
-
-
-@reduce_std.kernel
-def _(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    return np.sqrt(_variance(input_tensor, axis, keepdims)).astype(input_tensor.real.dtype)
-
-
-@reduce_std.gradient
-def _(dy: Any, y: Any, input_tensor: Any, axis: Axes, keepdims: bool) -> Any:
-    x = input_tensor
-    distance = x - reduce_mean(x, axis, True)
-    return distance * cast(spread(dy / y / _share(real(x), y), shape_of(x), axis, keepdims), x.dtype)
-
-
-@op
 def count_nonzero(
     input: Input, axis: Axes = None, keepdims: bool = False, dtype: DType = dtypes.int64, name: Name = None
 ) -> Spec:
@@ -390,72 +240,10 @@ def count_nonzero(
     ([1, 2], 1)
     """
     demand(input, EVERY, "count_nonzero")
-    return Spec(dtype, reduced(input.shape, axis, keepdims))
+    return Spec(dtype, shapes.reduced(input.shape, axis, keepdims))
 
 
 @count_nonzero.kernel
 def _(input: Array, axis: Axes, keepdims: bool, dtype: dtypes.DType) -> Array:
     there = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
     return _add(there, axis, dtype.numpy, None, keepdims)
-
-
-_INDICES = frozenset({dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64})
-
-
-def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: str) -> Spec:
-    demand(x, REAL | BOOLS, what)
-    if output_type not in _INDICES:
-        raise errors.InvalidArgumentError(
-            f"{what} gives {sorted(map(str, _INDICES))}, not {output_type}", what
-        )
-    axis = axis or 0
-    shape = reduced(x.shape, (axis,), False)
-    if x.shape is not None and x.shape[axis] == 0:
-        raise ValueError(f"Reduction axis {axis} is empty in shape {shapes.show(x.shape)}")
-    return Spec(output_type, shape)
-
-
-def _has_nan(x: Array) -> bool:
-    """Whether there is one: then it is the least."""
-    if x.dtype.kind != "f" or not x.size:
-        return False
-    least = np.minimum.reduce(x, None)
-    return bool(least != least)
-
-
-@op
-def argmax(
-    input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
-) -> Spec:
-    """Where along `axis` (0 by default) the largest element is: the first of several, never a NaN.
-
-    >>> argmax([[1, 9], [7, 2]], axis=1).numpy().tolist()
-    [1, 0]
-    """
-    return _index_spec(input, axis, output_type, "argmax")
-
-
-@argmax.kernel
-def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    if _has_nan(input):
-        input = np.where(np.isnan(input), input.dtype.type(-np.inf), input)
-    return input.argmax(axis or 0).astype(output_type.numpy)
-
-
-@op
-def argmin(
-    input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
-) -> Spec:
-    """Where along `axis` (0 by default) the smallest element is: the first of several, never a NaN.
-
-    >>> argmin([[1, 9], [7, 2]], axis=1).numpy().tolist()
-    [0, 1]
-    """
-    return _index_spec(input, axis, output_type, "argmin")
-
-
-@argmin.kernel
-def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    if _has_nan(input):
-        input = np.where(np.isnan(input), input.dtype.type(np.inf), input)
-    return input.argmin(axis or 0).astype(output_type.numpy)

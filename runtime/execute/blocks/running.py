@@ -11,7 +11,7 @@ import numpy as np
 
 from ...config.threading import threads_within
 from ...ops.fusable import REDUCTIONS
-from ...ops.reductions import reduced
+from ...shapes import reduced
 from .crew import with_help
 from .layout import Layout, Part, lay_out
 from .writing import Recipe

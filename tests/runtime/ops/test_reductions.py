@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
 from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.reductions import reduced
+from agc.runtime.shapes import reduced
 
 VALUES = np.array([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]])
 AXES = [None, 0, -1, [0, 2], (1,), [], [0, 1, 2]]
