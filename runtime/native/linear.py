@@ -5,13 +5,16 @@
     m = multiply k, 3          3 i + 3          so x[j:m] has three rows, wherever it begins
 
 Integers wrap around; but what is found here holds for a slice that begins and ends within a tensor, which is checked
-when it is taken.
+when it is taken: as long as there is a number of their dtype for each place in it. There are 300 rows, say, and i is an
+int8: x[i:i+3] at 126 ends at -127, which is row 173.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from ..ir.graph import Constant, Operand, Operation, Value
 from ..ops.indexing import _matched, filled
@@ -22,30 +25,36 @@ _Form = dict[Operand | None, int]
 
 _DEEPEST = 40
 
+_LARGEST = (1 << 31) - 1
+"""The size of an axis whose size is not known, at most."""
+
 
 def apart(start: Any, stop: Any, makers: Makers) -> int | None:
     """How much larger `stop` is than `start`, which are ints or operands; None when that is not known."""
-    first, last = (_form(one, makers, _DEEPEST) for one in (start, stop))
-    if first is None or last is None:
-        return None
+    forms: dict[Operand, _Form] = {}
+    first, last = (_form(one, makers, forms, _DEEPEST) for one in (start, stop))
     difference = _sum(last, first, -1)
     number = difference.pop(None, 0)
     return None if any(difference.values()) else number
 
 
-def _form(operand: Any, makers: Makers, depth: int) -> _Form | None:
+def _form(operand: Any, makers: Makers, forms: dict[Operand, _Form], depth: int) -> _Form:
     if isinstance(operand, int):
         return {None: operand}
     if isinstance(operand, Constant):
-        return {None: int(operand.value)} if operand.shape == () else None
-    maker = makers.get(operand)
-    if maker is not None and depth and maker.type in ("add", "subtract", "multiply"):
-        parts = [_form(part, makers, depth - 1) for part in maker.inputs]
-        if None not in parts:
-            combined = _combined(maker.type, *parts)  # type: ignore[arg-type]
-            if combined is not None:
-                return combined
-    return {operand: 1}
+        return {None: int(operand.value)}
+    found = forms.get(operand)
+    if found is None:
+        found = forms[operand] = _computed(makers.get(operand), makers, forms, depth) or {operand: 1}
+    return found
+
+
+def _computed(
+    maker: Operation | None, makers: Makers, forms: dict[Operand, _Form], depth: int
+) -> _Form | None:
+    if maker is None or not depth or maker.type not in ("add", "subtract", "multiply"):
+        return None
+    return _combined(maker.type, *(_form(part, makers, forms, depth - 1) for part in maker.inputs))
 
 
 def _combined(kind: str, one: _Form, other: _Form) -> _Form | None:
@@ -89,5 +98,12 @@ def _length(item: slice, size: int | None, makers: Makers) -> int | None:
     step = 1 if item.step is None else item.step
     if isinstance(step, Value) or step < 1 or item.start is None or item.stop is None:
         return None
+    if not all(_reaches(bound, size) for bound in (item.start, item.stop)):
+        return None
     length = apart(item.start, item.stop, makers)
     return None if length is None or length < 0 else -(-length // step)
+
+
+def _reaches(bound: Any, size: int | None) -> bool:
+    """Whether the dtype of a bound has numbers for all places of an axis."""
+    return isinstance(bound, int) or np.iinfo(bound.dtype.numpy).max >= (_LARGEST if size is None else size)

@@ -134,6 +134,8 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
     >>> select([[1, 2], [3, 4]], [1], "_, :1")
     <tf.Tensor: shape=(1,), dtype=int32, numpy=array([3], dtype=int32)>
     """
+    if any(part.shape for part in parts):
+        raise ValueError("an index of a key is a scalar tensor")
     values = [None if part.value is None else int(part.value) for part in parts]
     index = filled(key, [HOLE if value is None else value for value in values])
     if index.count(Ellipsis) > 1:

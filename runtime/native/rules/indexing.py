@@ -49,7 +49,9 @@ def key_parts(
         elif isinstance(item, slice):
             count = next(rest)
             if is_moving(item):
-                parts.append((axis, (_start(region, nodes[item.start], item, count, size), item.step or 1)))
+                start = region.integer(nodes[item.start]) if item.start in nodes else e.word(item.start)
+                _demand_within(e, start, item, count, size)
+                parts.append((axis, (start, item.step or 1)))
             else:
                 start, _, step = item.indices(size)
                 parts.append((axis, (e.word(start), step)))
@@ -60,14 +62,11 @@ def key_parts(
     return parts
 
 
-def _start(region: Region, node: Node, item: slice, count: int, size: int) -> Register:
-    """Where a slice of a known length begins. One that counts from the end, or is cut off there, is the plan's."""
-    e = region.e
-    place = region.integer(node)
+def _demand_within(e: Emitter, start: Register, item: slice, count: int, size: int) -> None:
+    """Demand that a slice of a known length is there: one that counts from the end, or is cut off, is the plan's."""
     reach = (count - 1) * (item.step or 1) + 1 if count else 0
-    e.demand(e.b.icmp_signed(">=", place, e.word(0)))
-    e.demand(e.b.icmp_signed("<=", place, e.word(size - reach)))
-    return place
+    e.demand(e.b.icmp_signed(">=", start, e.word(0)))
+    e.demand(e.b.icmp_signed("<=", start, e.word(size - reach)))
 
 
 def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register]) -> list[Register]:
