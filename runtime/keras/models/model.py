@@ -52,7 +52,7 @@ class Model(Trainer, Layer):
                 raise ValueError("a functional Model needs both `inputs` and `outputs`")
             self._network.items = [Network(inputs, outputs)]
             self.built = True
-        self._init_trainer()
+        self._init_steps()
 
     @property
     def network(self) -> Network | None:
