@@ -8,7 +8,8 @@ specialise.py   shapes become known, and what follows from them constants (foldi
 support.py      what cannot be compiled, with reasons
 unit.py         one graph, one module; emitter.py writes a function
 library.py      what all compiled functions share, compiled once: entry.py and dispatch.py, which Python calls (calls.py
-                is what both do with arrays, arguments.py and quick.py what the second looks at), memory.py, lock.py
+                is what both do with arrays, arguments.py and quick.py what the second looks at), memory.py, lock.py,
+                and vectorcalls.py, by which a call makes no tuple
 vectors/        loops over elements in lanes, before LLVM sees them
 pause.py        no garbage is looked for meanwhile
 workers.py      threads that share large loops (threads.py, pool.py), and processes that fork

@@ -21,6 +21,8 @@ from .emit.shared import shared
 from .emit.types import Register, integer, null, pointer
 from .objects import TUPLE_ITEMS, TYPE, offset_of
 
+DISPATCH = "agc_dispatch"
+
 DISPATCH_HEADER = (*TAKING_HEADER, "outputs", "program", "tensor", "kind_rows", "program_rows")
 """The words of the table."""
 
@@ -193,6 +195,6 @@ class _Dispatch(Taking):
         self.b.ret(self.call("PyObject_Vectorcall", pointer(), *arguments))
 
 
-@shared("agc_dispatch", "address", "address", "address", "word", "address")
+@shared(DISPATCH, "address", "address", "address", "word", "address")
 def _(r: Routine) -> None:
     _Dispatch(r).write()

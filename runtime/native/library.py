@@ -11,7 +11,7 @@ import functools
 import threading
 from collections.abc import Container
 
-from . import dispatch, entry, levels, workers  # noqa: F401  (shared functions are entered)
+from . import dispatch, entry, levels, vectorcalls, workers  # noqa: F401  (shared functions are entered)
 from .emit import pool
 from .emit.shared import WRITERS, written
 from .emit.types import ir

@@ -12,11 +12,32 @@ WEAK_TARGET = 16
 DATA, RANK, SIZES, DTYPE, FLAGS = 16, 24, 32, 56, 64
 """Of NumPy's arrays."""
 
+METHOD, METHOD_OWNER = 16, 24
+METHOD_FUNCTION = 8
+"""Of built-in functions: the description, of which the second word is the address, and whose method it is."""
+
 C_ORDER_AND_ALIGNED = 0x101
 OWN_AND_WRITEABLE = 0x404
 """Flags of NumPy's arrays."""
 
-_MEMBER, _OFFSET = 40, 16  # what a descriptor says of its slot, and where that has the place
+_MEMBER = 40  # where a descriptor says what its slot is
+
+
+class Member(ctypes.Structure):
+    """CPython's PyMemberDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("kind", ctypes.c_int),
+        ("offset", ctypes.c_ssize_t),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def member_of(kind: type, name: str) -> Member:
+    """What CPython knows of the slot that a class has by this name."""
+    return Member.from_address(ctypes.c_void_p.from_address(id(getattr(kind, name)) + _MEMBER).value or 0)
 
 
 def offset_of(kind: type, name: str) -> int:
@@ -27,9 +48,7 @@ def offset_of(kind: type, name: str) -> int:
     >>> offset_of(Pair, "b") - offset_of(Pair, "a")
     8
     """
-    descriptor = getattr(kind, name)
-    member = ctypes.c_void_p.from_address(id(descriptor) + _MEMBER).value or 0
-    return ctypes.c_ssize_t.from_address(member + _OFFSET).value
+    return int(member_of(kind, name).offset)
 
 
 class Method(ctypes.Structure):

@@ -26,7 +26,7 @@ from ..variable import Variable
 from . import library
 from .arguments import IN_DICT, IN_LIST, IN_TUPLE, IS_ALIVE, IS_ARRAY, IS_OBJECT, IS_TENSOR, MOST
 from .calls import Row, Words
-from .dispatch import DISPATCH_HEADER
+from .dispatch import DISPATCH, DISPATCH_HEADER
 from .loading import Kernel, builtin
 from .objects import Method
 
@@ -67,7 +67,7 @@ class Quick:
         failed: Callable[..., Any],
         needed: Sequence[Any],
     ) -> None:
-        self._method = Method(b"call", library.address("agc_dispatch"), _TAKES_ARRAY_AND_KEYWORDS, _DOC)
+        self._method = Method(b"call", library.address(DISPATCH), _TAKES_ARRAY_AND_KEYWORDS, _DOC)
         self._needed = (variables, needed)
         self._words = words = Words()
         every = _all(parts)

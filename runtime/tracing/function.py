@@ -7,11 +7,12 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from types import MethodType
+from types import BuiltinFunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from agc.autograph import api
 
+from ..called import Called
 from .calling import Calls
 from .concrete import ConcreteFunction
 from .options import Options
@@ -24,7 +25,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 
-class Function(Generic[P, R]):
+class Function(Called, Generic[P, R]):
     """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call.
 
     What a call runs stands in a slot, as there may be shorter ways than a method of Python's (see calling.py).
@@ -37,7 +38,6 @@ class Function(Generic[P, R]):
 
     else:
         __slots__ = {
-            "__call__": "Run the graph for the arguments; trace it first when there is none yet.",
             "__dict__": "What else there is to know of it.",
             "__weakref__": "Those who refer to it without keeping it.",
             "_calls": "The graphs, and how calls find them.",
@@ -129,12 +129,16 @@ class Function(Generic[P, R]):
 
 def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], None]:
     """What puts something into the slot of a function, as long as that is there."""
-    reference, put = weakref.ref(function), Function.__dict__["__call__"].__set__
+    reference, put = weakref.ref(function), Called.__dict__["__call__"].__set__
 
     def install(call: Callable[..., Any]) -> None:
         target = reference()
         if target is not None:
             put(target, call)
+            if type(call) is BuiltinFunctionType:  # there is machine code
+                from ..native import library, vectorcalls
+
+                vectorcalls.enter(target, library.address("agc_called"))
 
     return install
 
