@@ -10,7 +10,6 @@ part of it: their addresses are in a table, `host`, that is filled in when the c
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ from .emit.types import Register, integer, ir, pointer
 from .kernels import Callback, Sizes
 from .levels import DONE, FEWEST, Level, level
 from .memory import Kept
+from .printing import printed
 from .support import CannotCompileError
 from .vectors import widen
 
@@ -149,17 +149,25 @@ class Unit:
         )
         b.ret(b.call(self.kernel, [*[b.load(place, typ=pointer()) for place in places], slot]))
 
-    def text(self) -> str:
-        """The module in LLVM's language."""
+    def text(self, with_loops: bool = True) -> str:
+        """The module in LLVM's language, with what LLVM is told about loops."""
         self.host.finish()
-        return distinct(str(self.module))
+        return printed(self.module, with_loops)
 
     def code(self) -> tuple[str, Level]:
         """The module as LLVM is given it, with loops in lanes where all can be, and how many passes it takes then."""
         found = level(self.graph)
         if found == FEWEST and widen(self.module):
             found = DONE
-        return self.text(), found
+            self._inline_kernel()
+        return self.text(with_loops=not found.is_done), found
+
+    def _inline_kernel(self) -> None:
+        """Let `run` be all there is. That arguments are apart concerns passes that are left out now."""
+        self.kernel.attributes.remove("noinline")
+        self.kernel.attributes.add("alwaysinline")
+        for argument in self.kernel.args:
+            argument.attributes.clear()
 
     def forget(self) -> None:
         """Let go of what was written, which is of no use any more: its parts know each other, and would stay long."""
@@ -193,21 +201,6 @@ def _listens_soon(graph: Graph) -> bool:
     return all(
         getattr(value.spec, "shape", None) == () for loop in loops for value in loop.outputs
     ) and not any(operation.type == "while" for region in regions for operation in region.walk())
-
-
-_DISTINCT = re.compile(r'^(!\d+) = !\{ !"(loop|group)\d+"(, .*)? \}$', re.MULTILINE)
-
-
-def distinct(text: str) -> str:
-    """Loops and groups of accesses are what LLVM calls distinct nodes; a loop's refers to itself."""
-
-    def node(found: re.Match[str]) -> str:
-        name, kind, rest = found.groups()
-        return (
-            f"{name} = distinct !{{ {name}{rest or ''} }}" if kind == "loop" else f"{name} = distinct !{{}}"
-        )
-
-    return _DISTINCT.sub(node, text)
 
 
 def content(spec: Any) -> Spec:

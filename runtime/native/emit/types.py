@@ -38,11 +38,13 @@ def ir() -> Any:
     return ir
 
 
+@functools.cache
 def integer(bits: int) -> Any:
     """The type of integers of so many bits."""
     return ir().IntType(bits)
 
 
+@functools.cache
 def pointer() -> Any:
     """The type of addresses."""
     return ir().PointerType()

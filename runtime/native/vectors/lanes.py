@@ -38,6 +38,7 @@ INTRINSICS = frozenset(f"llvm.{name}" for name in _OF_LLVM)
 """LLVM's functions that do in each lane what they do alone."""
 
 
+@functools.cache
 def vector(kind: Any, count: int) -> Any:
     """The type of so many numbers of a kind."""
     return ir().VectorType(kind, count)
