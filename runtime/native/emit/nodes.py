@@ -182,8 +182,11 @@ class Scalar(Node):
 class Buffer(Node):
     """Elements in memory. `is_own` says that nobody outside reads them: they may be replaced when all have read them.
 
-    `places` are the addresses under which others may know the same memory.
+    `places` are the addresses under which others may know the same memory. What is `in_list` stands in a list, and is
+    read where the list does not change any more.
     """
+
+    in_list = False
 
     def __init__(self, dtype: dtypes.DType, shape: Shape, address: Register, is_own: bool = False) -> None:
         super().__init__(dtype, shape)
@@ -210,6 +213,7 @@ class Buffer(Node):
         """The same memory under another name."""
         made = Buffer(self.dtype, shape, self.address, is_own)
         made.places = self.places
+        made.in_list = self.in_list
         return made
 
     @property

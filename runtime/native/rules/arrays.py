@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dtypes
-from ...ir.graph import Operation, Value
+from ...ir.graph import Operation
 from ...ir.specs import ArraySpec
-from ...shapes import is_static
 from ..emit.nodes import Buffer, Index, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
@@ -25,7 +24,8 @@ from ..lengths import MAKING, SizedSpec
 from .cells import Cells, List, Lists, Unmade, View, copied, made
 from .creating import asked_shape, shape_of, uniform
 
-_SAME_MEMORY = frozenset({"reshape", "expand_dims", "squeeze", "ensure_shape"})
+_MOVING = MAKING - {"list_pop", "list_take"} | {"array_item"}
+"""Operations behind which the elements of a list may be others, or stand elsewhere."""
 
 
 def changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Any:
@@ -61,43 +61,39 @@ def _put(region: Region, operation: Operation, cells: Cells, index: Register, va
     region.stored(own_value(region, operation, value), Buffer(cells.dtype, cells.shape, cells.at(e, index)))
 
 
-def _get(region: Region, operation: Operation, cells: Cells, index: Register, number: int = 0) -> Node:
+def _get(region: Region, operation: Operation, cells: Cells, index: Register) -> Node:
     """An element: where it stands, as long as nobody changes the list; else a copy."""
     e = region.e
-    value = operation.outputs[number]
     where = Buffer(cells.dtype, cells.shape, cells.at(e, index))
     if not cells.shape:
         return Scalar(cells.dtype, where.at(e, Index((), ())))
-    if _changes_later(region, operation) or _escapes(region, value):
-        copy = Buffer.new(e, cells.dtype, cells.shape)
-        e.copy(copy.address, where.address, where.bytes)
-        return copy
+    return _read(region, operation, where)
+
+
+def _read(region: Region, operation: Operation, where: Buffer) -> Buffer:
+    """What stands in a list: there, or as a copy, if the list may change behind this operation in its region."""
+    if _changes_later(region, operation):
+        return region.stored(where, Buffer.new(region.e, where.dtype, where.shape))
+    where.in_list = True
     return where
 
 
 def _changes_later(region: Region, operation: Operation) -> bool:
-    """Whether a list may change behind this operation, in its region, other than by getting shorter."""
+    """Whether a list may change behind this operation, in its region, other than by getting shorter.
+
+    What a branch gives back is copied where it leaves (branches.py), and so is what a loop does.
+    """
     operations = region.graph.operations
     later = operations[operations.index(operation) + 1 :]
     kind = operation.inputs[0].spec
     assert isinstance(kind, ArraySpec)
     return any(
-        other.type in MAKING
-        and other.type not in ("list_pop", "list_take")
+        other.type in _MOVING
         and any(
             isinstance(operand.spec, ArraySpec) and operand.spec.element == kind.element
             for operand in other.inputs
         )
         for other in later
-    )
-
-
-def _escapes(region: Region, value: Value) -> bool:
-    """Whether the memory of a value may become that of a result of its region; results of functions are copied."""
-    if not region.is_inner and is_static(value.shape):
-        return False
-    return value in region.graph.outputs or any(
-        value in operation.inputs and operation.type in _SAME_MEMORY for operation in region.graph.operations
     )
 
 
@@ -171,9 +167,7 @@ def _(region: Region, operation: Operation, array: Node) -> Node:
     cells = cells_of(array)
     shape = (_length(cells.size, cells.length(region.e)), *cells.shape)
     where = Buffer(cells.dtype, shape, cells.address(region.e))
-    if _changes_later(region, operation) or _escapes(region, operation.outputs[0]):
-        return region.stored(where, Buffer.new(region.e, cells.dtype, shape))
-    return where
+    return _read(region, operation, where)
 
 
 def _length(known: int | None, length: Register) -> int:
@@ -260,7 +254,7 @@ def _(region: Region, operation: Operation, array: Node, index: Node) -> list[No
     last = e.minus(length, e.word(1))
     place = place_in(region, cells, index, counts_back=True)
     e.demand(e.b.icmp_signed("==", place, last))
-    element = _get(region, operation, cells, last, 1)
+    element = _get(region, operation, cells, last)
     cells.resize(e, last)
     return [List(cells), element]
 

@@ -29,6 +29,7 @@ class Meeting:
         self._small: Buffer | None = None
         self._slot: Register = None
         self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
+        self._in_list = False
         if node.shape and common is None:
             if node.size <= UNROLLED:
                 self._small = Buffer.new(e, node.dtype, node.shape)
@@ -45,6 +46,7 @@ class Meeting:
             found = region.stored(node)
             region.e.b.store(found.address, self._slot)
             self._places |= found.places
+            self._in_list |= found.in_list
 
     def read(self, e: Emitter) -> Node:
         """The result, behind the branches."""
@@ -54,6 +56,7 @@ class Meeting:
             return self._small or self._common  # type: ignore[return-value]
         found = Buffer(self._node.dtype, self._node.shape, e.b.load(self._slot, typ=pointer()))
         found.places |= self._places
+        found.in_list = self._in_list
         return found
 
 
@@ -106,7 +109,7 @@ def _joined(
     for block, graph in zip(blocks, graphs, strict=True):
         with region.inside(), e.into(block):
             inner = region.inner(graph, inputs)
-            results = [inner.settled(node) for node in inner.run()]
+            results = [_left(inner, node, inputs) for node in inner.run()]
             lowered.append((e.b.block, inner, results))
     for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
         if isinstance(value.spec, ArraySpec):
@@ -122,6 +125,14 @@ def _joined(
             e.b.branch(behind)
     e.b.position_at_end(behind)
     return [meeting.read(e) for meeting in meetings]
+
+
+def _left(region: Region, node: Node, given: Sequence[Node]) -> Node:
+    """A result of a branch: a copy of what it has read in a list, which may change behind the branch."""
+    found = region.settled(node)
+    if isinstance(found, Buffer) and found.in_list and all(found is not each for each in given):
+        return region.stored(found, Buffer.new(region.e, found.dtype, found.shape))
+    return found
 
 
 def _common(outcomes: Sequence[Node]) -> Buffer | None:

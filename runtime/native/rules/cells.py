@@ -207,6 +207,7 @@ class One(Node):
         super().__init__(value.dtype, ())
         self.index = index
         self.value = value
+        self.operands = [value]  # whose memory nobody may replace before this has been read
 
 
 def made(e: Emitter, node: Node, element: Any) -> Any:

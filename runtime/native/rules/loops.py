@@ -183,8 +183,6 @@ def _step(
     for place, node, old, other, target in zip(state, results, now, others, targets, strict=True):
         if isinstance(place, Place):
             place.write(e, inner.scalar(node).value)
-        elif isinstance(place, list_states.Kept):
-            place.write(e, node, state)
         elif isinstance(place, sized_states.Kept):
             if (node.storage or node) is not old:
                 place.write(inner, node)
@@ -196,6 +194,11 @@ def _step(
             if target is None:
                 inner.stored(found, other)
             place.swap(e, old, other)
+    for place, node in zip(
+        state, results, strict=True
+    ):  # last: what stands in them may have been read just now
+        if isinstance(place, list_states.Kept):
+            place.write(e, node, state)
 
 
 def _targets(body: Graph, others: Sequence[Buffer | None]) -> list[Buffer | None]:

@@ -54,6 +54,7 @@ class Meeting:
         self._dtype = outcomes[0].dtype
         self._address = e.slot(pointer())
         self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
+        self._in_list = False
         self._sizes = _Sizes(
             e,
             [
@@ -67,11 +68,13 @@ class Meeting:
         found = region.stored(self._sizes.write(region.e, node))
         region.e.b.store(found.address, self._address)
         self._places |= found.places
+        self._in_list |= found.in_list
 
     def read(self, e: Emitter) -> Node:
         """The result, behind the branches."""
         found = Buffer(self._dtype, self._sizes.read(e), e.b.load(self._address, typ=pointer()))
         found.places |= self._places
+        found.in_list = self._in_list
         return found
 
 
