@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import linecache
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -14,6 +15,10 @@ from hypothesis import settings
 # How long a case takes says nothing on a busy machine.
 settings.register_profile("agc", settings(), deadline=None)
 settings.load_profile("agc")
+
+# A script that runs tests in the background lets them ignore Ctrl-C, and what they start too; some tests wait for it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
