@@ -216,13 +216,18 @@ def _(region: Region, operation: Operation, array: Node, index: Node, shape: Nod
 
 @lowers("array_without")
 def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
+    """What the list is too short for, it has no gradient of."""
     e = region.e
     if index.size != 1:
         raise RefusedError("several elements at once are not compiled")
     cells = _changed(region, operation, array)
     place = region.integer(index)
-    e.demand(e.b.icmp_unsigned("<", place, cells.length(e)))
-    e.clear_some(cells.at(e, place), e.word(cells.bytes))
+    there, onward = e.block("there"), e.block("onward")
+    e.b.cbranch(e.b.icmp_unsigned("<", place, cells.length(e)), there, onward)
+    with e.into(there):
+        e.clear_some(cells.at(e, place), e.word(cells.bytes))
+        e.b.branch(onward)
+    e.b.position_at_end(onward)
     return List(cells)
 
 

@@ -94,6 +94,27 @@ def test_the_gradient_of_an_element_stays_when_that_of_another_is_made_of_it() -
     check(program, (ROWS, ONES, [[1], [5]]))
 
 
+@pytest.mark.parametrize("place", [0, 2])
+def test_an_element_is_replaced_of_which_no_gradient_is_wanted(place: int) -> None:
+    def program(rows: Any, place: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(rows)
+            total = tf.reduce_sum(listed(rows).write(place, ONES).read(0) ** 2)
+        return tf.convert_to_tensor(tape.gradient(total, rows))
+
+    check(program, (ROWS, np.int32(place)))
+
+
+def test_versions_of_a_list_are_apart() -> None:
+    def program(rows: Any, row: Any) -> Any:
+        one = listed(rows)
+        two = one.write(1, row)
+        three, four = one.write(1, row * 2), two.write(0, row * 3)
+        return [each.stack() for each in (one, two, three, four)]
+
+    check(program, (ROWS, ONES))
+
+
 def test_a_gradient_is_asked_for_far_behind_one_that_was_read() -> None:
     """The list gets longer, and so its memory moves."""
 
