@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from agc.autograph.staging import is_chosen, settled
 
 from . import dtypes
 from .quiet import quietly
@@ -103,6 +104,8 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
     if type(value) is np.ndarray:  # for which nobody can register another conversion
         return EagerTensor(_from_numpy(value, dtype))
     if type(value) not in _PLAIN:
+        if is_chosen(type(value)):
+            return _convert(settled(value), dtype)
         for _, kind, conversion in _conversions:
             if isinstance(value, kind):
                 result = conversion(value, dtype)

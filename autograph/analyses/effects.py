@@ -9,6 +9,7 @@ comprehensions inside is part of the code."""
 
 from __future__ import annotations
 
+import itertools
 import opcode
 from collections.abc import Iterator, Set
 from types import CodeType
@@ -215,11 +216,23 @@ def alters_parameters(code: CodeType) -> bool:
     return any(mention.alters for name in parameters for mention in mentions(code, name))
 
 
-def stored_after(code: CodeType, position: int) -> str:
-    """The variable into which code puts what the call at `position` gives; "" if it goes elsewhere."""
+def stored_after(code: CodeType, position: int, item: int = 0) -> str:
+    """The variable into which code puts what the call at `position` gives, or an item of it; "" if there is none."""
     following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
     step = next(following, None)
+    if step is not None and step.opname == "UNPACK_SEQUENCE" and item < step.argval:
+        stores = list(itertools.islice(following, item + 1))
+        step = stores[-1] if all(one.opname.startswith("STORE_") for one in stores) else None
     return str(step.argval) if step is not None and step.opname.startswith("STORE_") else ""
+
+
+def returns(code: CodeType, name: str, position: int) -> bool:
+    """Whether code goes on to return what is in a variable."""
+    following = [step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE]
+    return any(
+        then.opname == "RETURN_VALUE" and step.opname.startswith("LOAD_") and step.argval == name
+        for step, then in itertools.pairwise(following)
+    )
 
 
 def returned_after(code: CodeType, position: int) -> bool:

@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any, Protocol
 
-from ..staging import State
+from ..staging import State, is_chosen
 from . import doubts
 from .entries import Entry, Reaches
-from .mutables import extras, parts, refill
-from .nests import Path, drawn, fits, holds, objects, rebuilt
+from .mutables import extras, is_mutable, parts, refill
+from .nests import Path, circular, drawn, fits, holds, objects, rebuilt, references
+from .numbers import Numbers
+from .refusals import circles, rebound
 from .relations import Known, Run, disagreements
 from .sameness import alike
 
@@ -33,6 +35,14 @@ Came = dict[Path, tuple[Any, dict[Any, Any]]]
 
 class Watch(Reaches, Protocol):
     """Who knows the code around a block, and what that goes on to do."""
+
+    def target(self, path: Path) -> str:
+        """The variable that gets the result of a choice that is an expression, or of an item of it."""
+        ...
+
+    def has_seen(self, value: Any) -> bool:
+        """Whether an object was there before the block, within its reach."""
+        ...
 
     def again(self) -> BaseException:
         """What to raise for the block to be traced once more."""
@@ -60,6 +70,17 @@ class Watch(Reaches, Protocol):
         """These objects, of which a variable has one, are perhaps one when a round of a loop begins."""
         ...
 
+    def is_noticed(self, names: Sequence[str], container: Any, results: Set[str]) -> bool:
+        """Whether code goes on to change an object that is perhaps two, while others use it.
+
+        One variable has the container or another object, or two variables have one object or two.
+        """
+        ...
+
+    def chooses(self, name: str) -> None:
+        """A variable has one of several objects, as the graph decides: nobody may ask which."""
+        ...
+
     def unlike(self, name: str, what: str) -> Exception:
         """What to raise when the runs give objects that differ in something which is none of their parts."""
         ...
@@ -79,12 +100,20 @@ class Aliases:
         gives: tuple[str, ...],
         is_choice: bool,
         entry: Entry,
+        numbers: Numbers,
         watch: Watch,
     ) -> None:
-        self.before = dict(objects(initial))
         self.names, self.gives, self.is_choice = names, gives, is_choice
-        self._entry, self._watch = entry, watch
-        self._own = {id(value) for value in (*self.before.values(), *known) if value is not None}
+        self._entry, self._numbers, self._watch = entry, numbers, watch
+        before = dict(objects(initial))
+        self._whole = [
+            {**before, **dict(references(initial))}
+        ]  # also those that are not taken apart; then of each run
+        known = (*self._whole[0].values(), *known)
+        self._own = {id(value) for value in known if value is not None}
+        if not is_choice:
+            self._numbers.add(self._circular(before), self._is_older, also_one=True)
+        self.before = before if is_choice else self._counting(before)
         self._runs: list[Run] = []
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
@@ -92,6 +121,7 @@ class Aliases:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
         held: Held = {}
         new: dict[Path, Any] = {}
+        instead = {} if self.is_choice else self._numbers.shown(state, lambda path: self.names[path[0]])
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
             container = None if path in self._entry.apart else self.before.get(path)
@@ -103,21 +133,48 @@ class Aliases:
             target = new.setdefault(self._entry.first.get(path, path), value)
             return target, target is value
 
-        return tuple(rebuilt(value, (number,), choose) for number, value in enumerate(state)), held
+        return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(state)), held
 
     def came(self, state: State) -> Came:
         """The objects with which a run begins; what may be one of them and of others is noted."""
-        now = dict(objects(state))
+        now = self._counting(dict(objects(state)))
         for path, *values in self._entry.doubts(self.before, now):
             self._watch.begins(self.names[path[0]], values)
         return {path: (value, parts(value)) for path, value in now.items()}
 
+    def begun(self, state: State) -> State:
+        """The state with which a loop begins, as the backend may have it: with numbers for objects that have one."""
+        numbers = self._numbers.hidden(state)
+        inside = {path[0] for path in numbers}
+        return tuple(
+            drawn(value, lambda _: True, (at,), numbers) if at in inside else value
+            for at, value in enumerate(state)
+        )
+
     def leave(self, results: Sequence[Any], came: Came) -> tuple[Any, ...]:
         """The results as the backend may have them."""
         extra = len(results) - len(self.gives)  # such as whether a loop goes on
-        run = Run(dict(objects(results[extra:])), doubts.groups())
+        own = results[extra:]
+        run = Run(self._counting(dict(objects(own))), doubts.groups())
+        if rings := self._circular(run.objects):
+            if not self._numbers.add(rings, self._is_older, also_one=True):
+                raise circles(self._named(next(iter(rings))))
+            raise self._watch.again()
         self._runs.append(run)
+        self._whole.append({**run.objects, **dict(references(own))})
+        if self._numbers.drop_new(own, self._is_older):
+            raise self._watch.again()
+        counts = self._numbers.counts()
+        numbers = self._numbers.hidden(own)
+        differing = self._differing_wholes()
+        if self._number(differing) or (not self.is_choice and counts != self._numbers.counts()):
+            raise self._watch.again()
+        for path, values in differing.items():
+            if any(is_chosen(type(value)) for value in values) and not self._numbers.covers(path):
+                raise rebound(self._named(path))
         if not self.is_choice:
+            if not self._entry.apart:  # otherwise rounds begin with objects of their own
+                self._entry.moving = self._moving(run)
             if self._entry.learn(self.before, run, self.names, self._watch):
                 raise self._watch.again()
             self._look_for_lost(run, came)
@@ -126,7 +183,65 @@ class Aliases:
         def knows(part: Any) -> bool:
             return id(part) in here or self._watch.knows(part)
 
-        return tuple(drawn(result, knows) for result in results)
+        return (
+            *results[:extra],
+            *(drawn(result, knows, (at,), numbers) for at, result in enumerate(own)),
+        )
+
+    def _counting(self, found: dict[Path, Any]) -> dict[Path, Any]:
+        """The objects that the backend carries by their items."""
+        if not self._numbers.objects:
+            return found
+        return {path: value for path, value in found.items() if not self._numbers.covers(path)}
+
+    def _circular(self, found: dict[Path, Any]) -> dict[Path, list[Any]]:
+        """Objects that contain themselves, which no backend takes apart."""
+        return {path: [found[path]] for path in circular(found)}
+
+    def _number(self, given: dict[Path, list[Any]]) -> bool:
+        """Carry these objects by numbers, as far as that can be; whether it can for any."""
+        return bool(given) and self._numbers.add(given, self._is_older)
+
+    def _is_older(self, value: Any) -> bool:
+        """Whether an object was there before the block."""
+        return id(value) in self._own or self._watch.has_seen(value)
+
+    def _moving(self, run: Run) -> dict[Path, list[Any]]:
+        """Where a round of a loop ends with another object than the one with which it began."""
+        given = {path: [self.before.get(path), value] for path, value in run.objects.items()}
+        return {path: [old, new] for path, (old, new) in given.items() if old is not None and old is not new}
+
+    def _differing_wholes(self) -> dict[Path, list[Any]]:
+        """Where runs give different objects, and a backend does not take some of them apart."""
+        runs = self._whole[1:] if self.is_choice else self._whole
+        columns = {path: [run[path] for run in runs if path in run] for path in runs[-1]}
+        return {
+            path: values
+            for path, values in columns.items()
+            if len(values) == len(runs) and any(value is not values[0] for value in values)
+            if not all(map(is_mutable, values))
+        }
+
+    def number_moving(self) -> bool:
+        """Carry by numbers what a loop puts in place of another object; whether that can be for any."""
+        return self._number(self._entry.moving)
+
+    def decide(self) -> None:
+        """After all runs: an object that is changed later, and perhaps one of others, is carried by its number."""
+        paths = list(dict.fromkeys(path for run in self._runs for path in run.objects))
+        ways: set[Path] = set()
+        for path, other in disagreements(self._all_runs(), paths):
+            name = self._named(path)
+            if not isinstance(other, Known):
+                is_noticed = self._watch.is_noticed((name, self._named(other)), None, set(self.gives))
+                ways |= {path, other} if is_noticed else set()
+            elif self._knows(other.value):
+                is_noticed = self._watch.is_noticed((name,), other.value, set(self.gives))
+                ways |= {path} if is_noticed else set()
+        if ways and self._number(
+            {path: [run.objects.get(path) for run in self._all_runs()] for path in ways}
+        ):
+            raise self._watch.again()
 
     def _look_for_lost(self, run: Run, came: Came) -> None:
         """Where a loop changes an object that its variable loses: who knows that of the first round must not notice.
@@ -151,6 +266,9 @@ class Aliases:
         runs = self._all_runs()
         new: dict[Any, Any] = {}
         found = self._found
+        instead = self._numbers.shown(results, self._named)
+        for path in self._numbers.objects:
+            self._watch.chooses(self._named(path))
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
             given = [run.objects.get(path) for run in runs]
@@ -163,7 +281,7 @@ class Aliases:
             found[path] = new.setdefault(tuple(map(id, given)) or path, value)
             return found[path], found[path] is value
 
-        return tuple(rebuilt(value, (number,), choose) for number, value in enumerate(results))
+        return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(results))
 
     def _all_runs(self) -> list[Run]:
         """The runs, and what the results are when a loop does not run."""
@@ -177,6 +295,10 @@ class Aliases:
             for number, other in enumerate(self.names)
         )
 
+    def _named(self, path: Path) -> str:
+        """The variable of the results in which an object is."""
+        return self.gives[path[0]] or self._watch.target(path)
+
     def _knows(self, value: Any) -> bool:
         return id(value) in self._own or self._watch.knows(value)
 
@@ -186,14 +308,16 @@ class Aliases:
         for other in others:
             for what in {**one, **other}:
                 if not alike(one.get(what), other.get(what)):
-                    raise self._watch.unlike(self.gives[path[0]], what)
+                    raise self._watch.unlike(self._named(path), what)
 
     def tell(self) -> None:
         """When everything is in its place: tell of what is one object in some runs, and two in others."""
         for path, other in disagreements(self._all_runs(), self._found):
-            name, result = self.gives[path[0]], self._found[path]
+            name, result = self._named(path), self._found[path]
             if not isinstance(other, Known):
-                self._watch.parted((name, self.gives[other[0]]), (result, self._found[other]))
+                self._watch.parted((name, self._named(other)), (result, self._found[other]))
+            elif (way := self._numbers.way_to(other.value)) is not None:
+                self._watch.parted((name, self._named(way)), (result, other.value))
             elif self._knows(other.value):
                 self._watch.split(name, other.value, result, set(self.gives))
 

@@ -24,6 +24,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from ..errors import is_own_file
+from ..stack.codes import nested
 from ..staging import PYTHON, Maybe, State, backends
 from .aliases import Watch
 from .onlookers import Onlookers
@@ -92,6 +93,7 @@ def _settled(
         for _ in range(MAX_ATTEMPTS):
             try:
                 results = run(carried)
+                carried.aliases.decide()
             except Found as found:
                 if found.journal is not journal:
                     raise
@@ -121,7 +123,8 @@ class Journal:
         self.is_open = True  # a backend that calls a block's functions later does so for good
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
-        self.reach.blocks = {block.__code__ for _, block in roots if isinstance(block, FunctionType)}
+        codes = (block.__code__ for _, block in roots if isinstance(block, FunctionType))
+        self.reach.blocks = {inner for code in codes for inner in nested(code)}
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
         self._onlookers = Onlookers(self.survey, self.reach, self.again)
         self._gains: dict[Any, list[tuple[Record, Any]]] = {}
@@ -186,12 +189,12 @@ class Journal:
 
     def maybe(self, place: Place, was_there: bool) -> None:
         """A place that may have no value is about to be written: nobody may ask whether it has."""
-        if self.reach.asks_for(place):
+        if self.reach.asks_for(place, is_over=False):
             raise presence(place, was_there)
 
     def left(self, place: Place, was_there: bool) -> None:
         """A place may have no value after the block: nobody may use it."""
-        if self.reach.uses_later(place):
+        if self.reach.uses_later(place) or self.reach.asks_for(place, is_over=True):
             raise presence(place, was_there)
 
     def confirm(self, carried: Carried) -> None:

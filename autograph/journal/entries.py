@@ -34,6 +34,7 @@ class Entry:
     def __init__(self) -> None:
         self.apart: set[Path] = set()  # where later rounds begin with another object
         self.first: dict[Path, Path] = {}  # of the ways that lead to one object in each round, the first
+        self.moving: dict[Path, list[Any]] = {}  # where a round ends with another object, and which these are
         self._doubtful: dict[tuple[Path, Any], Path | Known] = {}
 
     def learn(self, before: dict[Path, Any], run: Run, names: tuple[str, ...], watch: Reaches) -> bool:

@@ -6,7 +6,8 @@ dict, and classes made from it              the values, by their keys
 UserDict, and classes made from it          the same, of what it holds
 a dataclass that is not frozen              the fields, by their names
 
-What a backend takes as a whole (`staging.is_whole`) is none of these, nor is a list of the function's own.
+What a backend takes as a whole (`staging.is_whole`) is none of these, nor is a list of the function's own, nor what
+stands for one of several objects (`chosen.py`).
 Parts are read and written past the methods of users' classes, so that nobody notices.
 """
 
@@ -16,7 +17,7 @@ import functools
 from collections import OrderedDict, UserDict, defaultdict, deque
 from typing import Any
 
-from ..staging import OwnList, is_whole
+from ..staging import OwnList, is_chosen, is_whole
 
 _BASES = list, deque, OrderedDict, defaultdict, dict, UserDict
 
@@ -48,7 +49,7 @@ def _base_of(value: Any) -> Any:
 @functools.lru_cache(maxsize=1024)
 def _base_of_kind(kind: Any) -> Any:
     """The class whose methods read and write the parts; None for what has no parts that change."""
-    if issubclass(kind, OwnList) or is_whole(kind):
+    if issubclass(kind, OwnList) or is_whole(kind) or is_chosen(kind):
         return None
     is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", True)
     of_fields = None if is_fixed or issubclass(kind, BaseException) else object

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import FunctionType, MethodType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
-from ..staging import Maybe, OwnList, Undefined
+from .. import policy
+from ..staging import PYTHON, Maybe, OwnList, Undefined, backends, is_chosen
+from .chosen import choice_of
+from .kinds import ATOMS
 from .mutables import (
     attributes,
     copied,
@@ -27,7 +30,24 @@ from .mutables import (
 )
 from .sameness import same
 
+
+class Behind:
+    """What a backend gets in place of an object that it shall not look into."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+@functools.lru_cache(maxsize=1024)
+def behind(kind: Any) -> type[Behind]:
+    """A `Behind` with the name of the user's class, for messages."""
+    return type(kind.__name__, (Behind,), {"__slots__": ()})
+
+
 Path = tuple[Any, ...]
+NOTHING_ELSE: Mapping[Path, Any] = MappingProxyType({})
 Choose = Callable[[Path, Any], tuple[Any, bool]]
 """The object that stands for one of a nest's, and whether it is to be filled with what that one holds."""
 
@@ -54,6 +74,65 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
     for key, part in children(value).items():
         if not is_leaf(part):
             yield from _objects(part, (*path, key), inside)
+
+
+def references(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
+    """The objects of the user's among values and in them which are not taken apart, each with its way."""
+    for number, value in enumerate(values):
+        yield from _references(value, (number,), ())
+
+
+def _references(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
+    if is_leaf(value):
+        kind: Any = type(value)
+        if _is_reference_kind(kind):
+            yield path, value
+    elif isinstance(value, Maybe):
+        yield from _references(value.value, path, inside)
+    elif not any(value is outer for outer in inside):
+        for key, part in children(value).items():
+            yield from _references(part, (*path, key), (*inside, value))
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_reference_kind(kind: Any) -> bool:
+    if is_chosen(kind) or issubclass(kind, Behind):
+        return True
+    return kind not in ATOMS and backends[kind] is PYTHON and policy.is_user_class(kind)
+
+
+def is_within(path: Path, way: Path) -> bool:
+    """Whether a way leads to the end of another, or beyond it.
+
+    >>> is_within((0, "n", 1), (0, "n")), is_within((0,), (0, "n"))
+    (True, False)
+    """
+    return path[: len(way)] == way
+
+
+def circular(found: Mapping[Path, Any]) -> list[Path]:
+    """Which of these objects, with all that are in them, contain themselves.
+
+    >>> items = ["a"]; items.append([items])
+    >>> circular(dict(objects([items])))
+    [(0,)]
+    """
+    ways = dict.fromkeys(
+        path[:length]
+        for path, value in found.items()
+        for part in _mutable_parts(value)
+        for length in range(1, len(path) + 1)
+        if found.get(path[:length]) is part
+    )
+    return [path for path in ways if not any(is_within(path, way) and way != path for way in ways)]
+
+
+def _mutable_parts(value: Any) -> Iterator[Any]:
+    for part in children(value).values():
+        if is_mutable(part):
+            yield part
+        elif not is_leaf(part):
+            yield from _mutable_parts(part.value if isinstance(part, Maybe) else part)
 
 
 def is_leaf(value: Any) -> bool:
@@ -83,22 +162,24 @@ def at(values: Any, path: Path) -> Any:
     return values
 
 
-def rebuilt(value: Any, path: Path, choose: Choose) -> Any:
-    """A nest in which other objects stand for its own, filled with what these hold."""
+def rebuilt(value: Any, path: Path, choose: Choose, instead: Mapping[Path, Any] = NOTHING_ELSE) -> Any:
+    """A nest in which other objects stand for its own, filled with what these hold; `instead` is what stands there."""
+    if isinstance(value, Maybe):
+        return Maybe(value.name, rebuilt(value.value, path, choose, instead), value.defined)
+    if path in instead:
+        return instead[path]
     if is_leaf(value):
         return value
-    if isinstance(value, Maybe):
-        return Maybe(value.name, rebuilt(value.value, path, choose), value.defined)
     if is_mutable(value):
         target, is_filled = choose(path, value)
         if is_filled:
             for key, part in parts(value).items():
-                new = part if is_leaf(part) else rebuilt(part, (*path, key), choose)
+                new = rebuilt(part, (*path, key), choose, instead)
                 if new is not part or target is not value:
                     put(target, key, new)
         return target
     old = children(value)
-    changed = {key: rebuilt(part, (*path, key), choose) for key, part in old.items()}
+    changed = {key: rebuilt(part, (*path, key), choose, instead) for key, part in old.items()}
     if all(changed[key] is part for key, part in old.items()):
         return value
     if isinstance(value, OwnList):
@@ -113,8 +194,13 @@ def fits(container: Any, value: Any) -> bool:
     return type(container) is type(value) and parts(container).keys() == parts(value).keys()
 
 
-def drawn(value: Any, knows: Callable[[Any], bool]) -> Any:
-    """A copy of a nest: other containers, the same items.
+def drawn(
+    value: Any,
+    knows: Callable[[Any], bool],
+    path: Path = (),
+    instead: Mapping[Path, Any] = NOTHING_ELSE,
+) -> Any:
+    """A copy of a nest: other containers, the same items, or what stands there `instead`.
 
     Of objects with fields only those are copied in which `knows` is true of a part: a backend may know new ones as
     they are.
@@ -123,9 +209,10 @@ def drawn(value: Any, knows: Callable[[Any], bool]) -> Any:
     def choose(path: Path, container: Any) -> tuple[Any, bool]:
         inner = (part for _, part in objects((container,)))
         is_own = has_fields(container) and not any(map(knows, inner))
+        is_own = is_own and not any(is_within(way, path) for way in instead)
         return (container, False) if is_own else (copied(container), True)
 
-    return rebuilt(value, (), choose)
+    return rebuilt(value, path, choose, instead)
 
 
 def holds(container: Any, kept: dict[Any, Any]) -> bool:
@@ -149,7 +236,7 @@ def names_of(variables: Mapping[str, Any], container: Any) -> Iterator[str]:
     for name, value in variables.items():
         if isinstance(value, (type, Undefined)):  # to ask a variable without a value is an error
             continue
-        parts_of = (*children(value).values(), *_shared(value))
+        parts_of = (*children(value).values(), *_shared(value), *_may_be(value))
         if value is container or any(_is_in(part, container, 3) for part in parts_of):
             yield name
         for key, part in attributes(value).items():
@@ -163,8 +250,13 @@ def _is_in(value: Any, sought: Any, depth: int) -> bool:
         return True
     if not depth or isinstance(value, (type, Undefined)):
         return False
-    held = (*children(value).values(), *attributes(value).values(), *_shared(value))
+    held = (*children(value).values(), *attributes(value).values(), *_shared(value), *_may_be(value))
     return any(_is_in(part, sought, depth - 1) for part in held)
+
+
+def _may_be(value: Any) -> Sequence[Any]:
+    """The objects of which a value is one, if it is not one itself."""
+    return choice_of(value).objects if is_chosen(type(value)) else ()
 
 
 def _shared(value: Any) -> Iterator[Any]:

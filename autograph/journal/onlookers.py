@@ -17,7 +17,7 @@ from typing import Any
 
 from ..analyses import effects
 from . import doubts
-from .nests import names_of
+from .nests import Path, names_of
 from .reach import Reach
 from .refusals import compared, parted, rebound, unlike
 from .survey import Survey
@@ -29,11 +29,18 @@ class Onlookers:
     def __init__(self, survey: Survey, reach: Reach, again: Callable[[], BaseException]) -> None:
         self._survey, self._reach, self.again = survey, reach, again
 
+    def target(self, path: Path) -> str:
+        """The variable that gets the result of a choice that is an expression, or of an item of it."""
+        is_item = len(path) > 1 and isinstance(path[1], int)
+        return self._reach.target(path[1] if is_item else 0)
+
     def knows(self, value: Any) -> bool:
-        """Whether a container or object was there before the block, within its reach."""
-        return not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value)))) or any(
-            value is one for group in doubts.groups() for one in group
-        )
+        """Whether a container or object was there before the block, within its reach, or is perhaps one that was."""
+        return self.has_seen(value) or any(value is one for group in doubts.groups() for one in group)
+
+    def has_seen(self, value: Any) -> bool:
+        """Whether an object was there before the block, within its reach."""
+        return not self._known.isdisjoint((id(value), id(getattr(value, "__dict__", value))))
 
     @functools.cached_property
     def _known(self) -> set[int]:
@@ -53,7 +60,6 @@ class Onlookers:
 
     def split(self, name: str, container: Any, result: Any, results: Set[str]) -> None:
         """One of two objects is in a variable: neither may be changed by one name, and used by the other."""
-        name = name or self._reach.target()
         others = self._others(name, container, results)
         if others and self._reach.uses_name_later(name):
             names = [name, *others]
@@ -61,9 +67,22 @@ class Onlookers:
 
     def parted(self, names: Sequence[str], results: Sequence[Any]) -> None:
         """Two variables have one object or two: neither may be changed by one name, and used by the other."""
-        names = [name or self._reach.target() for name in names]
         if all(map(self._reach.uses_name_later, names)):
             self._doubt(names, results, parted(names, list(self._reach.changes_later(names))))
+
+    def is_noticed(self, names: Sequence[str], container: Any, results: Set[str]) -> bool:
+        """Whether code goes on to change an object that is perhaps two, while others use it."""
+        if not all(map(self._reach.uses_name_later, names)):
+            return False
+        others = [] if container is None else self._others(names[0], container, results)
+        outside = chain.from_iterable(map(self._reach.names_outside, names))
+        changes = self._reach.changes_later([*names, *others, *outside])
+        return bool(others or container is None) and any(True for _ in changes)
+
+    def chooses(self, name: str) -> None:
+        """A variable has one of several objects, which are told by a number: nobody may ask which it is."""
+        if self._reach.compares_later(None):
+            raise compared(name)
 
     def begins(self, name: str, values: Sequence[Any]) -> None:
         """A round of a loop begins with objects that are perhaps one."""
@@ -73,7 +92,7 @@ class Onlookers:
 
     def unlike(self, name: str, what: str) -> Exception:
         """What to raise for objects that differ in something which is no part of them."""
-        return unlike(name or self._reach.target(), what)
+        return unlike(name, what)
 
     def _others(self, name: str, container: Any, results: Set[str]) -> list[str]:
         """What else has an object, of all that the functions around go on to use and the block does not assign."""

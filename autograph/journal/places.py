@@ -18,11 +18,14 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, Protocol
 
-from ..staging import Maybe, State, Undefined
+from ..errors import StagingError
+from ..staging import Maybe, State, Undefined, is_chosen
 from . import aliases
 from .aliases import Aliases, Held
+from .chosen import choice_of
 from .doubts import Scope
 from .entries import Entry
+from .numbers import Numbers
 
 
 class Place(Protocol):
@@ -62,6 +65,12 @@ class Attribute:
         self.base, self.key = base(), key
         self.name = f"{_text_of(base)}.{key}"
 
+    def at(self, base: Any) -> Attribute:
+        """The same place in another object."""
+        place = Attribute(lambda: base, self.key)
+        place.name = self.name
+        return place
+
     def read(self) -> Any:
         try:
             return getattr(self.base, self.key)
@@ -82,6 +91,12 @@ class Item:
         self.base, self.key = base(), key()
         self.label = _text_of(base).rpartition(".")[2]
         self.name = f"{_text_of(base)}[{self.key!r}]"
+
+    def at(self, base: Any) -> Item:
+        """The same place in another object."""
+        place = Item(lambda: base, lambda: self.key)
+        place.label, place.name = self.label, self.name
+        return place
 
     def read(self) -> Any:
         if isinstance(self.base, dict) and self.key not in self.base:
@@ -145,8 +160,8 @@ class Carried:
         self.gives = own_names if gives is None else gives  # the names of its results
         self.is_choice = gives is not None
         self.test_assigns = False  # then the test of the loop must be part of its body
-        self.entry = Entry()
-        self.extend([make() for make in makers])
+        self.entry, self.numbers = Entry(), Numbers()
+        self.extend([place for make in makers for place in spread(make())])
 
     def extend(self, places: Sequence[Place]) -> None:
         """Carry further places; a new attempt begins. What has two names is one place."""
@@ -158,17 +173,34 @@ class Carried:
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
         bases = [getattr(place, "base", None) for place in self.places]
         self.aliases = Aliases(
-            self.own + self.initial, bases, names, gives, self.is_choice, self.entry, self.watch.onlookers
+            self.own + self.initial,
+            bases,
+            names,
+            gives,
+            self.is_choice,
+            self.entry,
+            self.numbers,
+            self.watch.onlookers,
         )
 
     def read(self) -> State:
         return tuple(place.read() for place in self.places)
 
     def write(self, values: State) -> None:
+        for place, value in zip(self.places, values, strict=True):
+            place.write(value)
+
+    def enter(self, values: State) -> None:
+        """Set the places to what comes in when a function of the block begins."""
         for place, value, first in zip(self.places, values, self.initial, strict=True):
             if isinstance(value, Maybe):
                 self.watch.maybe(place, not isinstance(first, Undefined))
-            place.write(value)
+        self.write(values)
+
+    def start(self, own: State) -> State:
+        """The state with which a loop begins: of its own variables, perhaps with others before them, and the places."""
+        cut = len(own) - len(self.own)
+        return own[:cut] + self.aliases.begun(own[cut:] + self.initial)
 
     def block(self, function: Callable[..., State | None], key: Any = None) -> Callable[..., State]:
         """A branch or a loop body with the places as further parameters and further results.
@@ -231,7 +263,7 @@ class _Run:
             count = len(self.carried.own)
             self.own = (*self.before, *values[:count])
             self.incoming = values[count:]
-            self.carried.write(self.incoming)
+            self.carried.enter(self.incoming)
             self.were = self.carried.read()
             self.scope.open()
             self.came = self.carried.aliases.came(values)
@@ -243,13 +275,22 @@ class _Run:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         try:
             if kind is None:
-                self.scope.check()
+                self._check()
         finally:
             self._put_back()
         if kind is None:
             self.carried.watch.look(self.key)
         else:
             self.carried.watch.undo()
+
+    def _check(self) -> None:
+        """An error where an object has changed that is perhaps another; in a loop, numbers may tell which it is."""
+        try:
+            self.scope.check()
+        except StagingError:
+            if self.carried.is_choice or not self.carried.aliases.number_moving():
+                raise
+            raise self.carried.watch.again() from None
 
     def _put_back(self) -> None:
         self.scope.close()
@@ -270,6 +311,12 @@ class _Run:
             for place, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)
             if old is not new and not (isinstance(old, Undefined) and isinstance(new, Undefined))
         ]
+
+
+def spread(place: Place) -> list[Place]:
+    """A place in an object that is one of several: it is in each of them. Otherwise the place itself."""
+    base = getattr(place, "base", None)
+    return [place.at(one) for one in choice_of(base).objects] if is_chosen(type(base)) else [place]  # type: ignore[attr-defined]
 
 
 def location(place: Place) -> Any:

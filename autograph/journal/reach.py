@@ -9,6 +9,7 @@ def fit(self, x):
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
@@ -27,7 +28,7 @@ class Reach:
         self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
         self._frames = frames
         self.codes: list[CodeType] = []
-        self.blocks: set[CodeType] = set()  # the block's own functions
+        self.blocks: set[CodeType] = set()  # the block's own functions, and those inside of them
 
     def only_grows(self, change: Reshaped) -> bool:
         """Whether a container has grown, and no code within reach does anything but put things into it."""
@@ -52,15 +53,18 @@ class Reach:
                     if not mention.appends and effects.comes_after(code, mention, position):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
-    def asks_for(self, place: Place) -> bool:
-        """Whether code may ask if a place has a value, other than by using it."""
+    def asks_for(self, place: Place, is_over: bool) -> bool:
+        """Whether code may ask if a place has a value, other than by using it; `is_over` says that the block is."""
         if _has_defaults(place):
             return True
+        done = self._code_done() if is_over else set()
         if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
             return any(effects.facts(code).reflects for code in self.codes)
         label = _container(place)
         return label != "" and any(
-            not mention.indexes for code in self.codes for mention in effects.mentions(code, label)
+            not mention.indexes and mention.code not in done
+            for code in self.codes
+            for mention in effects.mentions(code, label)
         )
 
     def changes_later(self, names: Sequence[str]) -> Iterator[Where]:
@@ -76,9 +80,9 @@ class Reach:
                     ):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
-    def compares_later(self, names: Set[str]) -> bool:
-        """Whether the function goes on to ask which object one of these is, or has a function do so."""
-        labels = set(map(_label, names))
+    def compares_later(self, names: Set[str] | None) -> bool:
+        """Whether the function goes on to ask which object one of these is, or any, or has a function do so."""
+        labels = None if names is None else set(map(_label, names))
         besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
         return any(
             effects.compares(code, labels, position, besides) for code, position in self.around
@@ -87,13 +91,21 @@ class Reach:
             and effects.comes_after(code, mention, position)
             and any(effects.compares(f.__code__) for f in _functions_beside(mention, frame))
             for frame, (code, position) in zip(self._frames, self.around, strict=True)
-            for label in labels
+            for label in labels or ()
             for mention in effects.mentions(code, label)
         )
 
-    def target(self) -> str:
-        """The variable that gets the value of the expression which the innermost function is at; "" for none."""
-        return effects.stored_after(*self.around[0]) if self.around else ""
+    def target(self, item: int = 0) -> str:
+        """The variable that gets the value, or an item, of the expression which the innermost function is at."""
+        return effects.stored_after(*self.around[0], item) if self.around else ""
+
+    def names_outside(self, name: str) -> Iterator[str]:
+        """How those who called call what is in a variable, which their functions return."""
+        for (code, position), caller in pairwise(self.around):
+            if not effects.returns(code, name, position):
+                return
+            name = effects.stored_after(*caller)
+            yield name
 
     def variables_later(self, container: Any, assigned: Set[str]) -> Iterator[dict[str, Any]]:
         """The variables of each function around, and of its module, and what the loops there walk over.
@@ -151,12 +163,18 @@ class Reach:
             return True
         is_attribute = isinstance(place, Attribute) or getattr(place, "kind", "") == "."
         label = _attribute(place) if is_attribute else _container(place)
+        done = self._code_done()
         return any(
             effects.comes_after(code, mention, position) or (is_attribute and effects.facts(code).reflects)
             for code, position in self.around
             for mention in effects.mentions(code, label)
-            if not mention.assigns
+            if not mention.assigns and mention.code not in done
         )
+
+    def _code_done(self) -> set[CodeType]:
+        """The block's own code, unless it may run again: in a loop, or because its function is called again."""
+        functions = [code for code, _ in self.around if not is_block(code)]
+        return set() if self._is_repeated() or len(functions) > 1 else self.blocks
 
 
 def _is_handed_on(mention: effects.Mention, frame: FrameType) -> bool:

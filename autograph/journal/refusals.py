@@ -10,13 +10,16 @@ fix: ..."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..errors import Diagnostic, Note, StagingError, Where
 from ..stack.sites import running
 from .containers import Buffer
-from .places import Place
-from .reach import Reach
 from .records import Reshaped, Spot
+
+if TYPE_CHECKING:
+    from .places import Place
+    from .reach import Reach
 
 _WHY = (
     "a block of the graph is traced once: a change that is not carried as a tensor would happen once as well"
@@ -141,4 +144,22 @@ def unsettled(names: Sequence[str]) -> StagingError:
         f"this block changes something else whenever it is traced: {', '.join(names[-3:])}",
         why=_WHY,
         fix="let the block assign variables, and change objects after it",
+    )
+
+
+def circles(name: str) -> StagingError:
+    """A new object that contains itself."""
+    return _refusal(
+        f"{_shown(name)} contains itself, and is made in a block that the graph runs",
+        why="a graph carries an object by what is in it, and there is no end to that",
+        fix=f"make {_shown(name)} before the block, and let the block change what is in it",
+    )
+
+
+def ambiguous(name: str, what: str) -> StagingError:
+    """Something that cannot be done with one of several objects, as the graph decides which."""
+    return _refusal(
+        f"the objects of which {_shown(name)} is one {what}",
+        why="the graph decides which object is meant: it chooses between the values that all of them hold",
+        fix="give all of them the same items and attributes before, or name each where it is used, in an `if`",
     )

@@ -18,7 +18,9 @@ from typing import Any
 
 from .. import policy
 from ..analyses import effects
+from ..staging import is_chosen
 from . import containers, records
+from .chosen import choice_of
 from .fingerprints import Progress, is_iterator
 from .kinds import ATOMS, Kind, kind_of
 from .records import Record, Trail
@@ -120,6 +122,9 @@ class Walk:
         if not kind.is_open:
             return
         self._seen[number] = value
+        if is_chosen(cls):
+            self._items(choice_of(value).objects, trail)
+            return
         follow = self._follow[cls]
         if follow is not None:
             follow(self, value, trail)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..staging import is_chosen
+
 
 class Contents:
     """All items of `base()`, which is looked up once, when the block starts."""
@@ -19,7 +21,12 @@ class Contents:
     name = "items"
 
     def __init__(self, base: Callable[[], Any]) -> None:
-        self._container = _Container(base())
+        self.base = base()
+        self._container = _Container(self.base)
+
+    def at(self, base: Any) -> Contents:
+        """The same place in another object."""
+        return Contents(lambda: base)
 
     def read(self) -> Any:
         return self._container.read()
@@ -33,7 +40,7 @@ class _Container:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.inner = {key: _Container(item) for key, item in _items(value) if isinstance(item, (list, dict))}
+        self.inner = {key: _Container(item) for key, item in _items(value) if _is_container(item)}
 
     def read(self) -> Any:
         """A copy of the contents."""
@@ -54,6 +61,11 @@ class _Container:
             keys = list(contents)
             self.value.clear()
             self.value.update(zip(keys, found, strict=True))
+
+
+def _is_container(item: Any) -> bool:
+    """Whether an item is a list or dict, and no other one stands for it."""
+    return isinstance(item, (list, dict)) and not is_chosen(type(item))
 
 
 def _items(value: Any) -> Any:

@@ -79,7 +79,7 @@ def _staged_while(
             going, step, start = rotated(going, step, start, first)
             names = ("going", *names)
         results = backend.while_loop(
-            carried.test(going), carried.block(step), start + carried.initial, names + carried.names, said
+            carried.test(going), carried.block(step), carried.start(start), names + carried.names, said
         )
         return results[1:] if carried.test_assigns else results
 
@@ -129,7 +129,7 @@ def _staged_for(
     def run(carried: Carried) -> State:
         step = carried.block(held.block(body, before=1))
         return backend.for_loop(
-            items, step, held.state + carried.initial, held.names + carried.names, until, said
+            items, step, carried.start(held.state), held.names + carried.names, until, said
         )
 
     return held.leave(staged(held.makers, run, (body,), held.state, held.names))

@@ -41,11 +41,11 @@ from .raising import Surroundings, raised_by_user, running, surroundings
 from .recursion import deciding
 from .registry import backend_of, backends, live, overloaded, register, show_liveness
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
-from .whole import is_whole
+from .whole import is_chosen, is_whole, settled
 
 __all__ = [
     "Backend", "OwnList", "PythonBackend", "PYTHON", "State", "rotated",
-    "register", "live", "show_liveness", "backend_of", "backends", "overloaded", "is_whole",
+    "register", "live", "show_liveness", "backend_of", "backends", "overloaded", "is_whole", "is_chosen", "settled",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "surroundings", "running", "deciding",
 ]  # fmt: skip

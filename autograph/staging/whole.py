@@ -9,6 +9,8 @@ track of the objects that a block changes; both have to agree on that."""
 
 from __future__ import annotations
 
+from typing import Any
+
 _MARKS = (
     "_is_leaf_of_nests",  # a stateful object, such as a module: its attributes are changed in place
     "__components__",  # a tensor made of several, which is a value like any other
@@ -22,3 +24,13 @@ def is_whole(kind: type) -> bool:
     (False, True)
     """
     return any(hasattr(kind, mark) for mark in _MARKS)
+
+
+def is_chosen(kind: type) -> bool:
+    """Whether instances of a class stand for one of several objects, as a graph decides: see `journal/chosen.py`."""
+    return hasattr(kind, "__chosen_from__")
+
+
+def settled(value: Any) -> Any:
+    """An ordinary object with what such an instance holds now."""
+    return value.__chosen_copy__()

@@ -174,7 +174,7 @@ def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str)
     return nest.pack_sequence_as(result, flat)
 
 
-def _output(leaf: Any, outputs: list[Operand], builder: Builder) -> Any:
+def _output(leaf: Any, outputs: list[Operand], builder: Builder, name: str = "") -> Any:
     if isinstance(leaf, Maybe):
         leaf = staging.ld(leaf, leaf.name)
     if nest.is_composite(leaf):
@@ -182,6 +182,8 @@ def _output(leaf: Any, outputs: list[Operand], builder: Builder) -> Any:
             leaf._type_spec, [_output(part, outputs, builder) for part in components.flatten(leaf)]
         )
     if not leaves.can_be_carried(leaf):
+        if staging.is_chosen(type(leaf)):
+            return _collected(staging.settled(leaf), outputs, builder, name)
         return leaf
     if isinstance(leaf, Variable):
         leaf = leaf.value()
