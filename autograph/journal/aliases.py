@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any, Protocol
 
-from ..staging import State, is_chosen
-from . import doubts
+from ..errors import StagingError
+from ..staging import State
+from . import choosing, doubts
+from .choosing import Choosing
 from .entries import Entry, Reaches
-from .mutables import extras, is_mutable, parts, refill
-from .nests import Path, circular, drawn, fits, holds, objects, rebuilt, references
+from .mutables import extras, parts, refill
+from .nests import Path, drawn, fits, holds, objects, rebuilt
 from .numbers import Numbers
-from .refusals import circles, rebound
 from .relations import Known, Run, disagreements
 from .sameness import alike
 
@@ -33,19 +34,11 @@ Came = dict[Path, tuple[Any, dict[Any, Any]]]
 """The objects with which a trace begins, and what they hold then."""
 
 
-class Watch(Reaches, Protocol):
+class Watch(Reaches, choosing.Watch, Protocol):
     """Who knows the code around a block, and what that goes on to do."""
 
     def target(self, path: Path) -> str:
         """The variable that gets the result of a choice that is an expression, or of an item of it."""
-        ...
-
-    def has_seen(self, value: Any) -> bool:
-        """Whether an object was there before the block, within its reach."""
-        ...
-
-    def again(self) -> BaseException:
-        """What to raise for the block to be traced once more."""
         ...
 
     def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
@@ -105,15 +98,9 @@ class Aliases:
     ) -> None:
         self.names, self.gives, self.is_choice = names, gives, is_choice
         self._entry, self._numbers, self._watch = entry, numbers, watch
-        before = dict(objects(initial))
-        self._whole = [
-            {**before, **dict(references(initial))}
-        ]  # also those that are not taken apart; then of each run
-        known = (*self._whole[0].values(), *known)
-        self._own = {id(value) for value in known if value is not None}
-        if not is_choice:
-            self._numbers.add(self._circular(before), self._is_older, also_one=True)
-        self.before = before if is_choice else self._counting(before)
+        self._choosing = Choosing(initial, known, numbers, is_choice, watch)
+        self.before, self._own = self._choosing.before, self._choosing.own
+        self.begun = self._choosing.begun
         self._runs: list[Run] = []
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
@@ -137,41 +124,20 @@ class Aliases:
 
     def came(self, state: State) -> Came:
         """The objects with which a run begins; what may be one of them and of others is noted."""
-        now = self._counting(dict(objects(state)))
+        now = self._choosing.by_items(dict(objects(state)))
         for path, *values in self._entry.doubts(self.before, now):
             self._watch.begins(self.names[path[0]], values)
         return {path: (value, parts(value)) for path, value in now.items()}
-
-    def begun(self, state: State) -> State:
-        """The state with which a loop begins, as the backend may have it: with numbers for objects that have one."""
-        numbers = self._numbers.hidden(state)
-        inside = {path[0] for path in numbers}
-        return tuple(
-            drawn(value, lambda _: True, (at,), numbers) if at in inside else value
-            for at, value in enumerate(state)
-        )
 
     def leave(self, results: Sequence[Any], came: Came) -> tuple[Any, ...]:
         """The results as the backend may have them."""
         extra = len(results) - len(self.gives)  # such as whether a loop goes on
         own = results[extra:]
-        run = Run(self._counting(dict(objects(own))), doubts.groups())
-        if rings := self._circular(run.objects):
-            if not self._numbers.add(rings, self._is_older, also_one=True):
-                raise circles(self._named(next(iter(rings))))
-            raise self._watch.again()
+        found = self._choosing.by_items(dict(objects(own)))
+        self._choosing.see(own, found, self._named)
+        hidden = self._choosing.hidden(own)
+        run = Run(found, doubts.groups())
         self._runs.append(run)
-        self._whole.append({**run.objects, **dict(references(own))})
-        if self._numbers.drop_new(own, self._is_older):
-            raise self._watch.again()
-        counts = self._numbers.counts()
-        numbers = self._numbers.hidden(own)
-        differing = self._differing_wholes()
-        if self._number(differing) or (not self.is_choice and counts != self._numbers.counts()):
-            raise self._watch.again()
-        for path, values in differing.items():
-            if any(is_chosen(type(value)) for value in values) and not self._numbers.covers(path):
-                raise rebound(self._named(path))
         if not self.is_choice:
             if not self._entry.apart:  # otherwise rounds begin with objects of their own
                 self._entry.moving = self._moving(run)
@@ -185,46 +151,17 @@ class Aliases:
 
         return (
             *results[:extra],
-            *(drawn(result, knows, (at,), numbers) for at, result in enumerate(own)),
+            *(drawn(result, knows, (at,), hidden) for at, result in enumerate(own)),
         )
-
-    def _counting(self, found: dict[Path, Any]) -> dict[Path, Any]:
-        """The objects that the backend carries by their items."""
-        if not self._numbers.objects:
-            return found
-        return {path: value for path, value in found.items() if not self._numbers.covers(path)}
-
-    def _circular(self, found: dict[Path, Any]) -> dict[Path, list[Any]]:
-        """Objects that contain themselves, which no backend takes apart."""
-        return {path: [found[path]] for path in circular(found)}
-
-    def _number(self, given: dict[Path, list[Any]]) -> bool:
-        """Carry these objects by numbers, as far as that can be; whether it can for any."""
-        return bool(given) and self._numbers.add(given, self._is_older)
-
-    def _is_older(self, value: Any) -> bool:
-        """Whether an object was there before the block."""
-        return id(value) in self._own or self._watch.has_seen(value)
 
     def _moving(self, run: Run) -> dict[Path, list[Any]]:
         """Where a round of a loop ends with another object than the one with which it began."""
         given = {path: [self.before.get(path), value] for path, value in run.objects.items()}
         return {path: [old, new] for path, (old, new) in given.items() if old is not None and old is not new}
 
-    def _differing_wholes(self) -> dict[Path, list[Any]]:
-        """Where runs give different objects, and a backend does not take some of them apart."""
-        runs = self._whole[1:] if self.is_choice else self._whole
-        columns = {path: [run[path] for run in runs if path in run] for path in runs[-1]}
-        return {
-            path: values
-            for path, values in columns.items()
-            if len(values) == len(runs) and any(value is not values[0] for value in values)
-            if not all(map(is_mutable, values))
-        }
-
     def number_moving(self) -> bool:
         """Carry by numbers what a loop puts in place of another object; whether that can be for any."""
-        return self._number(self._entry.moving)
+        return self._choosing.number(self._entry.moving)
 
     def decide(self) -> None:
         """After all runs: an object that is changed later, and perhaps one of others, is carried by its number."""
@@ -238,7 +175,7 @@ class Aliases:
             elif self._knows(other.value):
                 is_noticed = self._watch.is_noticed((name,), other.value, set(self.gives))
                 ways |= {path} if is_noticed else set()
-        if ways and self._number(
+        if ways and self._choosing.number(
             {path: [run.objects.get(path) for run in self._all_runs()] for path in ways}
         ):
             raise self._watch.again()
@@ -254,7 +191,12 @@ class Aliases:
         others = [path for path, value in moving.items() if id(value) in given and path not in lost]
         for path in [*lost, *others] if lost else ():
             own = {self.names[at[0]] for at, other in self.before.items() if other is moving[path]}
-            self._watch.lost(self.names[path[0]], moving[path], own, set(self.gives))
+            try:
+                self._watch.lost(self.names[path[0]], moving[path], own, set(self.gives))
+            except StagingError:
+                if self.number_moving():
+                    raise self._watch.again() from None
+                raise
 
     def put_back(self, held: Held) -> None:
         """Fill the containers with what they held before: the very same objects, all the way down."""

@@ -75,9 +75,14 @@ class Onlookers:
         if not all(map(self._reach.uses_name_later, names)):
             return False
         others = [] if container is None else self._others(names[0], container, results)
+        if container is not None and not others:
+            return False
+        if not all(name.isidentifier() or not name for name in names):
+            return not self._reach.compares_later(
+                None
+            )  # methods change an attribute's object where nobody looks
         outside = chain.from_iterable(map(self._reach.names_outside, names))
-        changes = self._reach.changes_later([*names, *others, *outside])
-        return bool(others or container is None) and any(True for _ in changes)
+        return any(True for _ in self._reach.changes_later([*names, *others, *outside]))
 
     def chooses(self, name: str) -> None:
         """A variable has one of several objects, which are told by a number: nobody may ask which it is."""

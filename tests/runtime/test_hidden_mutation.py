@@ -460,7 +460,7 @@ class TestOtherNames:
                 i += 1
             return p[0], q[0]
 
-        refused(f, "AGC291", "is changed in place, and bound to something else")
+        agrees(f)
 
     def test_one_of_two_dicts(self):
         def read(n):
