@@ -2,10 +2,13 @@
 
 Python's int, float, bool, complex, str and nests of them take the dtype that they stand beside when that loses
 nothing; otherwise int32 (int64 where it must be), float32, bool, complex128, string. NumPy arrays keep theirs
-unless they stand beside a tensor. Two tensors are never promoted.
+unless they stand beside a tensor; lists of them are lists, and only one that begins with a float of NumPy's has its
+dtype. Two tensors are never promoted.
 
 >>> convert_to_tensor([1, 2])
 <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+>>> [convert_to_tensor(x).dtype.name for x in (np.int64(1), [np.int64(1)], [np.float64(1), 2], [1, np.float64(2)])]
+['int64', 'int32', 'float64', 'float32']
 >>> convert_to_tensor(3, dtypes.float32)
 <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
 """
@@ -19,7 +22,7 @@ from typing import Any
 import numpy as np
 from agc.autograph.staging import is_chosen, settled
 
-from . import dtypes
+from . import dtypes, mixed_numbers
 from .quiet import quietly
 from .shapes import TensorShape
 from .tensor import EagerTensor, SymbolicTensor, Tensor
@@ -33,7 +36,9 @@ Conversion = Callable[[Any, dtypes.DType | None], Tensor]
 Kinds = type | tuple[type, ...]
 
 _conversions: list[tuple[int, Kinds, Conversion]] = []
+_NUMBERS = frozenset({bool, int, float, complex})
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
+_SINGLE = np.dtype(np.float32)
 _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__dlpack__")
 
 
@@ -123,7 +128,7 @@ def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
 def holds_tensor(value: Any) -> bool:
     """Whether a list or tuple contains a tensor, or something that converts into one that a graph computes."""
     if isinstance(value, (list, tuple)):
-        return any(map(holds_tensor, value))
+        return not _NUMBERS.issuperset(map(type, value)) and any(map(holds_tensor, value))
     return isinstance(value, SymbolicTensor) or is_tensor_like(value)
 
 
@@ -189,12 +194,11 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.n
     own = dtypes.as_dtype(array.dtype)
     if dtype is None or own is dtype:
         return np.array(array, own.numpy)  # a copy: the caller may go on writing to the original
-    copied = rounded(array, dtype.numpy)
     if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
         raise _unfit(array, dtype)
     if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
         raise _unfit(array, dtype)
-    return copied
+    return rounded(array, dtype.numpy)
 
 
 def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError:
@@ -204,7 +208,7 @@ def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError
 def _from_python(value: Any) -> np.ndarray[Any, Any]:
     kind = type(value)
     if kind is float:
-        return _single(np.array(value))
+        return rounded(value, _SINGLE)
     if kind is bool:
         return np.array(value)
     if kind is int:
@@ -217,32 +221,25 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
         array = np.array(value)
     except ValueError:
         raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
-    if array.dtype.kind == "f" and not _holds_numpy(value):
-        return _single(array)
-    if array.dtype.kind in "iu" and not _holds_numpy(value):
+    if array.dtype.kind == "f":
+        first = mixed_numbers.first(value)
+        if array.size and mixed_numbers.are_whole(value):
+            return _integers(mixed_numbers.whole(value), value)
+        own = getattr(first, "dtype", None)
+        return rounded(array, own if own in (np.float16, np.float64) else _SINGLE)  # type: ignore[arg-type]
+    if array.dtype.kind in "iu":
         return _integers(array, value)
     if array.dtype.kind in "SUO":
         return _strings(np.array(value, object))
-    return array.astype(dtypes.as_dtype(array.dtype).numpy)
-
-
-@quietly  # what is too large for float32 is infinite there
-def _single(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return array.astype(np.float32)
-
-
-def _holds_numpy(value: Any) -> bool:
-    if isinstance(value, (list, tuple)):
-        return bool(value) and _holds_numpy(value[0])
-    return isinstance(value, (np.ndarray, np.generic))
+    return array.astype(np.complex128 if array.dtype.kind == "c" else dtypes.as_dtype(array.dtype).numpy)
 
 
 def _integers(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
     if array.dtype.kind not in "iu":
         raise ValueError(f"{value!r} does not fit any integer dtype")
-    if array.size and (array.max() > dtypes.int32.max or array.min() < dtypes.int32.min):
-        return array
-    return array.astype(np.int32)
+    if not array.size or (array.max() <= dtypes.int32.max and array.min() >= dtypes.int32.min):
+        return array.astype(np.int32)
+    return array if array.max() > dtypes.int64.max else array.astype(np.int64)
 
 
 def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -253,7 +250,7 @@ def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
             raise MeetsCompositeError(item)
         if not isinstance(item, (str, bytes)):
             raise _no_string(array, item)
-        out[index] = item.encode() if isinstance(item, str) else item
+        out[index] = item.encode() if isinstance(item, str) else bytes(item)
     return out
 
 

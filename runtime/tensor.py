@@ -406,13 +406,27 @@ class SymbolicTensor(Tensor):
     def __deepcopy__(self, memo: Any) -> SymbolicTensor:
         return self
 
-    def numpy(self) -> NoReturn:
-        raise NotImplementedError(
-            "numpy() is only available when eager execution is enabled: this tensor gets its value "
-            "when the graph runs"
+    @property
+    def numpy(self) -> NoReturn:  # type: ignore[override]
+        """There is none yet: AttributeError, so that `hasattr(x, "numpy")` tells eager tensors from traced ones."""
+        reason = (
+            self._builder.out_of_reach(self._value)
+            if self._builder.is_over()
+            else f"`{self._value.name}` ({self._value.spec}) gets its value when the graph runs. Use functions of tf, "
+            "or tf.numpy_function for what only NumPy has."
+        )
+        raise AttributeError(f"'SymbolicTensor' object has no attribute 'numpy': {reason}")
+
+    def unreachable(self, use: str) -> errors.InaccessibleTensorError:
+        """What to raise when eager code wants the value; `use` says what for, up to the words "a traced tensor"."""
+        return errors.InaccessibleTensorError(
+            f"{use} a traced tensor outside of the function that it belongs to: "
+            + self._builder.out_of_reach(self._value)
         )
 
     def _refuse(self, use: str, remedy: str) -> NoReturn:
+        if self._builder.is_over():
+            raise self.unreachable(f"{use.removeprefix('Using a traced tensor as ')} needs the value of")
         diagnostic = api.unconverted(f"`{self._value.name}` ({self._value.spec}) has one when the graph runs")
         if diagnostic is not None:
             raise errors.NotConvertedError(diagnostic)

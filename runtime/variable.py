@@ -23,7 +23,7 @@ from .ir.specs import RefSpec, Spec
 from .name_scopes import name_scope, scope_prefix
 from .ops import overloads, state
 from .ops.assigning import setitem
-from .tensor import EagerTensor, Reference, Tensor, value_text
+from .tensor import EagerTensor, Reference, SymbolicTensor, Tensor, value_text
 from .variable_options import (
     VariableAggregation,
     VariableSynchronization,
@@ -227,8 +227,7 @@ class Variable(PartialUpdates):
         """A value as an array that the variable may hold."""
         with eagerly():
             tensor = self._operand(value)
-        assert isinstance(tensor, EagerTensor)
-        return tensor._array
+        return _known(tensor)._array
 
     def changed(self, result: Any = None) -> Any:
         """What methods that assign give: a variable that stands for this one.
@@ -238,8 +237,13 @@ class Variable(PartialUpdates):
         return Assigned(self) if self._owner is None or current() is not self._owner else result
 
     def numpy(self) -> Any:
-        """The present value, as NumPy has it; not in a graph, where it is known only when the graph runs."""
-        return self.value().numpy()  # type: ignore[attr-defined]
+        """The present value, as NumPy has it; NotImplementedError in a graph, which knows it only when it runs."""
+        value = self.value()
+        if isinstance(value, EagerTensor):
+            return value.numpy()
+        raise NotImplementedError(
+            "numpy() is only available when eager execution is enabled: a graph reads the variable when it runs"
+        )
 
     def assign(
         self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -482,6 +486,12 @@ def _initial(value: Any, dtype: Any) -> EagerTensor:
         tensor = convert_to_tensor(value, dtype)
     except ValueError as error:
         raise ValueError(f"initial_value: {error}") from None
+    return _known(tensor)
+
+
+def _known(tensor: Tensor) -> EagerTensor:
+    if isinstance(tensor, SymbolicTensor):
+        raise tensor.unreachable("a variable was given")
     assert isinstance(tensor, EagerTensor)
     return tensor
 

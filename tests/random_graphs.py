@@ -10,11 +10,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import agc.runtime  # noqa: F401  (declares the operations)
+import agc.runtime  # noqa: F401  (declares most operations)
 import numpy as np
 from agc.runtime import dtypes, errors
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Origin, Value
 from agc.runtime.ir.specs import AnySpec, RefSpec, Spec
+from agc.runtime.ops import structure  # noqa: F401  (declares the others)
 from agc.runtime.ops.declare import REGISTRY
 from hypothesis import strategies as st
 

@@ -225,10 +225,15 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
                 column,
                 [leaves.describe(leaf) for leaf in column],
                 why="the graph decides which branch runs, so both must give a tensor, or the same Python object",
-                fix=f"give `{path}` a tensor of one dtype in every branch"
-                + (", for instance return a value on every path" if path == "result" else ""),
+                fix=f"give `{path}` a tensor of one dtype in every branch" + _instance(path, column),
             )
     return None
+
+
+def _instance(path: str, column: Sequence[Any]) -> str:
+    if path == "result":
+        return ", for instance return a value on every path"
+    return ": a number such as -1, or zeros, in place of None" if any(leaf is None for leaf in column) else ""
 
 
 def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:

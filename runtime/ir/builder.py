@@ -278,7 +278,7 @@ class Builder:
         if found is not None:
             return found
         if not self._inside(owner):
-            raise errors.InaccessibleTensorError(owner.out_of_reach(value, self.name))
+            raise errors.InaccessibleTensorError(owner.out_of_reach(value, f"`{self.name}`"))
         assert self.parent is not None
         outer = self.parent.captured(value, owner)
         return self._capture(outer, value.name, value.spec, also=value)
@@ -287,12 +287,18 @@ class Builder:
         """The line that a value of this graph comes from; None for its inputs."""
         return next((op.origin for op in reversed(self.operations) if value in op.outputs), None)
 
-    def out_of_reach(self, value: Value, user: str) -> str:
+    def is_over(self) -> bool:
+        """Whether the function that this belongs to has been traced: what it made gets no value any more."""
+        return not self.root.keeps_constants and all(
+            builder is None or builder.root is not self.root for builder in stack.builders
+        )
+
+    def out_of_reach(self, value: Value, user: str = "eager code") -> str:
         """What to say of a value of this graph that `user`, which is not inside of it, wants to read."""
         made = self.origin_of(value)
         place = f" at {made}" if made is not None else ""
         return (
-            f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of `{user}`. "
+            f"`{value.name}` ({value.spec}) was made in `{self.name}`{place}, which is out of reach of {user}. "
             "Return it from the function or block that makes it, and use the returned tensor. (A Python list that "
             "a staged loop appends to is filled once, while tracing: collect values in a tf.TensorArray.)"
         )

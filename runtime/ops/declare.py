@@ -229,10 +229,7 @@ class Op(Signature):
     def _run_time_value(self, argument: Any) -> Any:
         """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
         if isinstance(argument, SymbolicTensor):
-            raise errors.InaccessibleTensorError(
-                f"{self.name} was called on a traced tensor outside of the function that it belongs to: "
-                f"{argument}"
-            )
+            raise argument.unreachable(f"{self.name} was called on")
         return argument if isinstance(argument.spec, RefSpec) else argument._array
 
     def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:

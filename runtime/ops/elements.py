@@ -153,7 +153,7 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
     if shape is None or None in shape:
         raise errors.InvalidArgumentError(
             "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
-            "give `element_shape`"
+            "give `element_shape`; or was a result of `write` dropped, which is the array with the element?"
         )
     zero = np.zeros(shape, dtype.numpy)
     return [zero if item is None else item for item in items]

@@ -24,14 +24,27 @@ def chosen(signatures: Any, functions: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         signatures: what the user gave: nothing, a function, or functions by name.
-        functions: those of the object that is saved; if just one of them has an input_signature, it is the default.
+        functions: those of the object that is saved; if just one of them has an input_signature and gives what a
+            signature can give, it is the default.
     """
     if signatures is None:
         fixed = [value for value in functions.values() if getattr(value, "input_signature", None) is not None]
-        return {DEFAULT: fixed[0].get_concrete_function()} if len(fixed) == 1 else {}
+        graphs = [
+            graph for graph in (value.get_concrete_function() for value in fixed) if _is_exportable(graph)
+        ]
+        return {DEFAULT: graphs[0]} if len(graphs) == 1 else {}
     if not isinstance(signatures, Mapping):
         signatures = {DEFAULT: signatures}
     return {name: _only_graph(name, value) for name, value in signatures.items()}
+
+
+def _is_exportable(concrete: ConcreteFunction) -> bool:
+    """Whether the graph makes a signature: one that only changes variables gives nothing, and makes none."""
+    try:
+        exported(DEFAULT, concrete)
+    except ValueError:
+        return False
+    return True
 
 
 def _only_graph(name: str, value: Any) -> ConcreteFunction:

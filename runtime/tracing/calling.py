@@ -191,6 +191,7 @@ class Calls:
         self.initialised.add(owner)
         if maker is not None and maker.made:  # the graph to keep must not make variables
             concrete = self._trace_once(wanted, None, owner)
+        self._watch.succeeded(self.cache, arguments)
         return concrete
 
     def _check_limit(self, arguments: Mapping[str, Any]) -> None:

@@ -318,4 +318,6 @@ def _described(leaf: Any, specs: list[AnySpec]) -> Any:
 
 def _run_time_value(leaf: Any) -> Any:
     argument = leaves.carried(leaf)
+    if isinstance(argument, SymbolicTensor):
+        raise argument.unreachable("a function was called with")
     return argument._array

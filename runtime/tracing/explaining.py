@@ -46,13 +46,15 @@ class Watch:
     def traced(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
         """A call is about to be traced."""
         self.traces += 1
-        self._in_a_row += 1
-        wanted = os.environ.get("AGC_EXPLAIN_RETRACES", "") not in ("", "0")
-        if wanted and self.traces > 1:
+        if _is_wanted() and self.traces > 1:
             self._tell(
                 f"{self.name} was traced again, for the {_ordinal(self.traces)} time", earlier, arguments
             )
-        elif self._in_a_row >= IN_A_ROW and not self._has_warned:
+
+    def succeeded(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+        """A call has been traced, and its graph is about to join the `earlier` ones."""
+        self._in_a_row += 1
+        if self._in_a_row >= IN_A_ROW and not self._has_warned and not _is_wanted():
             self._has_warned = True
             self._tell(
                 f"{IN_A_ROW} out of the last {IN_A_ROW} calls to {self.name} triggered tf.function retracing, which is "
@@ -67,6 +69,11 @@ class Watch:
         place = caller()
         head += f", at {place}" if place else ""
         logging.getLogger("agc").warning("%s\n%s", head, explained(earlier, arguments))
+
+
+def _is_wanted() -> bool:
+    """Whether each retrace is to be explained."""
+    return os.environ.get("AGC_EXPLAIN_RETRACES", "") not in ("", "0")
 
 
 def _ordinal(number: int) -> str:
@@ -121,6 +128,8 @@ def _described(value: Any) -> str:
         return str(value) if spec is None else str(spec)
     if isinstance(value, TypeSpec) or nest.is_composite(value):
         return str(getattr(value, "_type_spec", value))
+    if value is None:
+        return "None"
     if nest.is_nested(value):
         return f"a {type(value).__name__} of {len(nest.children(value))}"
     text = repr(value)
@@ -148,10 +157,16 @@ def _remedy(before: Any, now: Any) -> str:
             "pass reduce_retracing=True to tf.function, or "
             f"input_signature=[tf.TensorSpec({sizes}, tf.{one.dtype.name})]"
         )
-    if type(now) in (int, float, bool, complex) and type(before) in (int, float, bool, complex):
-        return f"Python numbers are part of the signature: pass a tensor, such as tf.constant({now!r})"
-    if isinstance(now, Variable):
+    kinds = [value.target if isinstance(value, Identity) else value for value in (before, now)]
+    if any(isinstance(value, Variable) for value in kinds):
         return "variables are told apart by identity: close over them, or pass their values"
-    if isinstance(now, (str, bytes)):
+    if any(value is None for value in kinds):
+        return "None is part of the signature: a call with it and one without are two graphs"
+    if any(isinstance(value, (str, bytes)) for value in kinds):
         return "Python texts are part of the signature: pass a tensor, or make one function for each"
+    numbers = [value for value in kinds if type(value) in (int, float, bool, complex)]
+    if len(numbers) == 2 or (numbers and (one is not None or other is not None)):
+        return (
+            f"Python numbers are part of the signature: pass a tensor, such as tf.constant({numbers[-1]!r})"
+        )
     return "objects are told apart by identity: pass the same one, or what you need of it as tensors"

@@ -240,11 +240,43 @@ def test_a_tensor_that_left_its_block_is_refused_where_it_is_used():
         graph_of(f, SCALAR)
 
 
-def test_a_traced_tensor_outside_of_its_function_is_refused():
+def double(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: x + 1, tf.function(double), float, bool, lambda x: [1, 2][x],
+        tf.Variable, lambda x: tf.Variable(1.0).assign(x),
+    ],
+    ids=["operator", "function", "float", "bool", "index", "variable", "assign"],
+)  # fmt: skip
+def test_a_traced_tensor_outside_of_its_function_is_refused(use):
     leaked = []
-    graph_of(lambda x: leaked.append(x) or x, SCALAR)
-    with pytest.raises(tf.errors.InaccessibleTensorError, match="outside of the function"):
-        leaked[0] + 1
+    graph_of(lambda x: leaked.append(x + 1) or x, SCALAR)
+    with pytest.raises(tf.errors.InaccessibleTensorError, match="outside of the function") as caught:
+        use(leaked[0])
+    assert f"was made in `lambda_` at {__file__}:" in str(caught.value)
+
+
+def test_only_tensors_with_a_value_have_numpy():
+    """As in TensorFlow: programs ask for it to tell the ones from the others."""
+    seen = []
+
+    def f(x):
+        seen.extend([x, hasattr(x, "numpy")])
+        return x
+
+    graph_of(f, SCALAR)
+    assert seen[1] is False
+    assert hasattr(tf.constant(1.0), "numpy")
+    with pytest.raises(AttributeError, match=r"`x` .* was made in `f`, which is out of reach of eager code"):
+        seen[0].numpy()
+    with pytest.raises(
+        AttributeError, match=r"`x` .* gets its value when the graph runs. Use functions of tf"
+    ):
+        graph_of(lambda x: x.numpy(), SCALAR)
 
 
 def test_bytes_decide_about_tensors_of_strings():

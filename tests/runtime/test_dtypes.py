@@ -160,3 +160,37 @@ def test_arrays_of_either_byte_order_become_tensors_of_the_own_one(dtype):
         assert tensor.numpy().dtype.isnative
         assert tensor.numpy().tolist() == [2, 4, 600]
     assert tf.as_dtype(np.dtype(dtype)) is tf.as_dtype(np.dtype(dtype).name)
+
+
+ONE, TWO = np.int64(1), np.array([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (ONE, "int64"), ([ONE], "int32"), ([ONE, 2**40], "int64"), ([np.int8(1), np.uint64(2)], "int32"),
+        ([[np.array([1, 2])], [np.array([3, 4])]], "int32"), ([np.uint32(2**31)], "int64"), ([1, 2**63], "uint64"),
+        (np.float32(1), "float32"), ([np.float32(1), 2.5], "float32"), ([np.float16(1), np.float64(2)], "float16"),
+        ([np.float64(1), 2], "float64"), ([2, np.float64(1)], "float32"), ([0.5, np.float64(1)], "float32"),
+        ([ONE, 0.5], "float32"), ([TWO, TWO], "float64"), ((TWO.astype(np.float32), TWO), "float32"),
+        ([np.bool_(True)], "bool"), ([[]], "float32"), ([np.complex64(1)], "complex128"), ([np.bytes_(b"a"), np.str_("b")], "string"),
+    ],
+)  # fmt: skip
+def test_lists_of_numpy_numbers_are_lists(value, dtype):
+    """As in TensorFlow: integers are int32 if they fit, and floats what the list begins with."""
+    assert tf.constant(value).dtype.name == dtype
+    assert tf.constant(value).numpy().tolist() == np.asarray(value).tolist() or dtype in ("uint64", "string")
+    assert tf.reshape(value, [-1]).dtype.name == dtype
+
+
+def test_integers_that_share_no_dtype_of_numpy_stay_integers():
+    assert tf.constant([1, 2**63]).numpy().tolist() == [1, 2**63]
+    assert tf.constant([1, 2**64 - 1], tf.uint64).numpy().tolist() == [1, 2**64 - 1]
+    assert tf.constant([np.uint64(2), np.int64(-1)]).numpy().tolist() == [2, -1]
+    with pytest.raises(ValueError, match="does not fit any integer dtype"):
+        tf.constant([-1, 2**63])
+
+
+def test_texts_of_numpy_become_plain_bytes():
+    for value in ([np.bytes_(b"a")], np.array([b"a"]), np.array(["a"])):
+        assert {*map(type, tf.constant(value).numpy())} == {bytes}

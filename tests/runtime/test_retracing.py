@@ -44,7 +44,14 @@ class TestExplanations:
             ([1, 2], [1], "`x` was a list of 2, and is a list of 1\n    the structure of nests"),
             (tf.Variable(1), tf.Variable(1), "variables are told apart by identity"),
             (len, abs, "objects are told apart by identity"),
-            (tf.zeros([2]), 3, "`x` was float32[2], and is Python int 3"),
+            (
+                tf.zeros([2]), 3,
+                "`x` was float32[2], and is Python int 3\n"
+                "    Python numbers are part of the signature: pass a tensor, such as tf.constant(3)",
+            ),
+            (True, np.zeros(2), "was Python bool True, and is float64[2]\n    Python numbers"),
+            (tf.Variable(1), tf.constant(1), "variables are told apart by identity"),
+            (None, tf.constant(1), "`x` was None, and is int32[]\n    None is part of the signature"),
         ],
     )  # fmt: skip
     def test_the_argument_the_two_signatures_and_the_remedy(self, explain, first, second, expected):
@@ -80,6 +87,15 @@ class TestExplanations:
             "5 out of the last 5 calls to lambda_ triggered tf.function retracing"
         )
         assert "`x` was Python int 13, and is Python int 14" in record.message
+
+    def test_a_recursion_that_never_ends_is_no_retracing(self, caplog):
+        @tf.function
+        def down(n):
+            return down(n - 1) if n > 0 else 1
+
+        with pytest.raises(TypeError, match="AGC280"):
+            down(tf.constant(5))
+        assert not caplog.records
 
 
 class TestMaxTraces:

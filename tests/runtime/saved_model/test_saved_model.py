@@ -151,6 +151,25 @@ def test_the_only_function_with_an_input_signature_is_the_default_one(folder):
         serving(y=X)
 
 
+def test_functions_that_give_nothing_are_no_signature(tmp_path):
+    total = tf.Variable(1.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([])])
+    def add(x):
+        total.assign_add(x)
+
+    @tf.function(input_signature=[])
+    def read():
+        return total.read_value()
+
+    loaded = reloaded(holding(add=add, total=total), tmp_path)
+    assert list(loaded.signatures) == []
+    loaded.add(tf.constant(2.0))
+    assert float(loaded.total) == 3.0
+    loaded = reloaded(holding(add=add, read=read, total=total), tmp_path)
+    assert float(loaded.signatures["serving_default"]()["output_0"]) == 1.0
+
+
 def test_signatures_take_and_give_tensors_by_name(tmp_path):
     @tf.function
     def pair(x, y):
