@@ -226,7 +226,7 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
         if array.size and mixed_numbers.are_whole(value):
             return _integers(mixed_numbers.whole(value), value)
         own = getattr(first, "dtype", None)
-        return rounded(array, own if own in (np.float16, np.float64) else _SINGLE)  # type: ignore[arg-type]
+        return rounded(array, own if own in (np.float16, np.float64) else _SINGLE)
     if array.dtype.kind in "iu":
         return _integers(array, value)
     if array.dtype.kind in "SUO":

@@ -407,7 +407,7 @@ class SymbolicTensor(Tensor):
         return self
 
     @property
-    def numpy(self) -> NoReturn:  # type: ignore[override]
+    def numpy(self) -> NoReturn:
         """There is none yet: AttributeError, so that `hasattr(x, "numpy")` tells eager tensors from traced ones."""
         reason = (
             self._builder.out_of_reach(self._value)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import nest
 from ..convert import convert_to_tensor
 from ..ir.builder import current, eagerly
@@ -30,7 +32,8 @@ def cond(
         pred: a scalar bool, as a tensor or a Python value.
         true_fn, false_fn: functions without arguments that return the same structure, dtypes and kinds of values.
 
-    Raises TypeError when a function is missing or, in a graph, when the results do not fit each other.
+    Raises TypeError when a function is missing or, in a graph, when the results do not fit each other; ValueError when
+    `pred` is None.
 
     >>> from agc.runtime import constant
     >>> cond(constant(3) > 2, lambda: constant(1), lambda: constant(0)).numpy()
@@ -40,6 +43,8 @@ def cond(
         raise TypeError("'true_fn' must be callable.")
     if not callable(false_fn):
         raise TypeError("'false_fn' must be callable.")
+    if pred is None:
+        raise ValueError("None values not supported: 'pred' must be a bool or a scalar tensor.")
     if not is_traced(pred):
         return true_fn() if pred else false_fn()
     test = regions.truth(pred, "tf.cond")
@@ -121,12 +126,13 @@ def _run(
         state = nest.map_structure(_eager_leaf, state)
         while test(*state):
             state = body(*state)
-        return tuple(state)
+        return tuple(nest.map_structure(_eager_leaf, state))
     return loops.Loop(test, body, state, names, shapes, None, every).record()
 
 
 def _eager_leaf(leaf: Any) -> Any:
-    return convert_to_tensor(leaf) if isinstance(leaf, (bool, int, float, complex)) else leaf
+    is_number = isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic))
+    return convert_to_tensor(leaf) if is_number else leaf
 
 
 def _as_tuple(body: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:

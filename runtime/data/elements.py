@@ -20,6 +20,7 @@ from .. import dtypes, errors, nest, shapes
 from ..composite import components
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
+from ..mixed_numbers import first, leaves
 from ..tensor import EagerTensor, Tensor
 from ..tensor_array import TensorArray
 from ..tensor_spec import TensorSpec
@@ -68,7 +69,15 @@ def normalised(value: Any) -> Any:
         return nest.rebuilt(value, [normalised(child) for _, child in nest.children(value)])
     if isinstance(value, TensorArray):
         return value.stack()
-    return convert_to_tensor(value)
+    return convert_to_tensor(value, _dtype_of_arrays(value))
+
+
+def _dtype_of_arrays(value: Any) -> Any:
+    """What a list of arrays of one dtype keeps, unlike one of numbers; None for all else."""
+    if not isinstance(value, list) or not isinstance(first(value), np.ndarray):
+        return None
+    kinds = {leaf.dtype if isinstance(leaf, np.ndarray) else None for leaf in leaves(value)}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def spec_of(element: Any) -> Any:

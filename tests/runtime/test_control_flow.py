@@ -279,6 +279,16 @@ def test_only_tensors_with_a_value_have_numpy():
         graph_of(lambda x: x.numpy(), SCALAR)
 
 
+def test_eager_loops_give_tensors_for_numbers_of_numpy():
+    i, s = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, np.sqrt(s)), [np.int64(0), np.float64(16)])
+    assert (i.dtype, int(i), s.dtype, float(s)) == (tf.int64, 3, tf.float64, 2**0.5)
+
+
+def test_none_is_no_condition():
+    with pytest.raises(ValueError, match="None values not supported: 'pred'"):
+        tf.cond(None, lambda: 1, lambda: 2)
+
+
 def test_bytes_decide_about_tensors_of_strings():
     def value(words):
         """Of an expression in postfix notation."""

@@ -173,7 +173,8 @@ ONE, TWO = np.int64(1), np.array([1.0, 2.0])
         (np.float32(1), "float32"), ([np.float32(1), 2.5], "float32"), ([np.float16(1), np.float64(2)], "float16"),
         ([np.float64(1), 2], "float64"), ([2, np.float64(1)], "float32"), ([0.5, np.float64(1)], "float32"),
         ([ONE, 0.5], "float32"), ([TWO, TWO], "float64"), ((TWO.astype(np.float32), TWO), "float32"),
-        ([np.bool_(True)], "bool"), ([[]], "float32"), ([np.complex64(1)], "complex128"), ([np.bytes_(b"a"), np.str_("b")], "string"),
+        ([np.bool_(True)], "bool"), ([[]], "float32"), ([np.complex64(1)], "complex128"),
+        ([np.bytes_(b"a"), np.str_("b")], "string"),
     ],
 )  # fmt: skip
 def test_lists_of_numpy_numbers_are_lists(value, dtype):
@@ -181,6 +182,18 @@ def test_lists_of_numpy_numbers_are_lists(value, dtype):
     assert tf.constant(value).dtype.name == dtype
     assert tf.constant(value).numpy().tolist() == np.asarray(value).tolist() or dtype in ("uint64", "string")
     assert tf.reshape(value, [-1]).dtype.name == dtype
+
+
+def test_a_dataset_keeps_the_dtype_of_arrays_in_a_list():
+    """Of arrays only, again as in TensorFlow."""
+    arrays, numbers = [np.array([1, 2])] * 2, [ONE, ONE]
+    for given, dtype in (
+        (arrays, "int64"),
+        ([arrays], "int64"),
+        (numbers, "int32"),
+        ([numbers, arrays[0]], "int32"),
+    ):
+        assert tf.data.Dataset.from_tensor_slices(given).element_spec.dtype.name == dtype
 
 
 def test_integers_that_share_no_dtype_of_numpy_stay_integers():
