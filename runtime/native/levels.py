@@ -8,16 +8,17 @@
 
     anything else                those of level 1
 
-Loops become vectors at level 1 as well, and run no slower. Where all are written as vectors (vectors/), few passes are
-left to do. What is written as it shall run goes through none.
+Loops become vectors at level 1 as well, and run no slower. Where those that matter are written as vectors (vectors/),
+few passes are left to do. What is written as it shall run goes through none.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..ir.graph import Graph
+from ..ir.graph import Graph, Operation
 
 
 class Level(NamedTuple):
@@ -36,9 +37,40 @@ DONE = Level(1, False, is_done=True)
 NONE = Level(0, False)
 
 
+_BUSY = 256
+"""Elements, so many of which take longer than all jumps of a round."""
+
+
 def level(graph: Graph) -> Level:
     """The level for a graph that is compiled."""
-    loops = (operation for operation in graph.walk() if operation.type == "while")
+    return _level_for([each for each in graph.walk() if each.type == "while"])
+
+
+def can_be_done(graph: Graph) -> bool:
+    """Whether few passes are enough where loops over elements are vectors already: no time is spent on jumps."""
+    loops = [each for each in graph.walk() if each.type == "while" and not _is_busy(each.regions)]
+    return _level_for(loops) == FEWEST
+
+
+def _is_busy(regions: Iterable[Graph]) -> bool:
+    """Whether each round of a loop computes many elements."""
+    from .emit.registry import ELEMENTWISE
+
+    return any(
+        (each.type in ELEMENTWISE and any(_elements(value.spec) > _BUSY for value in each.outputs))
+        or (each.type != "cond" and _is_busy(each.regions))
+        for region in regions
+        for each in region.operations
+    )
+
+
+def _elements(spec: Any) -> int:
+    """How many elements a result has; 0 where that is not known."""
+    shape = getattr(spec, "shape", None)
+    return 0 if shape is None or None in shape else math.prod(shape)
+
+
+def _level_for(loops: Sequence[Operation]) -> Level:
     inside = [each for loop in loops for body in loop.regions for each in body.walk()]
     if any(each.type == "cond" for each in inside):
         return ALL

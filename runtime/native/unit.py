@@ -24,7 +24,7 @@ from .emit.nodes import Buffer, Node, Scalar
 from .emit.regions import Region
 from .emit.types import Register, integer, ir, pointer
 from .kernels import Callback, Sizes
-from .levels import DONE, FEWEST, Level, level
+from .levels import DONE, Level, can_be_done, level
 from .memory import Kept
 from .printing import printed
 from .support import CannotCompileError
@@ -155,12 +155,11 @@ class Unit:
         return printed(self.module, with_loops)
 
     def code(self) -> tuple[str, Level]:
-        """The module as LLVM is given it, with loops in lanes where all can be, and how many passes it takes then."""
-        found = level(self.graph)
-        if found == FEWEST and widen(self.module):
-            found = DONE
-            self._inline_kernel()
-        return self.text(with_loops=not found.is_done), found
+        """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
+        if not (can_be_done(self.graph) and widen(self.module)):
+            return self.text(), level(self.graph)
+        self._inline_kernel()
+        return self.text(with_loops=False), DONE
 
     def _inline_kernel(self) -> None:
         """Let `run` be all there is. That arguments are apart concerns passes that are left out now."""

@@ -156,7 +156,7 @@ class Emitter(Storage):
         after = self.function.append_basic_block("after")
         following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
         number.add_incoming(following, self.b.block)
-        again = self.b.icmp_unsigned("<", following, end)
+        again = self.b.icmp_unsigned("!=", following, end)
         known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
         if body is self.b.block:
             known += at_once(body, typical(count), rounds, self._noted)

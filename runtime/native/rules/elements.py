@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import dtypes
 from ...ir.graph import Operation
+from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
 from ..emit.registry import Site, elementwise
 from ..emit.types import Element, Pair, Register, constant, ir
@@ -99,6 +100,8 @@ def _divided(e: Emitter, x: Register, y: Register, signed: bool) -> tuple[Regist
     """Quotient and remainder of integers, rounded towards zero, and the divisor that was taken."""
     b, kind = e.b, y.type
     zero, one = ir().Constant(kind, 0), ir().Constant(kind, 1)
+    if is_known(y) and y.constant not in (0, -1):
+        return (b.sdiv(x, y), b.srem(x, y), y) if signed else (b.udiv(x, y), b.urem(x, y), y)
     e.demand(b.icmp_unsigned("!=", y, zero))
     if not signed:
         safe = b.select(b.icmp_unsigned("==", y, zero), one, y)
@@ -187,6 +190,8 @@ def smaller(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Regist
 
 def _extreme(e: Emitter, dtype: dtypes.DType, sign: str, x: Register, y: Register) -> Register:
     b = e.b
+    if dtype.kind in "iu":
+        return e.intrinsic(f"{'s' if dtype.kind == 'i' else 'u'}{'max' if sign == '>' else 'min'}", x, y)
     if dtype.kind != "f":
         return b.select(compared(e, dtype.kind, sign, x, y), x, y)
     if dtype.size > 2 and zeros_that_win(sign == ">") == "sorted":

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ... import dtypes
+from ..emit.arithmetic import is_known
 from ..emit.routines import Routine
 from ..emit.types import Register, integer, ir, memory_type, pointer
 
@@ -90,7 +91,13 @@ class Vectors(Routine):
     def summing(
         self, count: Register, starts: Sequence[Register]
     ) -> Iterator[tuple[Register, list[Register], list[Register]]]:
-        """A loop of one round at least: its number, the sums that it carries, and a list for the next ones."""
+        """A loop of one round at least: its number, the sums that it carries, and a list for the next ones.
+
+        One round alone is no loop.
+        """
+        if is_known(count) and count.constant == 1:
+            yield self.word(0), list(starts), []
+            return
         before = self.b.block
         body, after = (self.function.append_basic_block(title) for title in ("sum", "after"))
         self.b.branch(body)

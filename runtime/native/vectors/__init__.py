@@ -4,26 +4,36 @@
 
 LLVM's own way costs more time than all else that it does, and leaves more code to be compiled: tests whether a loop is
 long enough, rounds of one, two and four vectors. Where all loops of a module are such loops, or may stay as they are,
-it goes through few passes (levels.py). Where one is not, nothing is changed, and LLVM does all.
+it goes through few passes (levels.py). Where a loop of the program works on numbers alone, nothing is changed, and LLVM
+does all.
 
 lanes.py    instructions and our own functions, in lanes
 plans.py    what a loop does in lanes, or why it is left to LLVM
+steps.py    by how much numbers and addresses go on from round to round
+worth.py    whether the loop is quicker in lanes
 writing.py  the loop in lanes
 cycles.py   the loops of a function
 """
 
 from __future__ import annotations
 
-import functools
+from contextlib import suppress
 from typing import Any
 
 from ..emit.liveness import operands_of
+from ..emit.types import ir
 from .cycles import Cycle, cycles
 from .lanes import can_be_in_lanes
-from .plans import Plan, RefusedError, known_rounds, told, told_number
+from .plans import EACH, Plan, RefusedError, counts, known_rounds, told, told_number
+from .worth import is_worth, register_bits
 from .writing import Writer
 
 __all__ = ["RefusedError", "widen"]
+
+
+class NeededError(Exception):
+    """Why LLVM has to see all of a module as it is."""
+
 
 _MANY = 4
 """Vectors of a round of sums that wait for nothing else."""
@@ -39,17 +49,16 @@ _LITTLE = 24
 
 
 def widen(module: Any) -> bool:
-    """Write all loops of a module in lanes, if there are some, and all can be; else nothing has changed."""
+    """Write the loops of a module in lanes that are worth it, if LLVM is needed for none; else nothing has changed."""
     own = [each for each in module.functions if each.blocks and not each.name.startswith("agc.")]
     try:
         plans = [plan for function in own for plan in _plans(function)]
-    except RefusedError:
+    except NeededError:
         return False
     for plan, lanes, count in plans:
         Writer(plan, lanes, count).write()
-    if plans:
-        _finish(module)
-    return bool(plans)
+    _finish(module)
+    return True
 
 
 def _finish(module: Any) -> None:
@@ -68,19 +77,23 @@ def _plans(function: Any) -> list[tuple[Plan, int, int]]:
     for cycle in cycles(function):
         if len(cycle.blocks) > 1:
             if cycle.blocks.isdisjoint(fine) and not _works_elsewhere(cycle):
-                raise RefusedError("a loop of several blocks")
+                raise NeededError("a loop of several blocks")
             continue
-        plan = _planned(cycle.head)
-        if plan is not None:
-            found.append(plan)
         fine.add(cycle.head)
-    _demand_alone(function, {plan.block for plan, _, _ in found})
-    return found
+        if _is_written(cycle.head):
+            continue
+        _demand_nest(cycle.head)
+        with suppress(RefusedError):
+            plan = _planned(cycle.head)
+            if plan is not None:
+                found.append(plan)
+    used = _used_behind(function, {plan.block for plan, _, _ in found})
+    return [each for each in found if each[0].block not in used]
 
 
 def _works_elsewhere(cycle: Cycle) -> bool:
-    """Whether what a loop does is done by functions of other modules, as products are."""
-    return any(
+    """Whether what a loop does is in lanes already, or done by functions of other modules, as products are."""
+    return any(map(_is_written, cycle.blocks)) or any(
         each.opname == "call" and getattr(each.callee, "is_declaration", False) and _is_work(each.callee.name)
         for block in cycle.blocks
         for each in block.instructions
@@ -91,23 +104,32 @@ def _is_work(name: str) -> bool:
     return name.startswith("agc_") and name != "agc_interrupted"
 
 
-def _demand_alone(function: Any, loops: set[Any]) -> None:
-    """Refuse loops whose values are used behind them."""
-    for block in function.blocks:
-        for each in block.instructions:
-            for operand in operands_of(each):
-                parent = getattr(operand, "parent", None)
-                if parent is not block and parent in loops:
-                    raise RefusedError("a value of the last round is used")
+def _used_behind(function: Any, loops: set[Any]) -> set[Any]:
+    """The loops of which values are used behind them."""
+    return {
+        parent
+        for block in function.blocks
+        for each in block.instructions
+        for operand in operands_of(each)
+        if (parent := getattr(operand, "parent", None)) is not block and parent in loops
+    }
+
+
+def _is_written(block: Any) -> bool:
+    """Whether a loop is in lanes already, as small products are (rules/gemm_vectors.py)."""
+    return any(isinstance(each.type, ir().VectorType) for each in block.instructions)
+
+
+def _demand_nest(block: Any) -> None:
+    """Refuse loops of the program over numbers, and those that are to be written out: they live in registers."""
+    if "llvm.loop.vectorize.followup_vectorized" in told(block) or not counts(block):
+        raise NeededError("a loop of registers")
 
 
 def _planned(block: Any) -> tuple[Plan, int, int] | None:
     """A loop in lanes; None where it shall stay as it is."""
-    known = told(block)
-    if told_number(known, "vectorize.width") == 1:
+    if told_number(told(block), "vectorize.width") == 1:
         return None
-    if "llvm.loop.vectorize.followup_vectorized" in known:
-        raise RefusedError("it is to be written out, round by round")
     plan = Plan(block)
     lanes = register_bits() // plan.widest
     rounds = known_rounds(plan)
@@ -117,16 +139,16 @@ def _planned(block: Any) -> tuple[Plan, int, int] | None:
         can_be_in_lanes(each, lanes) for each in plan.written if each.opname == "call"
     ):
         lanes //= 2
-    if rounds is None and lanes > 1:
-        return plan, lanes, _most(plan, _size(plan))
-    if rounds is None or (lanes == 1 and rounds > _MANY):
-        raise RefusedError("a function has no form in lanes")
-    return (plan, lanes, _count(plan, rounds // lanes)) if 1 < lanes <= rounds else None
+    if lanes == 1 or (rounds is not None and lanes > rounds) or not is_worth(plan, lanes):
+        return None
+    if rounds is None:
+        return plan, lanes, _most(plan, _size(plan, lanes))
+    return plan, lanes, _count(plan, lanes, rounds // lanes)
 
 
-def _count(plan: Plan, vectors: int) -> int:
+def _count(plan: Plan, lanes: int, vectors: int) -> int:
     """How many vectors a round of so many computes."""
-    size = _size(plan)
+    size = _size(plan, lanes)
     if vectors <= _MANY and size * vectors <= _SHORT:
         return vectors
     return max(
@@ -141,16 +163,9 @@ def _most(plan: Plan, size: int) -> int:
     return told_number(plan.told, "interleave.count") or (_MANY if plan.gathered and size <= _LITTLE else 1)
 
 
-def _size(plan: Plan) -> int:
-    """How many instructions a loop is, when all functions are inlined."""
+def _size(plan: Plan, lanes: int) -> int:
+    """How many instructions a vector takes, when all functions are inlined."""
     calls = [each.callee for each in plan.written if each.opname == "call"]
-    return len(plan.written) + sum(len(block.instructions) for callee in calls for block in callee.blocks)
-
-
-@functools.cache
-def register_bits() -> int:
-    """How wide the vectors are that this machine computes with at full speed."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    return 256 if features.get("avx2") else 128
+    alone = sum(plan.kind(each) == EACH for each in plan.written)
+    inlined = sum(len(block.instructions) for callee in calls for block in callee.blocks)
+    return len(plan.written) + alone * (lanes - 1) + inlined

@@ -27,7 +27,8 @@ BINARY = frozenset(
 SIMPLE = BINARY | CASTS | {"fneg", "icmp", "fcmp", "select"}
 """What is done in lanes as it is done alone."""
 
-ALONE = SIMPLE | {"udiv", "urem", "sdiv", "srem"}
+DIVISIONS = frozenset({"udiv", "urem", "sdiv", "srem"})
+ALONE = SIMPLE | DIVISIONS
 """What is done once where it is the same in all rounds; no machine divides integers in lanes."""
 
 _OF_LLVM = (
@@ -48,7 +49,14 @@ def is_number(kind: Any) -> bool:
     """Whether lanes can hold numbers of this type."""
     if isinstance(kind, ir().IntType):
         return kind.width in (1, 8, 16, 32, 64)
-    return isinstance(kind, (ir().FloatType, ir().DoubleType))
+    return isinstance(kind, (ir().HalfType, ir().FloatType, ir().DoubleType))
+
+
+def width(kind: Any) -> int:
+    """The bits of a number; 0 for what is none."""
+    if isinstance(kind, ir().IntType):
+        return int(kind.width)
+    return {"half": 16, "float": 32, "double": 64}.get(str(kind), 0)
 
 
 def spread(b: Any, value: Register, count: int) -> Register:
@@ -66,10 +74,38 @@ def _places(numbers: Sequence[int]) -> Any:
     return ir().Constant(vector(integer(32), len(numbers)), [integer(32)(number) for number in numbers])
 
 
-def counted(b: Any, first: Register, count: int) -> Register:
+def counted(b: Any, first: Register, count: int, step: int) -> Register:
     """An integer and those that follow it."""
-    steps = ir().Constant(vector(first.type, count), [first.type(i) for i in range(count)])
+    steps = ir().Constant(vector(first.type, count), [first.type(i * step) for i in range(count)])
     return b.add(spread(b, first, count), steps)
+
+
+def put_together(b: Any, values: Sequence[Register]) -> Register:
+    """Numbers, each in its lane."""
+    made = ir().Constant(vector(values[0].type, len(values)), ir().Undefined)
+    for lane, value in enumerate(values):
+        made = b.insert_element(made, value, integer(32)(lane))
+    return made
+
+
+def picked(b: Any, parts: Sequence[Register], step: int) -> Register:
+    """Every so many of elements that stand in vectors one behind the other, the last of which ends with the last."""
+    count = parts[0].type.count
+    last = (count - 1) * step
+    firsts = [*(i * count for i in range(step - 1)), last + 1 - count]
+    made = ir().Constant(parts[0].type, ir().Undefined)
+    for first, part in zip(firsts, parts, strict=True):
+        inside = [0 <= i * step - first < count for i in range(count)]
+        places = [count + i * step - first if inside[i] else i for i in range(count)]
+        made = b.shuffle_vector(made, part, _places(places))
+    return made
+
+
+def turned(b: Any, value: Register) -> Register:
+    """The lanes from the last to the first."""
+    return b.shuffle_vector(
+        value, ir().Constant(value.type, ir().Undefined), _places(range(value.type.count - 1, -1, -1))
+    )
 
 
 def taken_together(b: Any, join: Callable[[Any, Register, Register], Register], value: Register) -> Register:
@@ -109,22 +145,29 @@ def is_how(each: Any, place: int) -> bool:
     return each.opname == "call" and place > 0 and each.args[place].type != each.args[0].type
 
 
-def can_be_in_lanes(each: Any, count: int, at_any_cost: bool = False) -> bool:
-    """Whether an instruction on numbers has a form for lanes, which is quick, or may cost what it will."""
+def can_be_in_lanes(each: Any, count: int) -> bool:
+    """Whether an instruction on numbers has a form for lanes."""
     if each.opname == "call":
         return callee_can(each.callee, count)
     kinds = [each.type, *(x.type for x in each.operands)]
-    return each.opname in SIMPLE and all(map(is_number, kinds)) and (at_any_cost or not _is_slow(each, kinds))
+    return (each.opname in SIMPLE or _is_division(each)) and all(map(is_number, kinds))
 
 
-def _is_slow(each: Any, kinds: Sequence[Any]) -> bool:
-    """Whether many machines do it one by one all the same: LLVM knows which do."""
-    bits = [kind.width for kind in kinds if isinstance(kind, ir().IntType)]
+def _is_division(each: Any) -> bool:
+    """Whether a small integer is divided by a known number, which is a product."""
+    if each.opname not in DIVISIONS or not isinstance(each.operands[1], ir().Constant):
+        return False
+    return bool(each.type.width <= 32)
+
+
+def is_slow(each: Any) -> bool:
+    """Whether many machines have no instruction for it in lanes, and take several instead."""
+    bits = [x.type.width for x in (each, *each.operands) if isinstance(x.type, ir().IntType)]
     if each.opname in _CONVERSIONS:
         return bool(max(bits) > 32 or (each.opname in ("uitofp", "fptoui") and max(bits) == 32))
     if each.opname in ("shl", "lshr", "ashr"):
         return bool(bits[0] < 32 or (each.opname == "ashr" and bits[0] == 64))
-    return bool(each.opname == "mul" and bits[0] in (8, 64))
+    return each.opname in DIVISIONS or bool(each.opname == "mul" and bits[0] in (8, 64))
 
 
 def callee_can(function: Any, count: int) -> bool:
@@ -137,9 +180,7 @@ def callee_can(function: Any, count: int) -> bool:
     if f"{function.name}.{count}" in function.module.globals:
         return True
     return len(function.blocks) == 1 and all(
-        can_be_in_lanes(each, count, at_any_cost=True)
-        for each in function.blocks[0].instructions
-        if each.opname != "ret"
+        can_be_in_lanes(each, count) for each in function.blocks[0].instructions if each.opname != "ret"
     )
 
 

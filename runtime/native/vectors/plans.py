@@ -2,8 +2,9 @@
 
 loop:
   i   = phi [0, before], [next, loop]                 counts
-  p   = gep float, x, i                               follows: an address that goes on by one element
+  p   = gep float, x, i                               follows: an address that goes on by so many elements
   v   = load p                                        lanes
+  q   = gep float, x, v                               each: one number, or address, for each lane
   s   = load scale                                    same: it is what it is in all rounds
   w   = v * s                                         lanes
   sum = load slot; sum' = sum + w; store slot         gathered: in lanes, until the loop is left
@@ -19,9 +20,14 @@ from typing import Any, NamedTuple
 
 from ..emit.outlining import is_slot
 from ..emit.types import Register, ir
-from .lanes import ALONE, can_be_in_lanes, is_how, is_number
+from .lanes import ALONE, can_be_in_lanes, is_how, is_number, is_slow, width
+from .steps import moved_by
 
-SAME, COUNTS, FOLLOWS, LANES = "same", "counts", "follows", "lanes"
+SAME, COUNTS, FOLLOWS, LANES, EACH = "same", "counts", "follows", "lanes", "each"
+
+
+NEAR = 4
+"""Elements that are so far from each other are picked out of vectors that are read whole."""
 
 
 class RefusedError(Exception):
@@ -61,10 +67,11 @@ class Plan:
 
     def __init__(self, block: Any) -> None:
         self.block = block
-        self.before, self.after = _around(block)
         self.number, self.start, self.following, self.end = _counter(block)
+        self.before, self.after = _around(block)
         self.told = told(block)
         self.kinds: dict[Any, str] = {self.number: COUNTS}
+        self.steps: dict[Any, int] = {self.number: 1}  # of what counts or follows, from round to round
         self.gathered: list[Gathered] = []
         self._read: set[Any] = set()  # slots that are not written
         self._users: dict[Any, list[Any]] = defaultdict(list)
@@ -73,17 +80,14 @@ class Plan:
                 self._users[operand].append(each)
         self._skipped: set[Any] = {self.number, block.terminator, block.terminator.operands[0]}
         self._find_gathered()
+        self._for_addresses = self._only_for_addresses()
         for each in block.instructions:
             if each not in self._skipped:
                 self.kinds[each] = self._kind(each)
         for one in self.gathered:
             if self.kind(one.value) == FOLLOWS:
                 raise RefusedError("an address is taken together")
-        widths = [_width(each.type) for each, kind in self.kinds.items() if kind == LANES]
-        widths += [_width(each.operands[0].type) for each in self.stores]
-        if not widths:
-            raise RefusedError("nothing is computed")
-        self.widest = max(widths)
+        self.widest = self._widest()
 
     @property
     def stores(self) -> list[Any]:
@@ -99,6 +103,19 @@ class Plan:
         """What a value is; what comes from outside is the same in all rounds."""
         return self.kinds.get(value, SAME)
 
+    def _widest(self) -> int:
+        """The bits of the widest numbers that are read, written, taken together, or no integers."""
+        in_lanes = [each for each, kind in self.kinds.items() if kind in (LANES, EACH)]
+        kinds = [
+            each.type for each in in_lanes if each.opname == "load" or not isinstance(each.type, ir().IntType)
+        ]
+        kinds += [each.operands[0].type for each in self.stores]
+        kinds += [one.join.type for one in self.gathered]
+        widths = list(filter(None, map(width, kinds)))
+        if not widths:
+            raise RefusedError("nothing is computed")
+        return max(widths)
+
     # Sums and their like
 
     def _find_gathered(self) -> None:
@@ -113,13 +130,15 @@ class Plan:
             if all(each.opname == "load" for each in self._users[slot]):
                 self._read.add(slot)
             else:
-                self.gathered.append(self._gathered(slot))
+                users = self._users[slot]
+                found = [self._gathered(slot, *two) for two in zip(users[::2], users[1::2], strict=False)]
+                if len(users) % 2 or len({one.join.opname for one in found}) > 1:
+                    raise RefusedError("a slot is used in another way")
+                self.gathered += found
 
-    def _gathered(self, slot: Register) -> Gathered:
-        users = self._users[slot]
-        if [each.opname for each in users] != ["load", "store"]:
+    def _gathered(self, slot: Register, load: Any, store: Any) -> Gathered:
+        if (load.opname, store.opname) != ("load", "store"):
             raise RefusedError("a slot is used in another way")
-        load, store = users
         join = store.operands[0]
         of_join: Sequence[Any] = (
             join.args if getattr(join, "opname", "") == "call" else getattr(join, "operands", ())
@@ -138,6 +157,15 @@ class Plan:
 
     # Kinds
 
+    def _only_for_addresses(self) -> set[Any]:
+        """What says where elements are, and nothing else: from lanes it would only be taken out again."""
+        found: set[Any] = set()
+        for each in reversed(self.block.instructions):
+            users = self._users[each]
+            if users and all(user.opname == "getelementptr" or user in found for user in users):
+                found.add(each)
+        return found
+
     def _kind(self, each: Any) -> str:
         kinds = [self.kind(operand) for operand in each.operands]
         rule: Callable[[Any, list[str]], str] = getattr(self, f"_kind_of_{each.opname}", self._kind_of_number)
@@ -150,24 +178,34 @@ class Plan:
         if all(kind == SAME for kind in kinds):
             return SAME
         if kinds == [SAME, COUNTS]:
+            self.steps[each] = self.steps[each.operands[1]]
             return FOLLOWS
-        raise RefusedError("elements do not follow each other")
+        if len(kinds) == 2:
+            return EACH
+        raise RefusedError("elements have parts")
 
     def _kind_of_load(self, each: Any, kinds: list[str]) -> str:
         self._demand_apart(each)
-        if kinds == [FOLLOWS]:
-            self._demand_elements(each.operands[0], each.type)
-            return LANES
         if kinds == [SAME]:
             return SAME
-        raise RefusedError("an address is looked up")
+        self._demand_number(each.type)
+        return (
+            EACH if each in self._for_addresses else self._kind_of_access(each.operands[0], each.type, True)
+        )
 
     def _kind_of_store(self, each: Any, kinds: list[str]) -> str:
         self._demand_apart(each)
-        if kinds[1] != FOLLOWS or kinds[0] == FOLLOWS:
+        if kinds[1] == SAME or kinds[0] == FOLLOWS:
             raise RefusedError("all rounds write the same element")
-        self._demand_elements(each.operands[1], each.operands[0].type)
-        return LANES
+        self._demand_number(each.operands[0].type)
+        return self._kind_of_access(each.operands[1], each.operands[0].type, False)
+
+    def _kind_of_access(self, address: Any, kind: Any, is_read: bool) -> str:
+        """Whether elements are beside each other, onward or backward, or as near that whole vectors are read."""
+        if self.kind(address) != FOLLOWS or address.source_etype != kind:
+            return EACH
+        step = self.steps[address]
+        return LANES if abs(step) == 1 or (is_read and 1 < step <= NEAR) else EACH
 
     def _kind_of_number(self, each: Any, kinds: list[str]) -> str:
         operands = each.args if each.opname == "call" else each.operands
@@ -176,14 +214,21 @@ class Plan:
             raise RefusedError("addresses are compared")
         if all(kind == SAME for kind in kinds) and (each.opname in ALONE or can_be_in_lanes(each, 4)):
             return SAME
+        if each.type == self.number.type and (step := moved_by(each, [self._step(x) for x in operands])):
+            self.steps[each] = step
+            return COUNTS
+        is_address = each in self._for_addresses and (LANES not in kinds or is_slow(each))
+        if each.opname in ALONE and (is_address or not can_be_in_lanes(each, 4)):
+            return EACH
         if not can_be_in_lanes(each, 4):
             raise RefusedError(f"{each.opname} has no form in lanes")
         if any(is_how(each, i) and kind != SAME for i, kind in enumerate(kinds)):
             raise RefusedError(f"{each.opname} varies")
-        moves = each.opname == "add" or (each.opname == "sub" and kinds[1] == SAME)
-        if moves and sorted(kinds) == [COUNTS, SAME] and each.type == self.number.type:
-            return COUNTS
         return LANES
+
+    def _step(self, value: Register) -> int | None:
+        """By how much a number grows from round to round, if that is known."""
+        return 0 if self.kind(value) == SAME else self.steps.get(value)
 
     def _demand_apart(self, each: Any) -> None:
         """Rounds may not meet in memory; nobody writes what the host has told, or a slot that the loop only reads."""
@@ -194,9 +239,9 @@ class Plan:
         if group is None or group is not self.told.get("llvm.loop.parallel_accesses"):
             raise RefusedError("rounds may meet in memory")
 
-    def _demand_elements(self, address: Any, kind: Any) -> None:
-        if address.source_etype != kind or not is_number(kind) or _width(kind) < 8:
-            raise RefusedError("elements are not beside each other")
+    def _demand_number(self, kind: Any) -> None:
+        if not is_number(kind) or width(kind) < 8:
+            raise RefusedError("elements are no numbers")
 
 
 def _is_sum(join: Any) -> bool:
@@ -221,24 +266,33 @@ def _around(block: Any) -> tuple[Any, Any]:
     return before[0], after
 
 
+def counts(block: Any) -> bool:
+    """Whether a loop of one block counts its rounds, and no other value goes from one to the next in a register."""
+    phis = [each for each in block.instructions if each.opname == "phi"]
+    if len(phis) != 1 or len(phis[0].incomings) != 2:
+        return False
+    (following,) = [value for value, other in phis[0].incomings if other is block]
+    again = block.terminator.operands[0]
+    return (
+        getattr(again, "opname", "") == "icmp"
+        and again.op == "ne"
+        and again.operands[0] is following
+        and getattr(following, "opname", "") == "add"
+        and following.operands[0] is phis[0]
+        and following.operands[1].get_reference() == "1"
+        and getattr(again.operands[1], "parent", None) is not block
+    )
+
+
 def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
     """What counts the rounds, where that begins, the number of the next round, and the end."""
+    if not counts(block):
+        raise RefusedError("it is no loop over counts")
     phi = block.instructions[0]
     ((start,), (following,)) = (
         [value for value, other in phi.incomings if (other is block) is inside] for inside in (False, True)
     )
-    again = block.terminator.operands[0]
-    if (
-        getattr(again, "opname", "") != "icmp"
-        or again.op != "ult"
-        or again.operands[0] is not following
-        or getattr(following, "opname", "") != "add"
-        or following.operands[0] is not phi
-        or following.operands[1].get_reference() != "1"
-        or getattr(again.operands[1], "parent", None) is block
-    ):
-        raise RefusedError("it is no loop over counts")
-    return phi, start, following, again.operands[1]
+    return phi, start, following, block.terminator.operands[0].operands[1]
 
 
 def known_rounds(plan: Plan) -> int | None:
@@ -263,9 +317,3 @@ def told_number(found: dict[str, Any], name: str) -> int:
     """A number that LLVM is told about a loop; 0 where it is told none."""
     value = found.get(f"llvm.loop.{name}")
     return 0 if value is None else int(value.constant)
-
-
-def _width(kind: Any) -> int:
-    if isinstance(kind, ir().IntType):
-        return int(kind.width)
-    return {"float": 32, "double": 64}.get(str(kind), 0)

@@ -12,11 +12,26 @@ before ──► ahead: what is the same in all rounds
 from __future__ import annotations
 
 import functools
+from collections import ChainMap
+from collections.abc import Mapping
 from typing import Any
 
-from ..emit.types import Register, ir
-from .lanes import counted, in_lanes, is_formula, is_how, spread, taken_together, vector, widened
-from .plans import COUNTS, LANES, NEUTRAL, SAME, Gathered, Plan, known_rounds
+from ..emit.types import Register, integer, ir
+from .lanes import (
+    counted,
+    in_lanes,
+    is_formula,
+    is_how,
+    picked,
+    put_together,
+    spread,
+    taken_together,
+    turned,
+    vector,
+    widened,
+    width,
+)
+from .plans import COUNTS, EACH, FOLLOWS, LANES, NEUTRAL, SAME, Gathered, Plan, known_rounds
 
 
 class Writer:
@@ -32,6 +47,7 @@ class Writer:
         self._spread = functools.cache(functools.partial(spread, self.outer, count=lanes))
         self._copies: list[dict[Any, Register]] = [{} for _ in range(count)]
         self._in_lanes: list[dict[Any, Register]] = [{} for _ in range(count)]
+        self._alone: list[dict[tuple[Any, int], Register]] = [{} for _ in range(count)]
 
     def _block(self, name: str) -> Any:
         """A new block before the loop."""
@@ -45,30 +61,42 @@ class Writer:
         plan, b = self.plan, self.b
         _turn(plan.before, plan.block, self.ahead)
         rounds, end = self._rounds()
-        number = b.phi(plan.number.type, "i")
-        number.add_incoming(plan.start, self.ahead)
-        sums = [[self._begun(one) for _ in range(self.count)] for one in plan.gathered]
-        for phi in (phi for of_one in sums for phi in of_one):
-            b._insert(phi)
+        is_once = rounds is not None and rounds // self._step == 1
+        number = plan.start if is_once else self._phi("i", plan.start)
+        sums = [[self._begun(one, is_once) for _ in range(self.count)] for one in plan.gathered]
         for i, copy in enumerate(self._copies):
             copy[plan.number] = self._moved(number, i * self.lanes)
         for each in plan.written:
             self._write(each)
         joined = []
-        for one, phis in zip(plan.gathered, sums, strict=True):
+        for one, begun in zip(plan.gathered, sums, strict=True):
             values = [self._lane_of(one.value, i) for i in range(self.count)]
-            joined.append([_join(one)(b, phi, value) for phi, value in zip(phis, values, strict=True)])
-            for phi, value in zip(phis, joined[-1], strict=True):
-                phi.add_incoming(value, self.wide)
-        following = self._moved(number, self.lanes * self.count)
-        number.add_incoming(following, self.wide)
-        b.cbranch(b.icmp_unsigned("<", following, end), self.wide, self.joined)
+            joined.append([_join(one)(b, sum_, value) for sum_, value in zip(begun, values, strict=True)])
+        if is_once:
+            b.branch(self.joined)
+        else:
+            following = self._moved(number, self._step)
+            for phis, values in zip([[number], *sums], [[following], *joined], strict=True):
+                for phi, value in zip(phis, values, strict=True):
+                    phi.add_incoming(value, self.wide)
+            b.cbranch(b.icmp_unsigned("!=", following, end), self.wide, self.joined)
         self._leave(joined, rounds, end)
+
+    @property
+    def _step(self) -> int:
+        """The rounds of the loop that are one in lanes."""
+        return self.lanes * self.count
+
+    def _phi(self, name: str, first: Register) -> Register:
+        """What goes from round to round in lanes, and begins with this."""
+        made = ir().instructions.PhiInstr(self.wide, first.type, name)
+        self.b._insert(made)
+        made.add_incoming(first, self.ahead)
+        return made
 
     def _rounds(self) -> tuple[int | None, Register]:
         """How many rounds the loop has, if that is known, and where that in lanes ends."""
-        plan, outer = self.plan, self.outer
-        step = self.lanes * self.count
+        plan, outer, step = self.plan, self.outer, self._step
         kind = plan.number.type
         for each in plan.written:
             if plan.kind(each) == SAME:
@@ -101,7 +129,7 @@ class Writer:
         plan.number.incomings = [*skipped, (end, self.joined), *inside]
         if rounds is None:
             b.cbranch(b.icmp_unsigned("<", end, plan.end), plan.block, plan.after)
-        elif rounds % (self.lanes * self.count):
+        elif rounds % self._step:
             b.branch(plan.block)
         else:
             b.branch(plan.after)
@@ -119,8 +147,10 @@ class Writer:
         for i, copy in enumerate(self._copies):
             if kind == LANES:
                 self._write_in_lanes(each, i)
+            elif kind == EACH:
+                self._write_alone(each, i)
             else:
-                copy[each] = _copied(self.b, each, self._same | copy)
+                copy[each] = _copied(self.b, each, ChainMap(copy, self._same))
 
     def _write_formula(self, call: Any) -> None:
         """A call of one of our formulas, for all vectors of a round."""
@@ -133,12 +163,11 @@ class Writer:
     def _write_in_lanes(self, each: Any, i: int) -> None:
         b = self.b
         if each.opname == "load":
-            made = b.load(self._copies[i][each.operands[0]], typ=vector(each.type, self.lanes))
-            made.align = _bytes(each.type)
-            self._in_lanes[i][each] = made
+            self._in_lanes[i][each] = self._read(each.operands[0], each.type, i)
         elif each.opname == "store":
             value, address = each.operands
-            b.store(self._lane_of(value, i), self._copies[i][address], align=_bytes(value.type))
+            given = self._in_order(self._lane_of(value, i), address)
+            b.store(given, self._first_of(address, i), align=width(value.type) // 8)
         else:
             operands = each.args if each.opname == "call" else each.operands
             given = [
@@ -147,6 +176,52 @@ class Writer:
             ]
             self._in_lanes[i][each] = widened(b, each, given, self.lanes)
 
+    def _read(self, address: Register, kind: Any, i: int) -> Register:
+        """The elements at an address that follows."""
+        step, lanes = self.plan.steps[address], self.lanes
+        first = self._first_of(address, i)
+        begins = [*(n * lanes for n in range(step - 1)), (lanes - 1) * step + 1 - lanes] if step > 1 else [0]
+        parts = []
+        for begin in begins:
+            place = self.b.gep(first, [integer(64)(begin)], source_etype=kind) if begin else first
+            parts.append(self.b.load(place, typ=vector(kind, lanes)))
+            parts[-1].align = width(kind) // 8
+        return picked(self.b, parts, step) if step > 1 else self._in_order(parts[0], address)
+
+    def _first_of(self, address: Register, i: int) -> Register:
+        """Where a vector of elements begins in memory: those that go backward end at the address."""
+        return self._alone_of(address, i, self.lanes - 1 if self.plan.steps[address] < 0 else 0)
+
+    def _in_order(self, value: Register, address: Register) -> Register:
+        """Elements that go backward in memory are turned around."""
+        return turned(self.b, value) if self.plan.steps[address] < 0 else value
+
+    def _write_alone(self, each: Any, i: int) -> None:
+        """The instruction once for each lane."""
+        operands = dict.fromkeys(x for x in each.operands if self.plan.kind(x) != SAME)
+        for lane in range(self.lanes):
+            values = {x: self._alone_of(x, i, lane) for x in operands}
+            self._alone[i][each, lane] = _copied(self.b, each, ChainMap(values, self._same))
+
+    def _alone_of(self, value: Register, i: int, lane: int) -> Register:
+        """A value of one lane."""
+        found = self._alone[i].get((value, lane))
+        if found is not None:
+            return found
+        kind, by = self.plan.kind(value), self.plan.steps.get(value, 0) * lane
+        if kind == SAME:
+            return self._same.get(value, value)
+        if kind == LANES:
+            made = self.b.extract_element(self._in_lanes[i][value], integer(32)(lane))
+        elif not by:
+            return self._copies[i][value]
+        elif kind == FOLLOWS:
+            made = self.b.gep(self._copies[i][value], [integer(64)(by)], source_etype=value.source_etype)
+        else:
+            made = self.b.add(self._copies[i][value], value.type(by))
+        self._alone[i][value, lane] = made
+        return made
+
     def _lane_of(self, value: Register, i: int) -> Register:
         """A value in lanes, in one of the vectors of a round."""
         found = self._in_lanes[i].get(value)
@@ -154,24 +229,29 @@ class Writer:
             return found
         kind = self.plan.kind(value)
         if kind == COUNTS:
-            made = self._in_lanes[i][value] = counted(self.b, self._copies[i][value], self.lanes)
+            first, step = self._copies[i][value], self.plan.steps[value]
+            made = self._in_lanes[i][value] = counted(self.b, first, self.lanes, step)
+            return made
+        if kind == EACH:
+            alone = [self._alone[i][value, lane] for lane in range(self.lanes)]
+            made = self._in_lanes[i][value] = put_together(self.b, alone)
             return made
         assert kind == SAME, kind
         return self._spread(self._same.get(value, value))
 
     def _moved(self, number: Register, by: int) -> Register:
+        if isinstance(number, ir().Constant):
+            return number.type(number.constant + by)
         return self.b.add(number, number.type(by), flags=("nuw", "nsw")) if by else number
 
-    def _begun(self, one: Gathered) -> Register:
+    def _begun(self, one: Gathered, is_once: bool) -> Register:
         """What lanes that are taken together begin with."""
         kind = one.join.type
         if one.join.opname in NEUTRAL:
             first = self._spread(ir().Constant(kind, NEUTRAL[one.join.opname]))
         else:
             first = spread(self.outer, self.outer.load(one.slot, typ=kind), self.lanes)
-        phi = ir().instructions.PhiInstr(self.wide, vector(kind, self.lanes), "sum")
-        phi.add_incoming(first, self.ahead)
-        return phi
+        return first if is_once else self._phi("sum", first)
 
 
 def _join(one: Gathered) -> Any:
@@ -186,7 +266,7 @@ def _join(one: Gathered) -> Any:
     return join
 
 
-def _copied(b: Any, each: Any, values: dict[Any, Register]) -> Register:
+def _copied(b: Any, each: Any, values: Mapping[Any, Register]) -> Register:
     """The same instruction on other operands."""
     llvm, block = ir().instructions, b.block
     operands = [x if isinstance(x, ir().Constant) else values.get(x, x) for x in each.operands]
@@ -203,6 +283,9 @@ def _copied(b: Any, each: Any, values: dict[Any, Register]) -> Register:
     elif each.opname == "load":
         made = llvm.LoadInstr(block, operands[0], typ=each.type)
         made.align = each.align
+    elif each.opname == "store":
+        made = llvm.StoreInstr(block, *operands)
+        made.align = each.align
     elif isinstance(each, llvm.CastInstr):
         made = llvm.CastInstr(block, each.opname, operands[0], each.type)
     else:
@@ -214,9 +297,3 @@ def _copied(b: Any, each: Any, values: dict[Any, Register]) -> Register:
 def _turn(block: Any, old: Any, new: Any) -> None:
     """Let a block jump to another one."""
     block.terminator.operands = [new if each is old else each for each in block.terminator.operands]
-
-
-def _bytes(kind: Any) -> int:
-    if isinstance(kind, ir().IntType):
-        return int(kind.width) // 8
-    return 4 if isinstance(kind, ir().FloatType) else 8

@@ -1,4 +1,4 @@
-"""Loops over elements are written in lanes before LLVM sees them; where one cannot be, LLVM does all."""
+"""Loops over elements are written in lanes before LLVM sees them; what is not worth it stays as it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
-from agc.runtime.native.levels import DONE, FEWEST
+from agc.runtime.native.levels import ALL, DONE, FEWEST, level
 from agc.runtime.native.lowering import lowered
 from agc.runtime.native.vectors.cycles import cycles
 from llvmlite import ir
@@ -57,18 +57,6 @@ def repeated(x: Any) -> Any:
     return x
 
 
-def looked_up(x: Any) -> Any:
-    return tf.gather(tf.reshape(x, [-1]), tf.range(300) % 3)
-
-
-def in_order(x: Any) -> Any:
-    return tf.cumsum(x, -1)
-
-
-def far_apart(x: Any) -> Any:
-    return tf.transpose(x) + 1.0
-
-
 def unit_of(program: Callable[[Any], Any], shape: Any, dtype: Any) -> tuple[Any, Any]:
     graph = tf.function(program).get_concrete_function(tf.TensorSpec(shape, dtype)).graph
     return lowered(graph, [value.spec for value in graph.inputs]), graph
@@ -110,15 +98,61 @@ def test_parts_of_threads_begin_and_end_anywhere() -> None:
     check(unit_of(chain, shape, tf.float32)[1], shape, tf.float32)
 
 
+def apart(x: Any) -> Any:
+    """Elements that are read, or written, each by itself, or picked out of vectors; and those that go backward."""
+    every = x[..., ::2] * x[..., ::2], x[:, 1::3] + 1.0, x[..., ::7] - 1.0, x[..., ::-1] + 2.0
+    return *every, tf.stack([x, -x], -1), tf.transpose(x) + 1.0, tf.reduce_sum(tf.transpose(x), -1)
+
+
+def looked_up(x: Any) -> Any:
+    flat = tf.reshape(x, [-1])
+    pairs = tf.stack([tf.range(300) % 3, tf.range(300) % 5], -1)
+    return tf.gather(flat, tf.range(300) * 7 % 15), tf.gather_nd(x, pairs), tf.roll(x, 3, -1)
+
+
+def slow(x: Any) -> Any:
+    """What no machine does in lanes at once, or at all."""
+    i = tf.cast(x * 10.0, tf.int64)
+    small, divisors = tf.cast(i, tf.int8), tf.cast(x * x, tf.int32) + 1
+    return (
+        i * i,
+        i // 7,
+        i % 3,
+        tf.cast(i, x.dtype),
+        small * small,
+        tf.cast(i, tf.int32) // divisors,
+        small // 3,
+    )
+
+
+def extremes(x: Any) -> Any:
+    i = tf.cast(x * 100.0, tf.int32)
+    return tf.reduce_max(i), tf.reduce_min(i, -1), tf.maximum(i, 3), tf.reduce_max(tf.cast(i, tf.uint8), -1)
+
+
+def halves(x: Any) -> Any:
+    y = tf.cast(x, tf.float16)
+    return y * y + y, tf.where(y > 0.5, y, -y)
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (16, 64), (37, 29)], ids=str)
 @pytest.mark.parametrize(
-    "program",
-    [looked_up, in_order, far_apart, lambda x: tf.cast(x, tf.int64)],
-    ids=["gather", "order", "apart", "slow"],
+    "program", [apart, looked_up, slow, extremes, halves], ids=lambda each: str(each.__name__)
 )
-def test_what_is_left_to_llvm(program: Callable[[Any], Any]) -> None:
-    unit, graph = unit_of(program, [31, 40], tf.float32)
-    before = unit.text()
-    assert unit.code() == (before, FEWEST)
+def test_what_is_no_vector_in_memory_or_not_done_in_lanes(program: Callable[[Any], Any], shape: Any) -> None:
+    unit, graph = unit_of(program, shape, tf.float32)
+    assert unit.code()[1] == DONE
+    check(graph, shape, tf.float32)
+
+
+def in_order(x: Any) -> Any:
+    return tf.cumsum(x, -1), tf.argmax(x, -1)
+
+
+def test_what_depends_on_the_order_stays_as_it_is() -> None:
+    unit, graph = unit_of(in_order, [31, 40], tf.float32)
+    text, level = unit.code()
+    assert level == DONE and " x float>" not in text
     check(graph, [31, 40], tf.float32)
 
 
@@ -129,7 +163,39 @@ def test_sums_in_order_are_not_changed() -> None:
         for each in block.instructions:
             if each.opname == "fadd":
                 each.flags.remove("reassoc")
-    assert unit.code()[1] == FEWEST
+    text, level = unit.code()
+    assert level == DONE and " x float>" not in text
+
+
+def test_loops_of_the_program_over_numbers_are_left_to_llvm() -> None:
+    def program(x: Any) -> Any:
+        i, total = 0, tf.constant(0)
+        while i < tf.size(x):
+            i, total = i + 1, total + i * i
+        return total, x + 1.0
+
+    unit, graph = unit_of(program, [3, 5], tf.float32)
+    before = unit.text()
+    assert unit.code() == (before, FEWEST)
+    check(graph, [3, 5], tf.float32)
+
+
+def test_loops_around_many_elements_wait_for_no_jumps() -> None:
+    """Where each round computes many elements, it does not matter how its jumps are written."""
+
+    def program(x: Any) -> Any:
+        i = 0
+        while i < 5 and tf.reduce_max(x) > 0.001:
+            if i % 2 == 0:
+                x = tf.tanh(x)
+            x, i = x * 0.5, i + 1
+        return x
+
+    unit, graph = unit_of(program, [31, 40], tf.float32)
+    assert level(graph) == ALL
+    assert unit.code()[1] == DONE
+    check(graph, [31, 40], tf.float32)
+    assert unit_of(program, [3, 4], tf.float32)[0].code()[1] == ALL
 
 
 def test_cycles_are_found_inner_ones_first() -> None:
