@@ -13,6 +13,7 @@ steps.py    by how much numbers and addresses go on from round to round
 worth.py    whether the loop is quicker in lanes
 writing.py  the loop in lanes
 cycles.py   the loops of a function
+nests.py    loops within each other that are one
 """
 
 from __future__ import annotations
@@ -22,17 +23,14 @@ from typing import Any
 
 from ..emit.liveness import operands_of
 from ..emit.types import ir
-from .cycles import Cycle, cycles
+from .cycles import Cycle, cycles, targets
 from .lanes import can_be_in_lanes
+from .nests import merge
 from .plans import EACH, Plan, RefusedError, counts, known_rounds, told, told_number
 from .worth import is_worth, register_bits
 from .writing import Writer
 
 __all__ = ["RefusedError", "widen"]
-
-
-class NeededError(Exception):
-    """Why LLVM has to see all of a module as it is."""
 
 
 _MANY = 4
@@ -51,12 +49,12 @@ _LITTLE = 24
 def widen(module: Any) -> bool:
     """Write the loops of a module in lanes that are worth it, if LLVM is needed for none; else nothing has changed."""
     own = [each for each in module.functions if each.blocks and not each.name.startswith("agc.")]
-    try:
-        plans = [plan for function in own for plan in _plans(function)]
-    except NeededError:
+    if any(map(_needs_more, own)):
         return False
-    for plan, lanes, count in plans:
-        Writer(plan, lanes, count).write()
+    for function in own:
+        merge(function)
+        for plan, lanes, count in _plans(function):
+            Writer(plan, lanes, count).write()
     _finish(module)
     return True
 
@@ -70,23 +68,28 @@ def _finish(module: Any) -> None:
             each.linkage = "internal"
 
 
+def _needs_more(function: Any) -> bool:
+    """Whether LLVM has to see all of a function as it is: loops of the program work on numbers alone, in registers."""
+    nests = set()
+    for cycle in cycles(function):
+        if len(cycle.blocks) == 1:
+            if not _is_written(cycle.head) and not _is_nest(cycle.head):
+                return True
+            nests.add(cycle.head)
+        elif cycle.blocks.isdisjoint(nests) and not _works_elsewhere(cycle):
+            return True
+    return False
+
+
 def _plans(function: Any) -> list[tuple[Plan, int, int]]:
     """The loops of a function that are to be written in lanes: how many lanes, and how many vectors a round."""
     found = []
-    fine: set[Any] = set()
-    for cycle in cycles(function):
-        if len(cycle.blocks) > 1:
-            if cycle.blocks.isdisjoint(fine) and not _works_elsewhere(cycle):
-                raise NeededError("a loop of several blocks")
-            continue
-        fine.add(cycle.head)
-        if _is_written(cycle.head):
-            continue
-        _demand_nest(cycle.head)
-        with suppress(RefusedError):
-            plan = _planned(cycle.head)
-            if plan is not None:
-                found.append(plan)
+    for block in function.blocks:
+        if block in targets(block) and not _is_written(block):
+            with suppress(RefusedError):
+                plan = _planned(block)
+                if plan is not None:
+                    found.append(plan)
     used = _used_behind(function, {plan.block for plan, _, _ in found})
     return [each for each in found if each[0].block not in used]
 
@@ -120,10 +123,9 @@ def _is_written(block: Any) -> bool:
     return any(isinstance(each.type, ir().VectorType) for each in block.instructions)
 
 
-def _demand_nest(block: Any) -> None:
-    """Refuse loops of the program over numbers, and those that are to be written out: they live in registers."""
-    if "llvm.loop.vectorize.followup_vectorized" in told(block) or not counts(block):
-        raise NeededError("a loop of registers")
+def _is_nest(block: Any) -> bool:
+    """Whether a loop goes through elements in memory, and is not to be written out to keep them in registers."""
+    return counts(block) and "llvm.loop.vectorize.followup_vectorized" not in told(block)
 
 
 def _planned(block: Any) -> tuple[Plan, int, int] | None:

@@ -13,6 +13,7 @@ from agc.runtime.native import Native
 from agc.runtime.native.levels import ALL, DONE, FEWEST, level
 from agc.runtime.native.lowering import lowered
 from agc.runtime.native.vectors.cycles import cycles
+from agc.runtime.native.vectors.nests import merge
 from llvmlite import ir
 
 RANDOM = np.random.default_rng(0)
@@ -196,6 +197,24 @@ def test_loops_around_many_elements_wait_for_no_jumps() -> None:
     assert unit.code()[1] == DONE
     check(graph, [31, 40], tf.float32)
     assert unit_of(program, [3, 4], tf.float32)[0].code()[1] == ALL
+
+
+@pytest.mark.parametrize(
+    ("program", "loops"),
+    [
+        (lambda x: x[..., 1] * 2.0, 1),
+        (lambda x: x / x[..., :1], 2),
+        (lambda x: x[..., 1:, 1] * 2.0, 2),
+        (lambda x: tf.transpose(x[..., 1], [0, 2, 1]) * 2.0, 3),
+    ],
+    ids=["strides", "rows", "parts", "turned"],
+)
+def test_loops_within_each_other_are_one(program: Callable[[Any], Any], loops: int) -> None:
+    shape = [3, 4, 5, 2]
+    unit, graph = unit_of(program, shape, tf.float32)
+    merge(unit.kernel)
+    assert len(cycles(unit.kernel)) == loops
+    check(graph, shape, tf.float32)
 
 
 def test_cycles_are_found_inner_ones_first() -> None:
