@@ -12,6 +12,7 @@ plans.py    what a loop does in lanes, or why it is left to LLVM
 steps.py    by how much numbers and addresses go on from round to round
 worth.py    whether the loop is quicker in lanes
 writing.py  the loop in lanes
+copying.py  instructions once more
 cycles.py   the loops of a function
 nests.py    loops within each other that are one
 """

@@ -54,7 +54,8 @@ def _count(head: Any, users: Users) -> Count | None:
     if number.opname != "phi" or len(number.incomings) != 2 or others[0].opname == "phi":
         return None
     (start, before), (following, latch) = number.incomings
-    jump, test = latch.terminator, getattr(latch.terminator, "operands", (None,))[0]
+    jump = latch.terminator
+    test: Any = jump.operands[0]
     if (
         not _is_constant(start, 0)
         or getattr(following, "opname", "") != "add"

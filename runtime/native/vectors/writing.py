@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import functools
 from collections import ChainMap
-from collections.abc import Mapping
 from typing import Any
 
+from ..emit.outlining import replace_by
 from ..emit.types import Register, integer, ir
+from .copying import copied
 from .lanes import (
     counted,
     in_lanes,
@@ -100,7 +101,7 @@ class Writer:
         kind = plan.number.type
         for each in plan.written:
             if plan.kind(each) == SAME:
-                self._same[each] = _copied(outer, each, self._same)
+                self._same[each] = copied(outer, each, self._same)
         if rounds := known_rounds(plan):
             end = kind(plan.start.constant + rounds // step * step)
             return rounds, end
@@ -131,6 +132,9 @@ class Writer:
             b.cbranch(b.icmp_unsigned("<", end, plan.end), plan.block, plan.after)
         elif rounds % self._step:
             b.branch(plan.block)
+            if rounds % self._step == 1:
+                plan.number.incomings = [(end, self.joined)]
+                replace_by(plan.block).branch(plan.after)
         else:
             b.branch(plan.after)
             self.function.blocks.remove(plan.block)
@@ -150,7 +154,7 @@ class Writer:
             elif kind == EACH:
                 self._write_alone(each, i)
             else:
-                copy[each] = _copied(self.b, each, ChainMap(copy, self._same))
+                copy[each] = copied(self.b, each, ChainMap(copy, self._same))
 
     def _write_formula(self, call: Any) -> None:
         """A call of one of our formulas, for all vectors of a round."""
@@ -201,7 +205,7 @@ class Writer:
         operands = dict.fromkeys(x for x in each.operands if self.plan.kind(x) != SAME)
         for lane in range(self.lanes):
             values = {x: self._alone_of(x, i, lane) for x in operands}
-            self._alone[i][each, lane] = _copied(self.b, each, ChainMap(values, self._same))
+            self._alone[i][each, lane] = copied(self.b, each, ChainMap(values, self._same))
 
     def _alone_of(self, value: Register, i: int, lane: int) -> Register:
         """A value of one lane."""
@@ -261,37 +265,9 @@ def _join(one: Gathered) -> Any:
         if isinstance(x.type, ir().VectorType):
             return widened(b, one.join, [x, y], x.type.count)
         operands = one.join.operands if one.join.opname != "call" else one.join.args
-        return _copied(b, one.join, dict(zip(operands, (x, y), strict=True)))
+        return copied(b, one.join, dict(zip(operands, (x, y), strict=True)))
 
     return join
-
-
-def _copied(b: Any, each: Any, values: Mapping[Any, Register]) -> Register:
-    """The same instruction on other operands."""
-    llvm, block = ir().instructions, b.block
-    operands = [x if isinstance(x, ir().Constant) else values.get(x, x) for x in each.operands]
-    if each.opname == "call":
-        made = llvm.CallInstr(block, operands[0], operands[1:], fastmath=each.fastmath)
-    elif each.opname in ("icmp", "fcmp"):
-        made = type(each)(block, each.op, *operands, flags=each.flags)
-    elif each.opname == "select":
-        made = llvm.SelectInstr(block, *operands, flags=each.flags)
-    elif each.opname == "getelementptr":
-        made = llvm.GEPInstr(
-            block, operands[0], operands[1:], each.inbounds, "", source_etype=each.source_etype
-        )
-    elif each.opname == "load":
-        made = llvm.LoadInstr(block, operands[0], typ=each.type)
-        made.align = each.align
-    elif each.opname == "store":
-        made = llvm.StoreInstr(block, *operands)
-        made.align = each.align
-    elif isinstance(each, llvm.CastInstr):
-        made = llvm.CastInstr(block, each.opname, operands[0], each.type)
-    else:
-        made = llvm.Instruction(block, each.type, each.opname, operands, flags=each.flags)
-    b._insert(made)
-    return made
 
 
 def _turn(block: Any, old: Any, new: Any) -> None:
