@@ -300,21 +300,21 @@ def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]
             continue
         elif kind is gast.Attribute:
             names.update({node.attr} & FRAME_ATTRIBUTES)
-        elif isinstance(node, (gast.Global, gast.Nonlocal)):
-            names.update(node.names)
         elif kind in _BINDERS:
             bound.update(_BINDERS[kind](node))
-        elif kind is gast.Subscript:
-            names.update(["[]="] if type(node.ctx) is gast.Store else [])
-        elif kind is gast.NamedExpr:
-            names.add(":=")
-        elif isinstance(node, (*SUSPENSIONS, *ASYNC, gast.comprehension)):
-            suspends = not isinstance(node, gast.comprehension) or node.is_async
-            names.update(["await"] if suspends else [])
+        elif kind in _TELLING:
+            names.update(_TELLING[kind](node))
         pending.extend(children(node))
     return names | bound
 
 
+_TELLING: dict[type, Callable[[Any], list[str]]] = {
+    **dict.fromkeys((gast.Global, gast.Nonlocal), lambda node: node.names),
+    gast.Subscript: lambda node: ["[]="] if type(node.ctx) is gast.Store else [],
+    gast.NamedExpr: lambda node: [":="],
+    **dict.fromkeys((*SUSPENSIONS, *ASYNC), lambda node: ["await"]),
+    gast.comprehension: lambda node: ["await"] if node.is_async else [],
+}
 _BINDERS: dict[type, Callable[[Any], list[str]]] = {
     gast.FunctionDef: lambda node: [node.name],
     gast.AsyncFunctionDef: lambda node: [node.name],

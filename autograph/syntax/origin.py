@@ -131,10 +131,13 @@ def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: C
     extents = {extent_of(node) for node in nodes if type(node) is ast.Call and operator_of(node, ag)}
     if not extents:
         return
-    extents = {extent for extent in extents if extent[0] != extent[2]}
+    own = extent_of(statement)
+    ends = {extent: _end_on_first_line(extent, lines) for extent in extents if extent[0] != extent[2]}
     for node in nodes:
-        if node is statement or ("lineno" in node._attributes and extent_of(node) in extents):
-            _end_on_first_line(node, lines)
+        end = ends.get(extent_of(node)) if "lineno" in node._attributes else None
+        if end is not None:
+            node.end_lineno, node.end_col_offset = end
+    statement.end_lineno, statement.end_col_offset = _end_on_first_line(own, lines)
 
 
 def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
@@ -152,9 +155,10 @@ def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
                 pending.append(value)
 
 
-def _end_on_first_line(node: Any, lines: Sequence[str]) -> None:
-    node.end_lineno = node.lineno
-    node.end_col_offset = max(len(lines[node.lineno - 1].rstrip().encode()), node.col_offset)
+def _end_on_first_line(extent: Extent, lines: Sequence[str]) -> tuple[int, int]:
+    """Where what begins there ends, if it is to end on that line."""
+    line, column, _, _ = extent
+    return line, max(len(lines[line - 1].rstrip().encode()), column)
 
 
 def operator_of(node: ast.AST, ag: str) -> str | None:

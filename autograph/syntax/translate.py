@@ -34,7 +34,7 @@ class Translation:
     def back(self, tree: gast.AST) -> Any:
         """A tree of gast's as `ast` has it. A node without a position gets that of the node around it."""
         self.new = []
-        return self._from(tree, (1, 0, 1, 0))
+        return self._origins.get(id(tree)) or self._from(tree, (1, 0, 1, 0))
 
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
         """The nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""
@@ -68,9 +68,8 @@ class Translation:
         return new
 
     def _from(self, node: Any, around: Position) -> Any:
-        known = self._origins.get(id(node))
-        if known is not None:
-            return known
+        """A node that did not come in as it is, or what is no node at all."""
+        origins = self._origins
         kind = type(node)
         way = _BACK.get(kind)
         if way is None:
@@ -89,9 +88,10 @@ class Translation:
             value = fields.get(name)
             if type(value) is list:
                 if value:
-                    fields[name] = [self._from(p, around) if isinstance(p, ast.AST) else p for p in value]
+                    fields[name] = [origins.get(id(part)) or self._from(part, around) for part in value]
             elif value is not None:
-                fields[name] = _LEAVES.get(type(value)) or self._from(value, around)
+                known = origins.get(id(value)) or _LEAVES.get(type(value))
+                fields[name] = known or self._from(value, around)
         self.new.append(new)
         return new
 

@@ -9,7 +9,7 @@ dotted(node)             'self.cells[0].h' for an expression that names a place,
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -87,14 +87,20 @@ def at(node: Node, origin: gast.AST) -> Node:
     if "lineno" in node.__dict__:
         return node
     place = position(origin)
-    pending: list[gast.AST] = [node]
+    pending: list[Any] = [node]
     while pending:
         new = pending.pop()
-        if "lineno" in new.__dict__:
+        if new is None or "lineno" in new.__dict__:
             continue
+        values = new.__dict__
         if new._attributes:
-            new.__dict__.update(place)
-        pending.extend(children(new))
+            values.update(place)
+        for name in INNER[type(new)]:
+            value = values.get(name)
+            if type(value) is list:
+                pending += value
+            elif value is not None:
+                pending.append(value)
     return node
 
 
@@ -175,14 +181,19 @@ def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...
     return any(isinstance(node, kinds) for node in inside(nodes))
 
 
-def blocks(statement: gast.AST) -> Iterator[Statements]:
+def blocks(statement: gast.AST) -> Sequence[Statements]:
     """The statement lists directly below a compound statement; handlers and cases are looked through."""
-    for field in BLOCK_FIELDS.get(type(statement), ()):
+    fields = BLOCK_FIELDS.get(type(statement))
+    if fields is None:  # as for most statements
+        return ()
+    found: list[Statements] = []
+    for field in fields:
+        value = getattr(statement, field)
         if field in ("handlers", "cases"):
-            for part in getattr(statement, field):
-                yield part.body
+            found += [part.body for part in value]
         else:
-            yield getattr(statement, field)
+            found.append(value)
+    return found
 
 
 def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:

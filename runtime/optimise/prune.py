@@ -18,6 +18,7 @@ either, but for what a region computed beside what is needed of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from ..ir.copying import are_same, with_parts
 from ..ir.graph import Graph, Operand, Operation, Value
@@ -28,7 +29,40 @@ from .rewrite import GIVEN
 def run(graph: Graph, options: Options) -> Graph:
     if next(graph.regions(), None) is None:
         return _straight(graph)
-    return _pruned(graph, {})
+    return graph if _is_all_read(graph, _read_in(graph, set())) else _pruned(graph, {})
+
+
+def _read_in(graph: Graph, found: set[Operand]) -> set[Operand]:
+    """What is read in a graph and its regions, what they yield included."""
+    found.update(graph.outputs)
+    for operation in graph.operations:
+        found.update(operation.inputs)
+        for region in operation.regions:
+            _read_in(region, found)
+    return found
+
+
+def _is_all_read(graph: Graph, read: set[Operand]) -> bool:
+    """Whether there are readers of every operation, result of a structure, and input of regions: all is needed then.
+
+    For what the last operation gives is needed, and so is what that reads, which is what the one before it gives.
+    """
+    for operation in graph.operations:
+        if not operation.stateful and read.isdisjoint(operation.outputs):
+            return False
+        if operation.regions and not (operation.type in GIVEN and _is_structure_read(operation, read)):
+            return False
+    return True
+
+
+def _is_structure_read(operation: Operation, read: set[Operand]) -> bool:
+    inputs = [region.inputs for region in operation.regions]
+    # Of a loop's state, the test may read what nobody wants in the end; the body alone keeps nothing alive.
+    test = inputs[:1] if operation.type == "while" else ()
+    values = chain(zip(operation.outputs, *test, strict=False), zip(*inputs, strict=True))
+    if any(map(read.isdisjoint, values)):
+        return False
+    return all([_is_all_read(region, read) for region in operation.regions])
 
 
 def _straight(graph: Graph) -> Graph:
@@ -63,7 +97,7 @@ class _Needs:
         for operation in graph.operations:
             for number, value in enumerate(operation.outputs):
                 self._made[value] = operation, number
-            if operation.op.name in GIVEN:
+            if operation.type in GIVEN:
                 for region in operation.regions:
                     for number, value in enumerate(region.inputs):
                         self._given[value] = operation, number
@@ -72,37 +106,36 @@ class _Needs:
                 self._keep(operation)
 
     def _want(self, operands: Iterable[Operand]) -> None:
-        new = set(operands).difference(self.values)
-        self.values |= new
-        self._pending += new
+        known = self.values
+        for operand in operands:
+            if operand not in known:
+                known.add(operand)
+                self._pending.append(operand)
 
     def _spread(self) -> None:
-        while self._pending:
-            value = self._pending.pop()
-            made = self._made.get(value)
-            if made is not None:
-                operation, number = made
-                self._keep(operation)
-                if operation.op.name in GIVEN:
+        pending, kept = self._pending, self.operations
+        while pending:
+            value = pending.pop()
+            if value in self._made:
+                operation, number = self._made[value]
+                if operation not in kept:
+                    self._keep(operation)
+                if operation.regions and operation.type in GIVEN:
                     self._want_result(operation, number)
-                continue
-            given = self._given.get(value)
-            if given is not None:
-                self._want_given(*given)
+            elif value in self._given:
+                self._want_given(*self._given[value])
 
     def _keep(self, operation: Operation) -> None:
-        if operation in self.operations:
-            return
         self.operations.add(operation)
-        if operation.op.name == "while":
+        if operation.type == "while":
             self._want(operation.regions[0].outputs)
-        elif operation.op.name in GIVEN:
+        elif operation.type in GIVEN:
             self._want(operation.inputs[:1])
         else:
             self._want(operation.inputs)
 
     def _want_result(self, operation: Operation, number: int) -> None:
-        if operation.op.name == "while":
+        if operation.type == "while":
             self._want_state(operation, number)
         else:
             self._want([region.outputs[number] for region in operation.regions])
@@ -111,10 +144,10 @@ class _Needs:
         self._want([operation.inputs[number], operation.regions[1].outputs[number]])
 
     def _want_given(self, operation: Operation, number: int) -> None:
-        if operation.op.name == "while" and number < len(operation.outputs):
+        if operation.type == "while" and number < len(operation.outputs):
             self._want_state(operation, number)
         else:
-            self._want([operation.inputs[number + GIVEN[operation.op.name]]])
+            self._want([operation.inputs[number + GIVEN[operation.type]]])
 
     def kept(
         self, graph: Graph, inputs: Sequence[Value] | None = None, outputs: Sequence[Operand] | None = None
@@ -134,25 +167,25 @@ class _Needs:
         """What is needed of an operation that is."""
         if not operation.regions:
             return operation
-        if operation.op.name not in GIVEN:
+        if operation.type not in GIVEN:
             regions = [_pruned(region, self.done) for region in operation.regions]
             same = are_same(regions, operation.regions)
             return operation if same else with_parts(operation, regions=regions)
         return self._structure(operation)
 
     def _structure(self, operation: Operation) -> Operation:
-        first = GIVEN[operation.op.name]
+        first = GIVEN[operation.type]
         given = range(len(operation.inputs) - first)
         columns = zip(*(region.inputs for region in operation.regions), strict=True)
         read = [not self.values.isdisjoint(column) for column in columns]
         wanted = [value in self.values for value in operation.outputs]
-        if operation.op.name == "while":
+        if operation.type == "while":
             state = [w or r for w, r in zip(wanted, read, strict=False)]
             wanted, read = state, [*state, *read[len(state) :]]
         results = [k for k, needed in enumerate(wanted) if needed]
         regions = []
         for region in operation.regions:
-            is_test = operation.op.name == "while" and region is operation.regions[0]
+            is_test = operation.type == "while" and region is operation.regions[0]
             outputs = region.outputs if is_test else [region.outputs[k] for k in results]
             inputs = [value for value, needed in zip(region.inputs, read, strict=True) if needed]
             regions.append(self.kept(region, inputs, outputs))

@@ -94,14 +94,15 @@ class Numbers:
 
     def _is_computed(self, operation: Operation, given: Sequence[Range | None]) -> bool:
         """Whether an operation is computed on numbers: on at least one, or to get an element of a tensor."""
-        if operation not in self._can:
-            self._can[operation] = expression(operation, given) is not None
-        if not self._can[operation] or operation.outputs[0] in self._arrays:
+        can = self._can.get(operation)
+        if can is None:
+            can = self._can[operation] = expression(operation, given) is not None
+        if not can or operation.outputs[0] in self._arrays:
             return False
         is_element = operation.type in ELEMENTS
         if None in (given[1:] if is_element else given):
             return False
-        return (is_element and self._in_loop) or any(operand in self._ranges for operand in operation.inputs)
+        return (is_element and self._in_loop) or not self._ranges.keys().isdisjoint(operation.inputs)
 
     def _stays_raw(self, value: Value, raw: Range, graph: Graph) -> bool:
         """Whether a result need not be wrapped. It is looked at once more after what is computed of it."""
@@ -171,7 +172,11 @@ class Numbers:
             self._in_loop = False
 
     def _round(self, loop: Operation, depth: int) -> None:
-        """One round of a loop; the outermost one is gone through until nothing new is found."""
+        """One round of a loop; the outermost one is gone through until nothing new is found.
+
+        New is what leads to other ranges of what a round has come by already: a state of which the end of the body
+        tells more than its beginning, and what has turned out not to be a number.
+        """
         test, body = loop.regions
         count = len(loop.outputs)
         for number, value in enumerate(loop.outputs):
@@ -190,8 +195,9 @@ class Numbers:
             found = self.range(made)
             if found is None:
                 self._are_arrays([value])
-            elif value in self:
+            elif value in self and not holds(self._ranges[value], found):
                 self._widen(value, found)
+                self._is_new = True
 
     def _state(self, values: list[Value], start: Operand, is_changed: bool) -> None:
         """A state of a loop, or what is given to it, by its names outside, in the test, and in the body."""
@@ -223,14 +229,13 @@ class Numbers:
         old = self._ranges.get(value)
         if old is None or found[0] < old[0] or old[1] < found[1]:
             self._ranges[value] = found if old is None else joined(old, found)
-            self._is_new = True
 
     def _are_arrays(self, values: Sequence[Value]) -> None:
         for value in values:
             if value not in self._arrays:
                 self._arrays.add(value)
-                self._ranges.pop(value, None)
-                self._is_new = True
+                was_number = self._ranges.pop(value, None) is not None
+                self._is_new |= was_number or bool(self._raw)  # what is raw may be read by it
 
 
 def _takes_raw(reader: Operation, value: Value) -> bool:
