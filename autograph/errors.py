@@ -15,6 +15,7 @@ conversion, AGC2xx about staging. `strip_frames` takes agc's own frames out of a
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 from collections.abc import Callable
@@ -207,6 +208,7 @@ _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OWN = tuple(os.path.join(_HOME, part) + os.sep for part in ("autograph", "runtime", "cli"))
 
 
+@functools.lru_cache(maxsize=1024)  # there is one question for each frame of a stack
 def is_own_file(filename: str) -> bool:
     """Whether a file belongs to agc itself.
 

@@ -7,6 +7,7 @@ everything else          static: the same Python object on every path
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -115,8 +116,16 @@ def same_static(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+@functools.lru_cache(maxsize=1024)
+def _is_leaf_type(kind: Any) -> bool:
+    """Whether values of a class have no parts, as tensors and numbers have none."""
+    return not (issubclass(kind, Maybe) or nest.is_nest_type(kind) or hasattr(kind, "__components__"))
+
+
 def flatten(value: Any) -> list[Any]:
     """The leaves of a value; a variable that may be undefined has two: its flag and its value."""
+    if _is_leaf_type(type(value)):
+        return [value]
     if isinstance(value, Maybe):
         return [value.defined, *components.flatten(value.value)]
     return components.flatten(value)
@@ -124,6 +133,8 @@ def flatten(value: Any) -> list[Any]:
 
 def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
     """(path, leaf) pairs, in the order of `flatten`; a path reads like Python: `cell[0]`."""
+    if _is_leaf_type(type(value)):
+        return [(name, value)]
     if isinstance(value, Maybe):
         return [(f"{name}.defined", value.defined), *components.flatten_with_path(value.value, name)]
     return list(components.flatten_with_path(value, name))
@@ -131,12 +142,16 @@ def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:
 
 def packed(like: Any, leaves: list[Any]) -> Any:
     """A value like `like` with other leaves."""
+    if _is_leaf_type(type(like)) and len(leaves) == 1:
+        return leaves[0]
     if isinstance(like, Maybe):
         return Maybe(like.name, components.pack_sequence_as(like.value, leaves[1:]), leaves[0])
     return components.pack_sequence_as(like, leaves)
 
 
 def same_structure(one: Any, other: Any) -> bool:
+    if _is_leaf_type(type(one)) and _is_leaf_type(type(other)):
+        return True
     if isinstance(one, Maybe) or isinstance(other, Maybe):
         return (
             isinstance(one, Maybe)
@@ -148,6 +163,8 @@ def same_structure(one: Any, other: Any) -> bool:
 
 def widened(value: Any, *others: Any) -> Any:
     """`value` with composites that cover those of values with the same structure; see `components.widened`."""
+    if _is_leaf_type(type(value)):
+        return value
     if isinstance(value, Maybe):
         return Maybe(
             value.name, components.widened(value.value, *(one.value for one in others)), value.defined

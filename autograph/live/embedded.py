@@ -20,11 +20,15 @@ _OPERATORS = "\0agc.autograph.operators\0"
 
 def without_name(nodes: Iterable[ast.AST], ag: str) -> None:
     """Put a constant in the place of the name of the operators."""
-    import ast  # whoever has a tree has loaded it
+    import ast  # whoever has a tree has loaded it, and what is about trees
+
+    from ..syntax.tree import position
 
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == ag:
-            node.value = ast.copy_location(ast.Constant(_OPERATORS), node.value)
+            constant = ast.Constant(_OPERATORS)
+            constant.__dict__.update(position(node.value))
+            node.value = constant
 
 
 def with_operators(code: CodeType, operators: ModuleType) -> CodeType:

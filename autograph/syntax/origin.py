@@ -127,7 +127,7 @@ def _settle_block(
 
 def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: Collection[int]) -> None:
     """End the operators' calls in a statement on their first line, and all that goes just as far as one of them."""
-    nodes = list(_walk(statement, new))
+    nodes: list[Any] = list(_walk(statement, new))
     extents = {extent_of(node) for node in nodes if type(node) is ast.Call and operator_of(node, ag)}
     if not extents:
         return

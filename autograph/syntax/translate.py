@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import gast
 
-from .tree import children
+from .tree import POSITION, children
 
 Fields = dict[str, Any]
-Position = tuple[int, int, int, int]
 
 
 class Translation:
@@ -34,7 +33,7 @@ class Translation:
     def back(self, tree: gast.AST) -> Any:
         """A tree of gast's as `ast` has it. A node without a position gets that of the node around it."""
         self.new = []
-        return self._origins.get(id(tree)) or self._from(tree, (1, 0, 1, 0))
+        return self._origins.get(id(tree)) or self._from(tree, _START)
 
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
         """The nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""
@@ -67,8 +66,8 @@ class Translation:
         self._origins[id(new)] = node
         return new
 
-    def _from(self, node: Any, around: Position) -> Any:
-        """A node that did not come in as it is, or what is no node at all."""
+    def _from(self, node: Any, around: Fields) -> Any:
+        """A node that did not come in as it is, or what is no node at all; `around` has the position around it."""
         origins = self._origins
         kind = type(node)
         way = _BACK.get(kind)
@@ -83,7 +82,9 @@ class Translation:
         if convert is not None:
             convert(fields)
         if is_placed:
-            around = _placed(fields, around)
+            if fields.get("end_col_offset") is None:  # almost all nodes have a position
+                _place(fields, around)
+            around = fields
         for name in with_nodes:
             value = fields.get(name)
             if type(value) is list:
@@ -105,18 +106,14 @@ _node: Callable[[type[ast.AST]], Any] = ast.AST.__new__
 """A node of some kind, without fields: to set them one by one would take longer."""
 
 
-def _placed(fields: Fields, around: Position) -> Position:
-    """Complete the position of a node; give what it is."""
-    if fields.get("end_col_offset") is not None:  # as is that of almost all nodes
-        return fields["lineno"], fields["col_offset"], fields["end_lineno"], fields["end_col_offset"]
-    line, column, end_line, end_column = around
-    line = fields.setdefault("lineno", line)
-    column = fields.setdefault("col_offset", column)
-    if fields.get("end_lineno") is None:
-        fields["end_lineno"] = end_line
-    if fields.get("end_col_offset") is None:
-        fields["end_col_offset"] = end_column
-    return line, column, fields["end_lineno"], fields["end_col_offset"]
+def _place(fields: Fields, around: Fields) -> None:
+    """Complete the position of a node."""
+    for name in POSITION:
+        if fields.get(name) is None:
+            fields[name] = around[name]
+
+
+_START: Fields = dict(zip(POSITION, (1, 0, 1, 0), strict=True))
 
 
 # What gast has for the kinds of nodes that it knows, and the other way round.
@@ -151,6 +148,7 @@ def _name_to(fields: Fields) -> None:
 
 def _name_from(fields: Fields) -> None:
     del fields["annotation"], fields["type_comment"]
+    fields["ctx"] = _LEAVES[type(fields["ctx"])]
 
 
 def _parameter_to(fields: Fields) -> None:
@@ -210,7 +208,8 @@ class _Way(NamedTuple):
 
 
 def _way_to(kind: type[ast.AST]) -> _Way:
-    return _Way(kind, _FROM_GAST.get(kind), bool(kind._attributes), _WITH_NODES[kind])
+    with_nodes = () if kind is ast.Name else _WITH_NODES[kind]  # a name's context is seen to already
+    return _Way(kind, _FROM_GAST.get(kind), bool(kind._attributes), with_nodes)
 
 
 _BACK = {kind: _way_to(new) for kind, new in _AST_KINDS.items() if kind not in _LEAVES and new in _WITH_NODES}

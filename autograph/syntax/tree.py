@@ -8,8 +8,9 @@ dotted(node)             'self.cells[0].h' for an expression that names a place,
 
 from __future__ import annotations
 
+import operator
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -59,6 +60,7 @@ class _Inner(dict[type, tuple[str, ...]]):
 INNER = _Inner()
 
 POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+_place_in: Callable[[dict[str, Any]], tuple[int, ...]] = operator.itemgetter(*POSITION)
 DEEP = 100_000  # frames; a sum of some thousand terms is a tree that deep
 
 
@@ -107,6 +109,8 @@ def at(node: Node, origin: gast.AST) -> Node:
 def position(node: gast.AST) -> dict[str, int]:
     """Where a node is in the user's file, as attributes of a node."""
     values = node.__dict__
+    if "end_col_offset" in values:  # as almost all nodes have
+        return dict(zip(POSITION, _place_in(values), strict=True))
     return {key: values[key] for key in POSITION if key in values}
 
 
@@ -183,17 +187,20 @@ def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...
 
 def blocks(statement: gast.AST) -> Sequence[Statements]:
     """The statement lists directly below a compound statement; handlers and cases are looked through."""
-    fields = BLOCK_FIELDS.get(type(statement))
-    if fields is None:  # as for most statements
+    kind = type(statement)
+    if kind not in BLOCK_FIELDS:  # as most are
         return ()
+    if kind in _CHOICES:
+        return _body_and_orelse(statement)
     found: list[Statements] = []
-    for field in fields:
+    for field in BLOCK_FIELDS[kind]:
         value = getattr(statement, field)
-        if field in ("handlers", "cases"):
-            found += [part.body for part in value]
-        else:
-            found.append(value)
+        found += [part.body for part in value] if field in ("handlers", "cases") else [value]
     return found
+
+
+_CHOICES = frozenset({gast.If, *LOOPS})
+_body_and_orelse: Callable[[Any], tuple[Statements, Statements]] = operator.attrgetter("body", "orelse")
 
 
 def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:

@@ -24,7 +24,7 @@ from ..language import literals
 from ..language.list_staging import lists_agree
 from ..ops.casting import cast
 from ..ops.declare import Op
-from ..tensor import Tensor, WeakDtypeError, adapting, weak_origin
+from ..tensor import SymbolicTensor, Tensor, WeakDtypeError, adapting, weak_origin
 from . import raising
 from .diagnostics import assigned, staging_error
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
@@ -242,6 +242,9 @@ def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple
     wanted = next((dtype for dtype in firm if dtype is not None), _widest(column))
     operands: list[Operand] = []
     for builder, leaf in zip(builders, column, strict=True):
+        if type(leaf) is SymbolicTensor and leaf.dtype is wanted:  # as most are
+            operands.append(builder.operand(leaf))
+            continue
         with builder:
             try:
                 argument = leaves.carried(leaf, wanted)

@@ -116,7 +116,7 @@ class Elementwise(Op):
                 except (errors.OpError, *OF_COMPUTING):
                     return super().__call__(*args)  # which says what is wrong
                 (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
-                return SymbolicTensor(value, builder)
+                return self._weakened(SymbolicTensor(value, builder), args)
         return super().__call__(*args, **kwargs)
 
     @functools.cached_property
@@ -133,30 +133,26 @@ class Elementwise(Op):
 
 
 def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
-    """Tensors of one graph and one dtype, and perhaps a plain number that fits it, as its operands."""
+    """Tensors of one dtype, and perhaps a plain number that fits it, as operands of the graph that is being built."""
     dtype = None
-    operands: list[Operand] = []
     for x in args:
         if type(x) is SymbolicTensor:
-            if x._builder is not builder or x._weak_from is not None:
-                return None
-            value = x._value
-            own = value.spec.dtype  # type: ignore[union-attr]
+            own = x._value.spec.dtype  # type: ignore[union-attr]
             if own is not dtype:
                 if dtype is not None:
                     return None
                 dtype = own
-            operands.append(value)
     if dtype is None:
         return None
-    if len(operands) < len(args):
-        for place, x in enumerate(args):
-            if type(x) is not SymbolicTensor:
-                array = _beside(dtype.numpy, x)
-                if array is None:
-                    return None
-                operands.insert(place, Constant(array))
-    return operands
+    operands: list[Any] = []
+    for x in args:
+        if type(x) is not SymbolicTensor:
+            array = _beside(dtype.numpy, x)
+            if array is None:
+                return None
+            x = Constant(array)
+        operands.append(x)
+    return [x if type(x) is Constant else builder.operand(x) for x in operands]
 
 
 def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -183,11 +179,14 @@ def _beside(dtype: np.dtype[Any], value: Any) -> Any:
     kind = type(value)
     if dtype.kind == "f" and (kind is float or kind is int):
         return np.array(value, dtype) if -65504 <= value <= 65504 else _great(dtype, value)
-    if kind is int and (
-        (dtype.kind == "i" and -128 <= value < 128) or (dtype.kind == "u" and 0 <= value < 256)
-    ):
+    if kind is int and value in _INTEGERS.get(dtype, ()):
         return np.array(value, dtype)
     return None
+
+
+_INTEGERS = {
+    np.dtype(kind): range(np.iinfo(kind).min, np.iinfo(kind).max + 1) for kind in np.typecodes["AllInteger"]
+}
 
 
 def _great(dtype: np.dtype[Any], value: Any) -> Any:

@@ -62,7 +62,7 @@ def _is_structure_read(operation: Operation, read: set[Operand]) -> bool:
     values = chain(zip(operation.outputs, *test, strict=False), zip(*inputs, strict=True))
     if any(map(read.isdisjoint, values)):
         return False
-    return all([_is_all_read(region, read) for region in operation.regions])
+    return all(_is_all_read(region, read) for region in operation.regions)
 
 
 def _straight(graph: Graph) -> Graph:

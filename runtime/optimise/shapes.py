@@ -51,7 +51,7 @@ def _is_vague(graph: Graph) -> bool:
 
 def _is_unknown(value: Value) -> bool:
     spec = value.spec
-    return isinstance(spec, Spec) and not is_static(spec.shape)
+    return type(spec) is Spec and spec.shape != () and not is_static(spec.shape)
 
 
 class _Shapes:

@@ -127,7 +127,8 @@ def expression(operation: Operation, given: Sequence[Range | None]) -> str | Non
     text = EXPRESSIONS.get((operation.type, kind))
     if text is None or kind not in "iu":
         return text
-    text = text.replace("{most}", str(LIMITS[operation.outputs[0].dtype][1]))
+    if "{most}" in text:
+        text = text.replace("{most}", str(LIMITS[operation.outputs[0].dtype][1]))
     return text.replace("{places}", _places(operation, given)) if "{places}" in text else text
 
 
