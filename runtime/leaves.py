@@ -8,6 +8,7 @@ everything else          static: the same Python object on every path
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -116,10 +117,12 @@ def same_static(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@functools.lru_cache(maxsize=1024)
-def _is_leaf_type(kind: Any) -> bool:
-    """Whether values of a class have no parts, as tensors and numbers have none."""
+def _has_no_parts(kind: Any) -> bool:
+    """Whether values of a class are leaves, as tensors and numbers are."""
     return not (issubclass(kind, Maybe) or nest.is_nest_type(kind) or hasattr(kind, "__components__"))
+
+
+_is_leaf_type: Callable[[Any], bool] = functools.lru_cache(maxsize=1024)(_has_no_parts)
 
 
 def flatten(value: Any) -> list[Any]:

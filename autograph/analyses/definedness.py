@@ -29,16 +29,17 @@ def definedness(flow: Flow) -> Definedness:
     reached[flow.entry] = True
     bound[flow.entry] = flow.mask(flow.rebound) | elsewhere
     unbound[flow.entry] = ((1 << len(flow.index)) - 1) & ~elsewhere
+    steps = list(zip(flow.bind, flow.may, flow.unbind, flow.next, flow.escape, strict=True))
     goes_back = True  # what comes behind a node is looked at in the same round
     while goes_back:
         goes_back = False
-        for node in range(count):
+        for node, (bind, may, unbind, next_nodes, escape) in enumerate(steps):
             if not reached[node]:
                 continue
             has, lacks = bound[node], unbound[node]
-            after_has = (has & ~flow.unbind[node]) | flow.bind[node] | flow.may[node]
-            after_lacks = (lacks & ~flow.bind[node]) | flow.unbind[node]
-            for following in flow.next[node]:
+            after_has = (has & ~unbind) | bind | may
+            after_lacks = (lacks & ~bind) | unbind
+            for following in next_nodes:
                 if (
                     not reached[following]
                     or after_has & ~bound[following]
@@ -48,7 +49,6 @@ def definedness(flow: Flow) -> Definedness:
                     goes_back |= following <= node
                     bound[following] |= after_has
                     unbound[following] |= after_lacks
-            escape = flow.escape[node]
             if escape >= 0:
                 either_has, either_lacks = has | after_has, lacks | after_lacks
                 if not reached[escape] or either_has & ~bound[escape] or either_lacks & ~unbound[escape]:

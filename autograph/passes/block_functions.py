@@ -17,7 +17,7 @@ from typing import Any
 
 import gast
 
-from ..syntax.nodes import group, load, parameter
+from ..syntax.nodes import group, load, parameter, returning
 from ..syntax.tree import (
     Statements,
     at,
@@ -68,13 +68,13 @@ class BlockFunctions:
             return body
         values = group([load(name) for name in results])
         if last is None:
-            return [gast.Return(values)]
+            return [returning(values)]
         if self.assigns_call(last, results):
-            return [*body[:-1], at(gast.Return(last.value), last)]
+            return [*body[:-1], at(returning(last.value), last)]
         if self.assigns_generated(last, results):
             values.elts[results.index(last.targets[0].id)] = last.value
             body = body[:-1]
-        return [*body, at(gast.Return(values), last)]
+        return [*body, at(returning(values), last)]
 
     def assigns_call(self, last: Any, results: list[str]) -> bool:
         """Whether a statement assigns just these results of an operator: `(y, z) = ag__.cond(…)`."""

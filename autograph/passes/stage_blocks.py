@@ -23,7 +23,7 @@ import gast
 from ..analyses.lists import Lists
 from ..analyses.scopes import mentions_choice
 from ..analyses.state import FunctionPlan, Plan, plan
-from ..syntax.nodes import LOAD, STORE, group, lambda_of, load, store, text
+from ..syntax.nodes import STORE, assign, attribute, call, group, lambda_of, load, store, text
 from ..syntax.template import Template
 from ..syntax.tree import (
     LOOPS,
@@ -255,15 +255,14 @@ class _Writer:
         places = self.places.of(found, before, origin)
         if places is not None:
             keywords = {**keywords, "places": places}
-        named = [gast.keyword(key, value) for key, value in keywords.items()]
-        call = gast.Call(self.operator(operator), list(arguments), named)
+        made = call(self.operator(operator), arguments, keywords)
         if not found.results:
-            return [*before, gast.Expr(call)]
+            return [*before, gast.Expr(made)]
         targets = gast.Tuple([store(name) for name in found.results], STORE)
-        return [*before, gast.Assign([targets], call, None)]
+        return [*before, assign(targets, made)]
 
     def operator(self, name: str) -> gast.expr:
-        return gast.Attribute(load(self.ag), name, LOAD)
+        return attribute(load(self.ag), name)
 
     def expression(self, node: Any) -> Any:
         return self.guard.visit(node) if self.plan.unproven else node

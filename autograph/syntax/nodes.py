@@ -7,7 +7,7 @@ lambda_of(["x"], load("y"))        lambda x: y
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gast
@@ -37,6 +37,25 @@ def text(value: str) -> gast.Constant:
 def group(elements: Sequence[gast.expr]) -> gast.Tuple:
     """`(a, b)`, read."""
     return _node(gast.Tuple, elts=list(elements), ctx=LOAD)
+
+
+def attribute(base: gast.expr, name: str) -> gast.Attribute:
+    """`base.name`, read."""
+    return _node(gast.Attribute, value=base, attr=name, ctx=LOAD)
+
+
+def call(function: gast.expr, arguments: Sequence[gast.expr], keywords: Mapping[str, gast.expr]) -> gast.Call:
+    """`function(a, name=b)`."""
+    named = [_node(gast.keyword, arg=name, value=value) for name, value in keywords.items()]
+    return _node(gast.Call, func=function, args=list(arguments), keywords=named)
+
+
+def assign(target: gast.expr, value: gast.expr) -> gast.Assign:
+    return _node(gast.Assign, targets=[target], value=value, type_comment=None)
+
+
+def returning(value: gast.expr) -> gast.Return:
+    return _node(gast.Return, value=value)
 
 
 def lambda_of(names: Sequence[str], body: gast.expr) -> gast.Lambda:

@@ -35,6 +35,7 @@ class Numbers:
         self._raw: set[Value] = set()  # what is not wrapped, since all that is computed of it is
         self._uses: dict[Graph, Uses] = {}
         self._can: dict[Operation, bool] = {}  # whether there is an expression for an operation
+        self._given: dict[Operation, list[Range | None]] = {}  # what was known of its operands before
         self._in_loop = self._is_new = False
         if "while" in graph.types:
             self._graph(graph, 1)
@@ -84,6 +85,9 @@ class Numbers:
 
     def _computed(self, operation: Operation, graph: Graph) -> None:
         given = self.given(operation)
+        if self._given.get(operation) == given:
+            return  # as in the round before
+        self._given[operation] = given
         if not self._is_computed(operation, given):
             self._are_arrays(operation.outputs)
             return
@@ -235,7 +239,9 @@ class Numbers:
             if value not in self._arrays:
                 self._arrays.add(value)
                 was_number = self._ranges.pop(value, None) is not None
-                self._is_new |= was_number or bool(self._raw)  # what is raw may be read by it
+                if was_number or self._raw:  # what is raw may be read by it
+                    self._is_new = True
+                    self._given.clear()
 
 
 def _takes_raw(reader: Operation, value: Value) -> bool:
