@@ -91,9 +91,13 @@ def plain(spec: AnySpec) -> AnySpec:
 
 
 def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Operand]:
-    """The results of an operation, with a constant for what is taken from a list of nothing else."""
+    """The results of an operation, with a constant for what is taken from a list of nothing else.
+
+    Gradients take as many as were put there. What a line of the user's takes may not be there, which is an error.
+    """
     held = inputs[0].spec if inputs else None
-    if operation.type == "list_pop" and isinstance(held, SameSpec) and held.constant is not None:
+    is_gradient = operation.type == "list_pop" and operation.origin is None
+    if is_gradient and isinstance(held, SameSpec) and held.constant is not None:
         return [outputs[0], held.constant]
     return outputs
 

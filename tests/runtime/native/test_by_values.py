@@ -73,6 +73,22 @@ def test_variables_are_assigned_and_errors_are_the_plans() -> None:
     assert v.numpy().tolist() == [4.0, 5.0]
 
 
+def test_a_variable_is_not_known_by_its_value() -> None:
+    size = tf.Variable(2)
+
+    @tf.function(jit_compile=True)
+    def grown(n: Any) -> Any:
+        size.assign_add(n)
+        return tf.range(size)
+
+    assert [grown(tf.constant(n)).numpy().tolist() for n in (1, 1, -1)] == [
+        [0, 1, 2],
+        [0, 1, 2, 3],
+        [0, 1, 2],
+    ]
+    assert int(size) == 3
+
+
 def test_what_cannot_be_compiled_with_values_either_says_why() -> None:
     @tf.function(jit_compile=True)
     def printed(n: Any) -> Any:
