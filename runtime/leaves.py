@@ -57,6 +57,8 @@ def carried(leaf: Any, hint: dtypes.DType | None = None) -> Any:
         return leaf._reachable()
     if isinstance(leaf, Tensor):
         return literals.adapted(leaf, hint) if hint is not None and literals.adapts(leaf, hint) else leaf
+    if type(leaf) in NUMBERS:  # to convert one of these takes no operation
+        return convert_to_tensor(leaf, hint)
     if is_weak(leaf):
         with eagerly():
             return convert_to_tensor(leaf, hint)

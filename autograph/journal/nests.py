@@ -79,7 +79,15 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
 def references(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
     """The objects of the user's among values and in them which are not taken apart, each with its way."""
     for number, value in enumerate(values):
-        yield from _references(value, (number,), ())
+        kind: Any = type(value)
+        if not _is_plain_kind(kind):
+            yield from _references(value, (number,), ())
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_plain_kind(kind: Any) -> bool:
+    """Whether there is no such object in the values of a class: most are tensors and numbers."""
+    return _is_leaf_kind(kind) and not _is_reference_kind(kind)
 
 
 def _references(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
