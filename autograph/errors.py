@@ -19,6 +19,7 @@ import functools
 import linecache
 import os
 from collections.abc import Callable
+from os import environ
 from types import CodeType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
@@ -255,7 +256,7 @@ def leave_no_trace(error: BaseException) -> None:
 
 def keeps_frames() -> bool:
     """Whether the environment asks for tracebacks with nothing left out."""
-    return os.environ.get("AGC_FULL_TRACEBACK", "") not in ("", "0")
+    return environ.get("AGC_FULL_TRACEBACK", "") not in ("", "0")
 
 
 def _stripped(traceback: TracebackType | None) -> TracebackType | None:

@@ -10,8 +10,8 @@ Messages go to standard error.
 
 from __future__ import annotations
 
-import os
 import sys
+from os import environ  # the one that agc was started with: a test of yours may put another in `os`
 from types import CodeType
 from typing import Any
 
@@ -39,7 +39,7 @@ def verbosity() -> int:
     """The level that is set."""
     if _verbosity.level is not None:
         return _verbosity.level
-    text = os.environ.get("AUTOGRAPH_VERBOSITY", "0")
+    text = environ.get("AUTOGRAPH_VERBOSITY", "0")
     return int(text) if text.strip().isdigit() else 0
 
 

@@ -1,6 +1,9 @@
 """Optional features, options of loops, and what AutoGraph says of its work."""
 
+import contextlib
 import operator
+import pkgutil
+from unittest import mock
 
 import agc.runtime as tf
 import pytest
@@ -290,27 +293,39 @@ def test_verbosity(capsys, monkeypatch):
     def quiet(x):
         return -x
 
-    try:
-        tf.autograph.set_verbosity(1)
-        autograph.convert(chatty)(1)
-        said = capsys.readouterr()
-        assert [line.partition(", at ")[0].rpartition(".")[2] for line in said.err.splitlines()] == [
-            "chatty",
-            "quiet",
-        ]
-        assert said.out == ""
-        tf.autograph.set_verbosity(3, alsologtostdout=True)
-        autograph.convert(lambda x: 1 if x else 2)
-        assert "ag__.if_exp(x, lambda: 1, lambda: 2)" in capsys.readouterr().out
-        tf.autograph.set_verbosity(0)
-        autograph.convert(lambda x: 3 if x else 4)
-        assert capsys.readouterr().err == ""
-    finally:
-        monkeypatch.setattr("agc.autograph.options.verbosity._verbosity.level", None)
-        monkeypatch.setattr("agc.autograph.options.verbosity._verbosity.to_stdout", False)
+    for setting in ("level", "to_stdout"):  # which are as they were when the test is over
+        name = f"agc.autograph.options.verbosity._verbosity.{setting}"
+        monkeypatch.setattr(name, pkgutil.resolve_name(name))
+    tf.autograph.set_verbosity(1)
+    autograph.convert(chatty)(1)
+    said = capsys.readouterr()
+    assert [line.partition(", at ")[0].rpartition(".")[2] for line in said.err.splitlines()] == [
+        "chatty",
+        "quiet",
+    ]
+    assert said.out == ""
+    tf.autograph.set_verbosity(3, alsologtostdout=True)
+    autograph.convert(lambda x: 1 if x else 2)
+    assert "ag__.if_exp(x, lambda: 1, lambda: 2)" in capsys.readouterr().out
+    tf.autograph.set_verbosity(0)
+    autograph.convert(lambda x: 3 if x else 4)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("agc.autograph.options.verbosity._verbosity.level", None)
     monkeypatch.setenv("AUTOGRAPH_VERBOSITY", "1")
     autograph.convert(lambda x: 5 if x else 6)
     assert "converted" in capsys.readouterr().err
+
+
+def test_an_environment_that_a_test_puts_in_the_place_of_the_own_is_left_to_it():
+    class Instance:
+        def __call__(self):
+            return 1
+
+    with mock.patch("os.environ") as environ:
+        assert tf.autograph.to_graph(lambda call: call())(Instance()) == 1
+        with contextlib.suppress(ZeroDivisionError):
+            tf.autograph.to_graph(lambda x: 1 / x)(0)
+    assert not environ.mock_calls
 
 
 def test_trace_prints_while_tracing(capsys):
