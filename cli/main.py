@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report.show(error.diagnostic)
         code = error.exit_code
     except click.UsageError as error:
-        report.show(_usage(error))
+        report.show(_usage(error, sys.argv[1:] if arguments is None else arguments))
         code = report.USAGE
     except click.Abort:  # click's name for KeyboardInterrupt
         code = report.INTERRUPTED
@@ -88,8 +88,9 @@ def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
     return asked if callable(asked) else lambda: int(asked or report.OK)
 
 
-def _usage(error: click.UsageError) -> Diagnostic:
-    path = error.ctx.command_path if error.ctx is not None else "agc"
-    message = error.format_message().rstrip(".")
+def _usage(error: click.UsageError, arguments: Sequence[str]) -> Diagnostic:
+    named = [name for name in arguments[:1] if name in cli.commands]
+    path = error.ctx.command_path if error.ctx is not None else " ".join(["agc", *named])
+    message = " ".join(error.format_message().split()).rstrip(".")
     title = message[:1].lower() + message[1:]
     return Diagnostic(report.BAD_USAGE, title, fix=f"`{path} --help` shows how it is used")

@@ -237,6 +237,7 @@ def test_nothing_is_written_when_the_conversion_fails(inside, folder):
         (["run", "--graph", "a.py"], "--graph is for one function, and `a.py` names none"),
         (["run", "--arg", "1", "a.py"], "--arg is for one function, and `a.py` names none"),
         (["run", "a.py::f", "--graph", "--eager"], "--eager builds no graph that --graph could print"),
+        (["completion"], "missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish\n"),
         (["completion", "tcsh"], "invalid value for '{bash|zsh|fish}'"),
     ],
 )
@@ -246,8 +247,15 @@ def test_wrong_usage(inside, arguments, title):
     assert "\nfix: " in message
 
 
-def test_usage_errors_say_where_help_is(inside):
+@pytest.mark.parametrize(
+    ("arguments", "title"),
+    [
+        (["convert"], "missing argument 'FILE'"),
+        (["convert", "a.py", "--color"], "option '--color' requires an argument"),
+    ],
+)
+def test_usage_errors_say_where_help_is(inside, arguments, title):
     assert (
-        complaint(inside("convert"), USAGE)
-        == "error[AGC300]: missing argument 'FILE'\nfix: `agc convert --help` shows how it is used\n"
+        complaint(inside(*arguments), USAGE)
+        == f"error[AGC300]: {title}\nfix: `agc convert --help` shows how it is used\n"
     )
