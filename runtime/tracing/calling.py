@@ -175,14 +175,15 @@ class Calls:
         wanted = arguments
         if self.signature is not None:
             wanted = {**arguments, **self.signature.described(arguments)}
-        elif self.options.reduce_retracing:
-            from .relaxing import relaxed, same_specs
+        elif earlier := list(self.cache):
+            from .relaxing import covering, relaxed
 
-            earlier = list(self.cache)
-            wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
-            for concrete in earlier:
-                if same_specs(concrete.arguments, wanted):
-                    return concrete
+            known = covering(earlier, arguments)
+            if known is None and self.options.reduce_retracing:
+                wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
+                known = covering(earlier, wanted)
+            if known is not None:
+                return known
         self._check_limit(arguments)
         self._watch.traced(self.cache, arguments)
         owner = self._owner_key(arguments)

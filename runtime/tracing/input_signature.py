@@ -62,9 +62,17 @@ class InputSignature:
     def _fitted(self, name: str, wanted: Any, given: Any) -> Any:
         if isinstance(wanted, TypeSpec):
             return _fitted_leaf(given, wanted, name, self.name)
-        if not nest.same_structure(wanted, given):
+        if not _has_form(wanted, given):
             raise TypeError(f"{self.name}(): the structure of argument `{name}` does not match {wanted}")
-        return nest.map_structure(lambda spec, leaf: _fitted_leaf(leaf, spec, name, self.name), wanted, given)
+        pairs = zip(nest.children(wanted), nest.children(given), strict=True)
+        return nest.rebuilt(wanted, [self._fitted(name, spec, part) for (_, spec), (_, part) in pairs])
+
+
+def _has_form(wanted: Any, given: Any) -> bool:
+    """Whether a nest of specs and a nest have the same keys; below a spec, a list stands for a tensor."""
+    return type(wanted) is type(given) and [key for key, _ in nest.children(wanted)] == [
+        key for key, _ in nest.children(given)
+    ]
 
 
 def _fitted_leaf(value: Any, wanted: TypeSpec, argument: str, name: str) -> Any:

@@ -1,14 +1,24 @@
-"""`reduce_retracing`: calls that differ in shapes only share a graph whose dimensions are unknown."""
+"""Calls that differ in shapes only share a graph whose dimensions are unknown.
+
+There is one if it was made of specs, as by `get_concrete_function(tf.TensorSpec([None]))`; with `reduce_retracing` the
+second call makes it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import nest, shapes
 from ..composite import components
+from ..ir.specs import Spec
 from ..tensor_spec import TensorSpec
 from .signature import Identity, is_tensor_argument, key_of
+
+if TYPE_CHECKING:
+    from .concrete import ConcreteFunction
+
+_UNRANKED = 1_000
 
 
 def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
@@ -55,6 +65,27 @@ def _common(earlier: Any, leaf: Any) -> Any:
 
 def _key(earlier: Any) -> Hashable:
     return earlier if isinstance(earlier, Identity) else key_of(earlier)
+
+
+def covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any]) -> ConcreteFunction | None:
+    """A graph of specs with unknown dimensions that a call fits: the one that knows most."""
+    found = [
+        concrete for concrete in graphs if not concrete.belongs_to_outer and _covers(concrete, arguments)
+    ]
+    return min(found, key=_unknown, default=None)
+
+
+def _covers(concrete: ConcreteFunction, arguments: dict[str, Any]) -> bool:
+    if not _unknown(concrete):
+        return False
+    general = generalised(concrete.arguments, arguments)
+    return general is not None and same_specs(concrete.arguments, general)
+
+
+def _unknown(concrete: ConcreteFunction) -> int:
+    """How much is unknown of the shapes that go into a graph: the dimensions, and more if even the rank is."""
+    known = [value.spec.shape for value in concrete.graph.inputs if isinstance(value.spec, Spec)]
+    return sum(_UNRANKED if dims is None else dims.count(None) for dims in known)
 
 
 def same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -76,6 +76,14 @@ class TestWhenItTraces:
         assert f({"b": [tf.constant(5)], "a": tf.constant(1)}).numpy() == 6
         assert f.experimental_get_tracing_count() == 1
 
+    def test_lists_stand_for_tensors_inside_of_nests_too(self):
+        spec = {"x": tf.TensorSpec([None]), "y": (tf.TensorSpec([], tf.int32), tf.TensorSpec([1, 1]))}
+        f = tf.function(lambda d: d["x"] * d["y"][1], input_signature=[spec])
+        assert f({"x": [1.0, 2.0], "y": (3, [[2.0]])}).numpy().tolist() == [[2.0, 4.0]]
+        for wrong in ({"x": [1.0]}, {"x": [1.0], "y": 3}, [1.0], {"x": [1.0], "y": [3, [[2.0]]]}):
+            with pytest.raises(TypeError, match="the structure of argument `d`"):
+                f(wrong)
+
     def test_input_signature_shares_one_graph(self):
         f, traced = counting(input_signature=[tf.TensorSpec([None], tf.float32)])
         assert f(tf.constant([1.0])).numpy().tolist() == [2.0]

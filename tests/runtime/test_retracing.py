@@ -98,6 +98,54 @@ class TestExplanations:
         assert not caplog.records
 
 
+class TestGraphsOfSpecs:
+    """A call that fits a graph with unknown dimensions gets it, as in TensorFlow: the one that knows most."""
+
+    def test_calls_share_them(self):
+        f = tf.function(lambda x, n=1: x + n)
+        rows = f.get_concrete_function(tf.TensorSpec([None, 2]))
+        assert f(tf.ones([3, 2])).shape == f(np.ones([3, 2], np.float32)).shape == (3, 2)
+        assert f.experimental_get_tracing_count() == 1
+        whole = f.get_concrete_function(tf.TensorSpec(None))
+        assert f.get_concrete_function(tf.ones([9, 2])) is rows
+        assert f.get_concrete_function(tf.ones([9])) is whole is not rows
+        assert f.get_concrete_function(tf.ones([9, 2]), 2) not in (rows, whole)
+        assert f.get_concrete_function(tf.ones([9, 2], tf.int32)) not in (rows, whole)
+        assert f.experimental_get_tracing_count() == 4
+
+    def test_what_was_traced_for_known_shapes_is_not_shared(self):
+        f = tf.function(lambda x: x)
+        graphs = {f.get_concrete_function(tf.zeros(shape)) for shape in ([2], [3], [2, 3], [])}
+        assert len(graphs) == 4
+
+    def test_variables_inside_belong_to_one_object(self):
+        class Scale(tf.Module):
+            def __init__(self, by):
+                self.by = tf.Variable(by)
+
+            @tf.function
+            def __call__(self, x):
+                return self.by * x
+
+        one, two = Scale(2.0), Scale(3.0)
+        one.__call__.get_concrete_function(tf.TensorSpec([None]))
+        assert one(tf.ones([1])).numpy() == [2.0]
+        assert two(tf.ones([1])).numpy() == [3.0]
+
+    def test_a_graph_that_uses_values_around_it_stays_there(self):
+        @tf.function
+        def outer(x):
+            inner = tf.function(lambda y: y * x[0])
+            results.append(inner)
+            return inner(x)
+
+        results = []
+        outer.get_concrete_function(tf.TensorSpec([None]))
+        assert outer(tf.constant([3.0])).numpy() == [9.0]
+        with pytest.raises(tf.errors.InaccessibleTensorError):
+            results[0](tf.constant([1.0]))
+
+
 class TestMaxTraces:
     def test_one_more_is_refused(self):
         f = tf.function(value, max_traces=2)
