@@ -280,7 +280,7 @@ def _stripped(traceback: TracebackType | None) -> TracebackType | None:
 def is_block(code: CodeType) -> bool:
     """Whether code is that of a generated function; it goes by the name of the user's function around it."""
     around, _, name = code.co_qualname.rpartition(".<locals>.")
-    return around != "" and name != code.co_name
+    return around != "" and name.rpartition(".")[2] != code.co_name  # of a local class's method: `Net.step`
 
 
 def belongs(block: CodeType, function: CodeType) -> bool:

@@ -147,7 +147,12 @@ def is_tensor_like(value: Any) -> bool:
 def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
     for _, kind, conversion in _conversions:
         if kind is list:
-            return conversion(values, dtype)
+            try:
+                return conversion(values, dtype)
+            except RecursionError as error:
+                from . import circles  # when it is needed: it needs this file
+
+                raise circles.told(error, values) from None
     raise TypeError("nests of tensors cannot be converted before the array operations are loaded")
 
 

@@ -115,7 +115,12 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     [1, 2, 3]
     """
     leaves: list[Any] = []
-    _collect(structure, leaves, expand_composites)
+    try:
+        _collect(structure, leaves, expand_composites)
+    except RecursionError as error:
+        from . import circles  # when it is needed: it needs this file
+
+        raise circles.told(error, structure) from None
     return leaves
 
 

@@ -195,7 +195,7 @@ def compares(
     for inner in nested(code):
         steps = [] if inner in besides else _steps_of(inner)
         for at, step in enumerate(steps):
-            if step.kind != "is" or steps[at - 1].kind == "constant":
+            if step.kind != "is" or steps[at - 1].kind == "constant" or steps[at - 1].value == "__class__":
                 continue
             where = Mention(step.line, step.offset, False, False, False, False, inner is not code, inner)
             operands = steps[max(at - 2, 0) : at]

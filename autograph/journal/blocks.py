@@ -9,6 +9,7 @@ so. Before a backend traces the block, a *survey* notes all that the block's cod
 each run of the block's functions the records are compared (`records.py`, `containers.py`):
 
 another value in a place     the place is carried: the block is traced once more with it as part of its state
+a list that branches fill     its items are such a place, if each branch leaves as many
 a container that has grown   it keeps what the last trace put in, as long as nothing reads it: an append to a list
                              happens once for each trace
 anything else                AGC291
@@ -20,16 +21,19 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType, FrameType, FunctionType, ModuleType
+from itertools import chain
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..errors import is_own_file
 from ..stack.codes import nested
 from ..staging import PYTHON, Maybe, State, backends
+from . import containers
 from .aliases import Watch
+from .containers import Items
 from .onlookers import Onlookers
 from .places import Carried, Place
-from .reach import Reach
+from .reach import Reach, is_converted
 from .records import Record, Reshaped, Spot
 from .refusals import hidden, only_once, presence, refused, unsettled
 from .survey import Survey
@@ -73,7 +77,11 @@ def staged(
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
         roots += zip(names, state, strict=True)
-        return _settled(lambda journal: Carried(makers, journal, state, names, gives), run, roots, reach)
+        return _settled(
+            lambda: Journal(roots, reach, is_choice=gives is not None),
+            lambda journal: Carried(makers, journal, state, names, gives),
+            run,
+        )
     finally:
         _memory.depth -= 1
         if not _memory.depth:
@@ -81,24 +89,22 @@ def staged(
 
 
 def _settled(
-    carry: Callable[[Journal], Carried],
-    run: Callable[[Carried], State],
-    roots: Sequence[tuple[str, Any]],
-    reach: Reach,
+    look: Callable[[], Journal], carry: Callable[[Journal], Carried], run: Callable[[Carried], State]
 ) -> State:
-    journal = Journal(roots, reach)
+    journal = look()
     carried = carry(journal)
     carried.extend(journal.remembered())
     try:
         for _ in range(MAX_ATTEMPTS):
             try:
                 results = run(carried)
+                journal.compare_gains()
                 carried.aliases.decide()
             except Found as found:
                 if found.journal is not journal:
                     raise
                 if found.has_built:
-                    journal = Journal(roots, reach)
+                    journal = look()
                     carried = carry(journal)
                 carried.extend(found.spots)
                 journal.begin(found.spots)
@@ -118,8 +124,9 @@ def _settled(
 class Journal:
     """What one staged block has been seen to change."""
 
-    def __init__(self, roots: Sequence[tuple[str, Any]], reach: Reach) -> None:
+    def __init__(self, roots: Sequence[tuple[str, Any]], reach: Reach, is_choice: bool = False) -> None:
         self.survey = Survey(roots)
+        self._is_choice = is_choice
         self.is_open = True  # a backend that calls a block's functions later does so for good
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
@@ -144,6 +151,12 @@ class Journal:
         self._fresh = list(spots)
         _memory.found.setdefault(self._code, []).extend(spots)
 
+    def ends(self, places: Sequence[Place]) -> None:
+        """A function of the block is about to end: do lists have as many items as after the others?"""
+        for place in places:
+            if isinstance(place, Items):
+                place.check()
+
     def undo(self) -> None:
         """A function of the block has failed."""
         if self.is_open:
@@ -164,11 +177,31 @@ class Journal:
         self.survey.restore()
         if any(map(_is_lasting, [value for _, value in values])):
             self._build(values)
-        if len(grown) < len(reshaped):
-            raise refused(next(change for change in reshaped if change not in grown), self.reach)
-        if spots:
-            raise Found(self, spots)
+        others = [self._items_of(change) for change in reshaped if change not in grown]
+        inside = {id(one.owner) for one in others}
+        spots = [spot for spot in spots if id(spot.owner) not in inside]
+        if spots or others:
+            raise Found(self, [*spots, *others])
         self._gains[key] = gains
+
+    def _items_of(self, change: Reshaped) -> Items:
+        """The items of a list that a choice makes longer or shorter, and other code uses."""
+        error = refused(change, self.reach)
+        if not self._is_choice or not isinstance(change.record, containers.Sequence):
+            raise error
+        return Items(change.record, error)
+
+    def compare_gains(self) -> None:
+        """What every branch has put into a list are its items after the block: those of one of them."""
+        first, *others = self._gains.values() if self._is_choice and len(self._gains) > 1 else ((),)
+        found = []
+        for record, gain in first:
+            gains = [gain, *(more for other in others for one, more in other if one.owner is record.owner)]
+            is_like = len(gains) == len(self._gains) and len(set(map(len, gains))) == 1
+            if is_like and isinstance(record, containers.Sequence) and all(map(_is_staged, chain(*gains))):
+                found.append(Items(record, refused(Reshaped(record, True, "grows"), self.reach)))
+        if found:
+            raise Found(self, found)
 
     def _build(self, values: Sequence[tuple[Spot, Any]]) -> None:
         """An object that makes its variables the first time it is used: it has been used now."""
@@ -231,6 +264,10 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
     return looked_after
 
 
+def _is_staged(value: Any) -> bool:
+    return backends[type(value)] is not PYTHON
+
+
 def _is_lasting(value: Any) -> bool:
     backend = backends[type(value)]
     return backend is not PYTHON and isinstance(value, tuple(getattr(backend, "lasting", ())))
@@ -254,7 +291,7 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         is_users = not is_own_file(frame.f_code.co_filename)
         if is_users:
-            if has_found and not _is_converted(frame.f_code):
+            if has_found and not is_converted(frame.f_code):
                 break
             has_found = True
             yield frame
@@ -262,9 +299,3 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
             break
         calls_user = is_users
         frame = frame.f_back
-
-
-def _is_converted(code: CodeType) -> bool:
-    """Whether code calls the operators, as converted code does."""
-    names = any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))
-    return names or any(isinstance(constant, ModuleType) for constant in code.co_consts)

@@ -87,6 +87,27 @@ class Entries(Record):
                 self._set(self.mapping, key, value)
 
 
+class Items(Spot):
+    """All items of a list or deque, as one place: how many there are must not depend on the graph."""
+
+    def __init__(self, record: Sequence, unlike: Exception) -> None:
+        items = record.owner
+
+        def put(values: Any) -> None:
+            type_of(items).clear(items)
+            type_of(items).extend(items, values)
+
+        super().__init__(items, record.trail, lambda: list(items), put)
+        self._unlike = unlike  # what to raise when the branches of a choice give different numbers of items
+        self._counts: set[int] = set()
+
+    def check(self) -> None:
+        """A branch has come to its end."""
+        self._counts.add(len(self.owner))
+        if len(self._counts) > 1:
+            raise self._unlike
+
+
 class Sequence(Record):
     """A list or a deque."""
 

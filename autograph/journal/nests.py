@@ -9,7 +9,7 @@ A nest is a tuple, a dataclass, a list, ...; what is not taken apart is a leaf. 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
@@ -245,21 +245,29 @@ def names_of(variables: Mapping[str, Any], container: Any) -> Iterator[str]:
         if isinstance(value, (type, Undefined)):  # to ask a variable without a value is an error
             continue
         parts_of = (*children(value).values(), *_shared(value), *_may_be(value))
-        if value is container or any(_is_in(part, container, 3) for part in parts_of):
+        if value is container or any(is_in(part, container, 3, _all_in) for part in parts_of):
             yield name
         for key, part in attributes(value).items():
-            if _is_in(part, container, 3):
+            if is_in(part, container, 3, _all_in):
                 yield f"{name}.{key}"
 
 
-def _is_in(value: Any, sought: Any, depth: int) -> bool:
-    """Whether a value is an object, or one in which it is."""
+def is_in(value: Any, sought: Any, depth: int, held: Callable[[Any], Iterable[Any]]) -> bool:
+    """Whether a value is an object, or one in which it is; `held` says what there is in a value.
+
+    >>> is_in([[1], {"a": 2}], 2, 2, lambda value: children(value).values())
+    True
+    """
     if value is sought:
         return True
-    if not depth or isinstance(value, (type, Undefined)):
-        return False
-    held = (*children(value).values(), *attributes(value).values(), *_shared(value), *_may_be(value))
-    return any(_is_in(part, sought, depth - 1) for part in held)
+    return depth > 0 and any(is_in(part, sought, depth - 1, held) for part in held(value))
+
+
+def _all_in(value: Any) -> Iterable[Any]:
+    """Whatever a value leads to."""
+    if isinstance(value, (type, Undefined)):
+        return ()
+    return *children(value).values(), *attributes(value).values(), *_shared(value), *_may_be(value)
 
 
 def _may_be(value: Any) -> Sequence[Any]:

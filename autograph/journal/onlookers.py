@@ -78,15 +78,13 @@ class Onlookers:
         if container is not None and not others:
             return False
         if not all(name.isidentifier() or not name for name in names):
-            return not self._reach.compares_later(
-                None
-            )  # methods change an attribute's object where nobody looks
+            return not self._reach.asks_which()
         outside = chain.from_iterable(map(self._reach.names_outside, names))
         return any(True for _ in self._reach.changes_later([*names, *others, *outside]))
 
     def chooses(self, name: str) -> None:
         """A variable has one of several objects, which are told by a number: nobody may ask which it is."""
-        if self._reach.compares_later(None):
+        if self._reach.asks_which():
             raise compared(name)
 
     def begins(self, name: str, values: Sequence[Any]) -> None:

@@ -127,6 +127,10 @@ class Watch(Protocol):
         """The block's function `key` has run, and the places hold what they held before."""
         ...
 
+    def ends(self, places: Sequence[Place]) -> None:
+        """A function of the block is about to end, and its changes are still there."""
+        ...
+
     def undo(self) -> None:
         """A function of the block has failed."""
         ...
@@ -214,6 +218,7 @@ class Carried:
                 # A block that only assigns places needs no return statement.
                 results = (*(function(*run.own) or ()), *run.places_now())
                 self.touched.update(run.assigned())
+                self.watch.ends(self.places)
                 return self.aliases.leave(results, run.came)
 
         return carrying

@@ -8,13 +8,16 @@ def fit(self, x):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
+from .. import policy
 from ..analyses import effects
-from ..errors import Where, is_block
+from ..errors import Where, is_block, is_own_file
+from ..stack.codes import nested
+from .nests import children, is_in
 from .places import Attribute, Item, Place
 from .records import Reshaped
 
@@ -38,7 +41,8 @@ class Reach:
         """The names of a container, also those of the variables around that hold it, or something that it is in."""
         found = set(change.record.labels)
         for frame in self._frames:
-            found.update(name for name, value in frame.f_locals.items() if _holds(value, change.record.owner))
+            variables = frame.f_locals.items()
+            found.update(name for name, value in variables if is_in(value, change.record.owner, 2, _items))
         return found
 
     def uses(self, labels: set[str]) -> Iterator[Where]:
@@ -80,20 +84,26 @@ class Reach:
                     ):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
-    def compares_later(self, names: Set[str] | None) -> bool:
-        """Whether the function goes on to ask which object one of these is, or any, or has a function do so."""
-        labels = None if names is None else set(map(_label, names))
-        besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
-        return any(
-            effects.compares(code, labels, position, besides) for code, position in self.around
-        ) or any(
+    def compares_later(self, names: Set[str]) -> bool:
+        """Whether the function goes on to ask which object one of these is, or has a function do so."""
+        labels = set(map(_label, names))
+        return self._compares_around(labels) or any(
             not mention.indexes
             and effects.comes_after(code, mention, position)
             and any(effects.compares(f.__code__) for f in _functions_beside(mention, frame))
             for frame, (code, position) in zip(self._frames, self.around, strict=True)
-            for label in labels or ()
+            for label in labels
             for mention in effects.mentions(code, label)
         )
+
+    def asks_which(self) -> bool:
+        """Whether code that may run later asks of any objects whether they are one, as far as it is in sight."""
+        called = (code for frame in self._frames for code in _called_in(frame))
+        return self._compares_around(None) or any(map(effects.compares, {*self.codes, *called} - self.blocks))
+
+    def _compares_around(self, labels: Set[str] | None) -> bool:
+        besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
+        return any(effects.compares(code, labels, position, besides) for code, position in self.around)
 
     def target(self, item: int = 0) -> str:
         """The variable that gets the value, or an item, of the expression which the innermost function is at."""
@@ -174,7 +184,47 @@ class Reach:
     def _code_done(self) -> set[CodeType]:
         """The block's own code, unless it may run again: in a loop, or because its function is called again."""
         functions = [code for code, _ in self.around if not is_block(code)]
-        return set() if self._is_repeated() or len(functions) > 1 else self.blocks
+        may_return = self._is_repeated() or len(functions) > 1 or self._is_called_back()
+        return set() if may_return else self.blocks
+
+    def _is_called_back(self) -> bool:
+        """Whether a library stands between the functions around and others that are part of the graph."""
+        frame = self._frames[-1].f_back if self._frames else None
+        while frame is not None and (is_own_file(frame.f_code.co_filename) or not is_converted(frame.f_code)):
+            frame = frame.f_back
+        return frame is not None
+
+
+def _called_in(frame: FrameType) -> Iterator[CodeType]:
+    """The code of functions that a function names, and of methods of the objects and classes that it names."""
+    names = {
+        name
+        for code in nested(frame.f_code)
+        for name in (*code.co_names, *code.co_varnames, *code.co_freevars)
+    }
+    for name in names:
+        value = frame.f_locals.get(name, frame.f_globals.get(name))
+        modules = vars(value) if isinstance(value, ModuleType) else {}
+        for one in (value, *(modules[inner] for inner in names & modules.keys())):
+            if isinstance(one, FunctionType) and policy.is_user_code(one):
+                yield one.__code__
+            elif policy.is_user_class(one if isinstance(one, type) else type(one)):
+                yield from _methods_of(one if isinstance(one, type) else type(one))
+
+
+def _methods_of(owner: type) -> Iterator[CodeType]:
+    for base in filter(policy.is_user_class, policy.bases_of(owner)):
+        for member in list(vars(base).values()):
+            function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+            # What a dataclass gets compares classes only, and has no file.
+            if isinstance(function, FunctionType) and function.__code__.co_filename != "<string>":
+                yield function.__code__
+
+
+def is_converted(code: CodeType) -> bool:
+    """Whether code calls the operators, as converted code does."""
+    names = any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))
+    return names or any(isinstance(constant, ModuleType) for constant in code.co_consts)
 
 
 def _is_handed_on(mention: effects.Mention, frame: FrameType) -> bool:
@@ -199,13 +249,9 @@ def _label(name: str) -> str:
     return name.partition("[")[0].rpartition(".")[2]
 
 
-def _holds(value: Any, sought: Any, depth: int = 2) -> bool:
-    """Whether a value is the object, or a list, tuple or dict with it inside."""
-    if value is sought:
-        return True
-    if not depth or type(value) not in (list, tuple, dict):
-        return False
-    return any(_holds(item, sought, depth - 1) for item in (value.values() if type(value) is dict else value))
+def _items(value: Any) -> Iterable[Any]:
+    """What is in a list, tuple or dict itself: what an object has in its attributes has their names."""
+    return children(value).values() if type(value) in (list, tuple, dict) else ()
 
 
 def _container(place: Any) -> str:

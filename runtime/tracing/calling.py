@@ -102,8 +102,11 @@ class Calls:
                     return result
             return self._called(args, kwargs, key, values or ())
         except BaseException as error:
-            api.strip_frames(error)
-            api.leave_no_trace(error)
+            found = _circle(error, (*args, *kwargs.values())) if isinstance(error, RecursionError) else error
+            api.strip_frames(found)
+            api.leave_no_trace(found)
+            if found is not error:
+                raise found from None
             raise
 
     def _called(
@@ -224,3 +227,10 @@ class Calls:
         """Variables may be made once for a function, and once for each instance that has it as a method."""
         first = next(iter(arguments), None)
         return Identity(arguments[first]) if self.is_method or first in ("self", "cls") else None  # type: ignore[index]
+
+
+def _circle(error: RecursionError, values: tuple[Any, ...]) -> BaseException:
+    """What to raise where an argument that contains itself has been taken apart."""
+    from .. import circles  # hardly any program needs it
+
+    return circles.told(error, *values)

@@ -337,6 +337,27 @@ class TestCircles:
 
         refused(f, "`node` contains itself", "make `node` before the block")
 
+    def test_taken_apart(self):
+        node = Node(tf.constant(1.0))
+        node.next = {"parent": (node,)}
+        items = [tf.constant(1.0)]
+        items.append(items)
+
+        def result(x):
+            node = Node(x)
+            node.next = node
+            return node
+
+        for call in (
+            lambda: tf.function(lambda one: 1)(node),
+            lambda: tf.function(lambda one, x: x)(items, x=1.0),
+            lambda: tf.function(result)(tf.constant(1.0)),
+            lambda: tf.nest.flatten(items),
+            lambda: tf.stack(items),
+        ):
+            with pytest.raises(ValueError, match=r"AGC291.* contains itself"):
+                call()
+
 
 class TestRefusals:
     def test_a_choice_that_is_made_longer(self):
@@ -359,6 +380,43 @@ class TestRefusals:
 
         refused(f, "`chosen` is one differ in whether they have `name`")
 
+    def test_a_memo_that_one_branch_fills(self):
+        def used(x, n):
+            memo = {}
+            y = x
+            if x > 0:
+                if "y" not in memo:
+                    memo["y"] = x * 2
+                y = memo["y"]
+            return y
+
+        def asked(x, n):
+            memo = {}
+            if x > 0:
+                memo["y"] = x * 2
+            return len(memo)
+
+        agrees(used)
+        refused(asked, "`memo['y']` gets its first value in a block", "give `memo['y']` a value before")
+
+    def test_a_cache_that_is_asked_again(self):
+        class Cache:
+            def __init__(self):
+                self.known = {}
+
+            def get(self, x):
+                if x > 0:
+                    if "y" not in self.known:
+                        self.known["y"] = x * 2
+                    return self.known["y"]
+                return x
+
+        def f(x, n):
+            cache = Cache()
+            return cache.get(x) + cache.get(x + 1)
+
+        refused(f, "`self.known['y']` gets its first value in a block")
+
     def test_the_object_itself(self):
         def f(x, n):
             a, b = Plain(x), Plain(x + 1)
@@ -373,6 +431,19 @@ class TestRefusals:
         refused(f, "compared, or looked for in a dict or set")
         refused(g, "asked for with `is`")
 
+    def test_a_method_that_asks_for_the_object(self):
+        class Chain(Plain):
+            def is_last(self, other):
+                return self is other
+
+        def f(x, n):
+            a, b = Chain(x), Chain(x + 1)
+            chosen = a if x > 0 else b
+            same = chosen
+            return float(same.is_last(a)) + x
+
+        refused(f, "asked for with `is`")
+
     def test_contents_of_different_kinds(self):
         def f(x, n):
             a, b = Plain({1}), Plain({2})
@@ -380,3 +451,66 @@ class TestRefusals:
             return chosen.value
 
         refused(f, "`chosen.value` is one are of different kinds")
+
+
+class TestListsThatBranchesFill:
+    """A list in an object is carried as a whole where each branch leaves as many items."""
+
+    class Stack:
+        def __init__(self):
+            self.items = []
+
+        def push(self, x):
+            self.items.append(x)
+
+        def pop(self):
+            return self.items.pop()
+
+    def test_each_branch_pushes(self):
+        def f(x, n):
+            stack = self.Stack()
+            stack.push(x)
+            if x > 0:
+                stack.push(x * 2)
+            elif x < -5:
+                stack.push(x * 3)
+            else:
+                stack.push(x * 4)
+            top = stack.pop()
+            return top, stack.pop(), len(stack.items)
+
+        agrees(f)
+
+    def test_each_branch_pops(self):
+        def f(x, n):
+            stack = self.Stack()
+            for k in range(3):
+                stack.push(x + k)
+            y = stack.pop() if x > 1 else stack.pop() * 2
+            return y, stack.pop(), len(stack.items)
+
+        agrees(f)
+
+    def test_a_bounded_queue(self):
+        def f(x, n):
+            recent = collections.deque([x], maxlen=2)
+
+            def put(y):
+                recent.append(y)
+                return recent[0]
+
+            first = put(x + 1) if x > 1 else put(x - 1) * 2
+            put(first)
+            return list(recent)
+
+        agrees(f)
+
+    def test_one_branch_pops(self):
+        def f(x, n):
+            stack = self.Stack()
+            stack.push(x)
+            if x > 1:
+                stack.pop()
+            return len(stack.items)
+
+        refused(f, "`stack.items` changes from 1 to 0 items", "`items` is used here")
