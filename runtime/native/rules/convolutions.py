@@ -112,6 +112,13 @@ def _refuse_empty(setting: Setting, *nodes: Node) -> None:
         raise RefusedError("convolutions of nothing are not compiled")
 
 
+def _refuse_misfit(setting: Setting, back: Node) -> None:
+    """Refuse what is no gradient of the result: a user may ask for any shape of what a convolution is said to be of."""
+    batch, sizes, channels = parts(back.shape, setting.n, setting.data_format)
+    if (*batch, *sizes, channels) != (*setting.batch, *setting.outputs, setting.given):
+        raise RefusedError("the gradient has another shape than the result")
+
+
 class _Rows:
     """The windows of some images, as the rows of a matrix."""
 
@@ -172,6 +179,7 @@ def _plain(dtype: dtypes.DType, shape: Shape) -> Node:
 @lowers("conv_backprop_filter")
 def _(region: Region, operation: Operation, node: Node, sizes: Node, back: Node) -> Node:
     setting, e, own = Setting(operation, node.shape, shape_of(operation)), region.e, node.dtype
+    _refuse_misfit(setting, back)
     _refuse_empty(setting, node, back)
     x, dy = (setting.channels_last(widened(region, part)) for part in (node, back))
     if setting.groups > 1:
@@ -201,6 +209,7 @@ def _(region: Region, operation: Operation, node: Node, sizes: Node, back: Node)
 @lowers("conv_backprop_input")
 def _(region: Region, operation: Operation, sizes: Node, filter: Node, back: Node) -> Node:
     setting, e, own = Setting(operation, shape_of(operation), filter.shape), region.e, filter.dtype
+    _refuse_misfit(setting, back)
     _refuse_empty(setting, filter, back)
     w, dy = widened(region, filter), setting.channels_last(widened(region, back))
     wide = region.zeros(w.dtype, (setting.count, *setting.slide.padded, setting.channels))

@@ -99,3 +99,15 @@ def test_a_step_of_a_convolutional_network_is_compiled() -> None:
         return tf.nn.sparse_softmax_cross_entropy_with_logits([0, 1, 2, 1], logits)
 
     agree(with_gradients(loss), [numbers(4, 8, 8, 1), numbers(3, 3, 1, 4), numbers(64, 3)])
+
+
+@pytest.mark.parametrize("shape", [(1, 4, 4, 4), (1, 2, 2, 4), (2, 3, 3, 4)])
+def test_a_result_that_is_said_to_have_another_shape_is_the_plans_error(shape: tuple[int, ...]) -> None:
+    """Nothing is read beyond what is given."""
+
+    @tf.function(jit_compile=True)
+    def transposed(y: Any, w: Any) -> Any:
+        return tf.nn.conv2d_transpose(y, w, shape, 1, "VALID")
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Size of out_backprop doesn't match"):
+        transposed(tf.ones([1, 2, 2, 3]), tf.ones([2, 2, 4, 3]))
