@@ -63,7 +63,8 @@ class Setting:
             set(self.window) | set(self.slide.strides) == {1} and self.slide.padded == self.slide.sizes
         )
         largest = max(1, _ELEMENTS // max(self.rows * self.inside, 1))
-        self.chunk = max(d for d in range(1, self.count + 1) if self.count % d == 0 and d <= largest)
+        divisors = (d for d in range(1, self.count + 1) if self.count % d == 0 and d <= largest)
+        self.chunk = max(divisors, default=1)
 
     def channels_last(self, node: Node) -> Node:
         """Batches as one axis, channels as the last one."""

@@ -111,3 +111,8 @@ def test_a_result_that_is_said_to_have_another_shape_is_the_plans_error(shape: t
 
     with pytest.raises(tf.errors.InvalidArgumentError, match="Size of out_backprop doesn't match"):
         transposed(tf.ones([1, 2, 2, 3]), tf.ones([2, 2, 4, 3]))
+
+
+def test_a_convolution_of_no_images() -> None:
+    convolved = tf.function(lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"), jit_compile=True)
+    assert convolved(tf.ones([0, 3, 3, 2]), tf.ones([2, 2, 2, 5])).shape == (0, 3, 3, 5)
