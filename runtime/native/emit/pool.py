@@ -1,12 +1,13 @@
 """A pool of threads that wait for parts of loops, and what gives them some, in LLVM's language as it shall run.
 
-    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 3 parts, of which 2 are left
-        part(around, 0, rounds / 3)            here; each thread that finds the slot takes one that is left and runs it
+    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 24 parts, of which 23 are left
+        part(around, 0, rounds / 24)           here; each thread that finds the slot takes one that is left and runs it
         take what is left, too
         wait for those who have taken some
 
 Nobody waits for a thread that has taken nothing: where the processors have other work, or there is no thread at all,
-whoever asks does everything. There are some slots, for threads of Python that ask at the same time; who finds none
+whoever asks does everything. There are more parts than threads, so that who is late, or slow, has fewer of them, and
+all end at about the same time. There are some slots, for threads of Python that ask at the same time; who finds none
 does it alone. A thread that finds nothing to do looks again for some microseconds, and then sleeps until it is called;
 who asks for little leaves it asleep.
 
@@ -60,10 +61,15 @@ class Place(IntEnum):
     END = SLOTS + _SLOTS * _SLOT
 
 
-_LOOKS = 200
-"""How often a thread looks for something to do before it sleeps: for 100 µs, if nobody else wants to run between."""
+_YIELDS = 200
+_LOOKS = 1500 + _YIELDS
+"""How often a thread looks for something to do before it sleeps. For some 30 µs it keeps its processor, since the next
+loop mostly comes sooner; then for 100 µs, if nobody else wants to run between."""
 
-_PAUSES = 500
+_PIECES = 8
+"""Parts for each thread, where there are so many rounds."""
+
+_PAUSES = 2000
 """How often who has asked looks whether it is done before it sleeps."""
 
 _PAUSE = {
@@ -90,7 +96,8 @@ def text() -> str:
     return _TEXT.substitute(
         places,
         declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
-        looks=_LOOKS, pauses=_PAUSES, set_mask=int(signal.SIG_SETMASK), again=1 << 32, left=(1 << 32) - 1,
+        looks=_LOOKS, yields=_YIELDS, pauses=_PAUSES, pieces=_PIECES, set_mask=int(signal.SIG_SETMASK),
+        again=1 << 32, left=(1 << 32) - 1,
     )  # fmt: skip
 
 
@@ -103,6 +110,8 @@ declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sigfillset(ptr)
 declare i32 @sched_yield()
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
 $declared
 
 @$memory = global [$size x i8] zeroinitializer, align 64
@@ -200,7 +209,7 @@ each:
   %more = icmp ult ptr %next, $end
   br i1 %more, label %each, label %look
 look:
-  %looks = phi i64 [ $looks, %each ], [ %fewer, %again ]
+  %looks = phi i64 [ $looks, %each ], [ %fewer, %stay ], [ %fewer, %leave ]
   %now = load atomic i64, ptr $calls seq_cst, align 8
   %is.called = icmp ne i64 %now, %calls
   br i1 %is.called, label %begin, label %nothing.yet
@@ -209,6 +218,12 @@ nothing.yet:
   %is.tired = icmp eq i64 %fewer, 0
   br i1 %is.tired, label %sleep, label %again
 again:
+  %stays = icmp ugt i64 %fewer, $yields
+  br i1 %stays, label %stay, label %leave
+stay:
+  $pause
+  br label %look
+leave:
   call i32 @sched_yield()
   br label %look
 sleep:
@@ -242,14 +257,18 @@ done:
   ret void
 }
 
-; Run a part in so many threads, of which this is one: each gets a share of the rounds, also who has to wake.
-define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %parts, i64 %wakes) nounwind {
+; Run rounds in so many threads, of which this is one: each takes parts of them, also who has to wake.
+define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %threads, i64 %wakes) nounwind {
+  %most = mul i64 %threads, $pieces
+  %fewest = call i64 @llvm.smin.i64(i64 %most, i64 %rounds)
+  %parts = call i64 @llvm.smax.i64(i64 %fewest, i64 1)
   %others = add i64 %parts, -1
+  %wanted = add i64 %threads, -1
   %started = load atomic i64, ptr $started seq_cst, align 8
-  %is.enough = icmp sge i64 %started, %others
+  %is.enough = icmp sge i64 %started, %wanted
   br i1 %is.enough, label %each, label %lacks
 lacks:
-  call void @start(i64 %others)
+  call void @start(i64 %wanted)
   br label %each
 each:
   %slot = phi ptr [ $slots, %0 ], [ $slots, %lacks ], [ %next, %taken ]

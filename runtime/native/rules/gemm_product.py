@@ -31,6 +31,9 @@ SHARED = 1 << 18
 WAKES = 1 << 21
 """… also those that sleep. In a loop they are soon awake."""
 
+TILES = 8
+"""Tiles of a unit of rows, for each of which the strips are packed again."""
+
 VERY_LARGE = 1 << 27
 """… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
 
@@ -159,7 +162,8 @@ class Product:
         down, along = (1, m) if self.a.turned else (k, 1)
         apart = k if self.b.turned else n
         if by_rows:
-            units = gemm_code.DOWN * down, 0, gemm_code.DOWN * n, gemm_code.DOWN, 0, tiles
+            rows = gemm_code.DOWN * min(TILES, -(-tiles // threads))
+            units = rows * down, 0, rows * n, rows, 0, -(-m // rows)
         else:
             units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
         a_unit, b_unit, c_unit, m_unit, n_unit, count = units

@@ -52,6 +52,14 @@ class TestParts:
     def test_each_round_runs_once(self, threads: int) -> None:
         assert all_rounds(threads) == list(range(10))
 
+    @pytest.mark.parametrize("rounds", [0, 1, 7, 16, 17, 1000])
+    def test_more_parts_than_threads_and_no_more_than_rounds(self, rounds: int) -> None:
+        parts: list[range] = []
+        run_part(lambda begin, end: parts.append(range(begin, end)), rounds, 2)
+        assert len(parts) == min(max(rounds, 1), 16)
+        assert sorted(i for part in parts for i in part) == list(range(rounds))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
     def test_many_times(self) -> None:
         for _ in range(300):
             assert all_rounds(3) == list(range(10))
@@ -86,7 +94,7 @@ class TestParts:
         workers.end_threads()
         here: list[bool] = []
         run_part(lambda begin, end: here.append(threading.current_thread() is self.me), 8, 3)
-        assert here == [True] * 3
+        assert here == [True] * 8
         workers.allow_threads()
         assert all_rounds(3) == list(range(10))
 
