@@ -77,7 +77,8 @@ class Onlookers:
         others = [] if container is None else self._others(names[0], container, results)
         if container is not None and not others:
             return False
-        if not all(name.isidentifier() or not name for name in names):
+        if not all(map(str.isidentifier, names)):
+            # Methods change the object in an attribute, and what an expression gives has no name to look for.
             return not self._reach.asks_which()
         outside = chain.from_iterable(map(self._reach.names_outside, names))
         return any(True for _ in self._reach.changes_later([*names, *others, *outside]))

@@ -99,7 +99,9 @@ class Reach:
     def asks_which(self) -> bool:
         """Whether code that may run later asks of any objects whether they are one, as far as it is in sight."""
         called = (code for frame in self._frames for code in _called_in(frame))
-        return self._compares_around(None) or any(map(effects.compares, {*self.codes, *called} - self.blocks))
+        # What a dataclass gets compares classes and defaults only, and has no file.
+        codes = [code for code in {*self.codes, *called} - self.blocks if code.co_filename != "<string>"]
+        return self._compares_around(None) or any(map(effects.compares, codes))
 
     def _compares_around(self, labels: Set[str] | None) -> bool:
         besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
@@ -216,8 +218,7 @@ def _methods_of(owner: type) -> Iterator[CodeType]:
     for base in filter(policy.is_user_class, policy.bases_of(owner)):
         for member in list(vars(base).values()):
             function = getattr(member, "fget", None) or getattr(member, "__func__", member)
-            # What a dataclass gets compares classes only, and has no file.
-            if isinstance(function, FunctionType) and function.__code__.co_filename != "<string>":
+            if isinstance(function, FunctionType):
                 yield function.__code__
 
 

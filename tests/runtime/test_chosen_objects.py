@@ -276,6 +276,23 @@ class TestPrograms:
 
         agrees(f)
 
+    def test_lists_in_the_objects(self):
+        @dataclasses.dataclass
+        class Family:
+            value: object
+            kids: list = dataclasses.field(default_factory=list)
+
+        def f(x, n):
+            a, b = Family(x, [x, x + 1]), Family(x + 1, [x + 2, x + 3])
+            family, old = a if x > 1 else b, a.kids
+            family.kids[0] = family.kids[0] * 5
+            family.value = sum(family.kids)
+            family.kids = b.kids
+            family.kids[1] = x * 100
+            return a.value, a.kids, b.value, b.kids, old
+
+        agrees(f)
+
     def test_copies_and_results(self):
         def f(x, n):
             a, b = Total(x), Total([x + 1])
