@@ -89,5 +89,6 @@ def _unknown(concrete: ConcreteFunction) -> int:
 
 
 def same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether both stand for the same kind of call."""
-    return [key_of(value) for value in one.values()] == [key_of(value) for value in other.values()]
+    """Whether both, which have one structure, stand for the same kind of call."""
+    pairs = zip(nest.flatten(list(one.values())), nest.flatten(list(other.values())), strict=True)
+    return all(_key(a) == _key(b) for a, b in pairs)

@@ -130,7 +130,19 @@ class TestGraphsOfSpecs:
         one, two = Scale(2.0), Scale(3.0)
         one.__call__.get_concrete_function(tf.TensorSpec([None]))
         assert one(tf.ones([1])).numpy() == [2.0]
+        assert one.__call__.experimental_get_tracing_count() == 1
         assert two(tf.ones([1])).numpy() == [3.0]
+
+    def test_methods_and_objects_relax_as_functions_do(self):
+        class Scale:
+            @tf.function(reduce_retracing=True)
+            def double(self, xs, way):
+                return 2 * xs[0]
+
+        scale = Scale()
+        for n in range(1, 6):
+            assert scale.double([tf.ones([n])], len).shape == (n,)
+        assert scale.double.experimental_get_tracing_count() == 2
 
     def test_a_graph_that_uses_values_around_it_stays_there(self):
         @tf.function
