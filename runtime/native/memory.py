@@ -23,6 +23,9 @@ from .emit.types import Register, integer, ir, null, pointer
 HEAD = 64
 """Bytes at the beginning of memory that grows, of which the first say how much fits; 0 in new memory."""
 
+LINE = 64
+"""Bytes of a line of the cache."""
+
 LARGEST = 64 << 20
 """Bytes that are kept in one piece."""
 
@@ -77,6 +80,19 @@ def _(r: Routine) -> None:
             b.store(word(1), lacking)
         b.ret(made)
     b.ret(b.inttoptr(kept, pointer()))
+
+
+@shared("agc_take_pieces", "address", "address", "word", "address", "word", "address", "address")
+def _(r: Routine) -> None:
+    """What `agc_take` gives; the addresses of pieces of it go to a table, which begin so far behind a line's begin."""
+    b, word = r.b, integer(64)
+    slot, size, places, count, addresses, lacking = r.arguments
+    whole = b.call(declared(r.module, "agc_take"), [slot, size, lacking])
+    ahead = b.and_(b.sub(word(0), b.ptrtoint(whole, word)), word(LINE - 1))
+    begin = r.at(integer(8), whole, ahead)
+    with r.counting(r.word(0), count) as number:
+        r.store(addresses, number, r.at(integer(8), begin, r.load(word, places, number)))
+    b.ret(whole)
 
 
 @shared("agc_give", "nothing", "address", "address", "word")

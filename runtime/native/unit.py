@@ -20,9 +20,11 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from .crossing import description, handed_over, sizes_described, taken_in, tensors_handed_over
 from .emit.emitter import Emitter
 from .emit.metering import Meter
+from .emit.names import Names
 from .emit.nodes import Buffer, Node, Scalar
 from .emit.regions import Region
 from .emit.types import Register, integer, ir, pointer
+from .finishing import addresses_read, finish
 from .kernels import Callback, Sizes
 from .levels import DONE, Level, can_be_done, level
 from .memory import Kept
@@ -100,6 +102,7 @@ class Unit:
         kind = ir().FunctionType(integer(32), [pointer()] * arguments)
         self.kernel = ir().Function(self.module, kind, "kernel")
         self.kernel.linkage = "internal"
+        self.kernel.scope = Names(arguments)
         for argument in self.kernel.args:
             argument.add_attribute("noalias")
             argument.add_attribute("nonnull")
@@ -114,6 +117,7 @@ class Unit:
             raise CannotCompileError(e.reasons)
         e.finish()
         self.places = e.places
+        self.pieces = e.pieces
         self.assigned: Sequence[int] = ()  # the inputs whose new values are the last outputs
         self.is_long = e.work > _LONG or not _listens_soon(graph)
 
@@ -143,11 +147,7 @@ class Unit:
         function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
         b = ir().IRBuilder(function.append_basic_block("entry"))
         addresses, slot = function.args
-        places = (
-            b.gep(addresses, [integer(64)(i)], source_etype=pointer())
-            for i in range(len(self.kernel.args) - 1)
-        )
-        b.ret(b.call(self.kernel, [*[b.load(place, typ=pointer()) for place in places], slot]))
+        b.ret(b.call(self.kernel, [*addresses_read(b, addresses, len(self.kernel.args) - 1), slot]))
 
     def text(self, with_loops: bool = True) -> str:
         """The module in LLVM's language, with what LLVM is told about loops."""
@@ -158,15 +158,8 @@ class Unit:
         """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
         if not (can_be_done(self.graph) and widen(self.module)):
             return self.text(), level(self.graph)
-        self._inline_kernel()
+        finish(self.kernel, self.module.globals["run"], self.pieces)
         return self.text(with_loops=False), DONE
-
-    def _inline_kernel(self) -> None:
-        """Let `run` be all there is. That arguments are apart concerns passes that are left out now."""
-        self.kernel.attributes.remove("noinline")
-        self.kernel.attributes.add("alwaysinline")
-        for argument in self.kernel.args:
-            argument.attributes.clear()
 
     def forget(self) -> None:
         """Let go of what was written, which is of no use any more: its parts know each other, and would stay long."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .sizes import Size
-from .types import Element, Pair, Register, integer, ir, pointer
+from .types import Element, Pair, Register, ir, pointer, word
 
 WORD = 64
 
@@ -22,7 +22,7 @@ class Arithmetic:
         """A 64-bit integer, which counts and indexes."""
         if isinstance(value, Size):
             return value.written(self)
-        return ir().Constant(integer(WORD), value)
+        return word(value)
 
     def plus(self, x: Register, y: Register) -> Register:
         """The sum of two indexes."""

@@ -14,12 +14,13 @@ from typing import Any
 
 from .arithmetic import WORD, is_known
 from .interleaving import at_once
+from .part_twins import share_parts
 from .reuse import Nest, pairs
 from .sizes import Size, is_sized, typical
 from .storage import Storage
 from .threads import WORTH, taken_apart
 from .threads import count as count_of_threads
-from .twins import Whole, share_twins
+from .twins import Users, Whole, share_twins
 from .types import Register, integer, ir
 
 FAILED = 1
@@ -54,6 +55,7 @@ class Emitter(Storage):
         self._rounds = [1]  # of the nests that are being written, with those around them
         self._nests: list[Nest] = []
         self._wholes: list[Whole] = []
+        self._parts: list[Any] = []  # the calls that have threads run them
         self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
         self.work = 0  # elements that all nests together go through, as written so far
         self.memo: dict[Any, Any] = {}
@@ -112,6 +114,7 @@ class Emitter(Storage):
             pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             run = self._share(before, first, opened[0], shared) if is_shared else None
+            self._parts += [run] if run is not None else []
             if opened and run is None and not self.is_repeated:
                 self._wholes.append(Whole(before, self.function.blocks[first:-1], self.b.block))
             if pairs_of_nest:
@@ -269,4 +272,6 @@ class Emitter(Storage):
             code.add_incoming(integer(32)(number), block)
         self._give_back()
         self.b.ret(code)
-        share_twins(self.function, self._wholes)
+        users = Users(self.function)
+        left = share_parts(self.function, self._parts, self._wholes, users)
+        share_twins(self.function, left, users)

@@ -7,7 +7,7 @@ for i: y[i] ← x * i          ==>               for i: y[i] ← x * i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .liveness import operands_of
@@ -59,8 +59,7 @@ def move_blocks(blocks: Sequence[Any], part: Any, values: dict[Any, Any], others
         block.parent.blocks.remove(block)
         block.parent = part
         part.blocks.append(block)
-        for instruction in block.instructions:
-            redirect(instruction, values, others)
+    redirect(instructions_of(blocks), values | others)
 
 
 def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:
@@ -78,16 +77,18 @@ def replace_by(before: Any) -> Any:
     return ir().IRBuilder(before)
 
 
-def redirect(instruction: Any, values: dict[Any, Any], blocks: dict[Any, Any]) -> None:
-    """Let an instruction refer to what stands for values and blocks."""
-    if instruction.opname == "phi":
-        instruction.incomings = [
-            (values.get(value, value), blocks.get(block, block)) for value, block in instruction.incomings
-        ]
-        return
-    instruction.operands = [
-        each if isinstance(each, ir().Constant) else values.get(each) or blocks.get(each, each)
-        for each in instruction.operands
-    ]
-    if instruction.opname == "getelementptr":
-        instruction.pointer, *instruction.indices = instruction.operands
+def redirect(instructions: Iterable[Any], stand_ins: Mapping[Any, Any]) -> None:
+    """Let instructions refer to what stands for values and blocks."""
+    known = {id(old): new for old, new in stand_ins.items()}  # constants would be compared by their texts
+    for each in instructions:
+        if each.opname == "phi":
+            each.incomings = [(known.get(id(x), x), known.get(id(y), y)) for x, y in each.incomings]
+        elif not known.keys().isdisjoint(map(id, each.operands)):
+            each.operands = [known.get(id(x), x) for x in each.operands]
+            if each.opname == "getelementptr":
+                each.pointer, *each.indices = each.operands
+
+
+def instructions_of(blocks: Iterable[Any]) -> Iterator[Any]:
+    """All instructions of blocks."""
+    return (each for block in blocks for each in block.instructions)

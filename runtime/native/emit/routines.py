@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .types import Register, integer, ir, pointer
+from .types import Register, integer, ir, pointer, word
 
 
 class Cell:
@@ -50,7 +50,7 @@ class Routine:
         self._start = start
 
     def word(self, value: int) -> Register:
-        return integer(64)(value)
+        return word(value)
 
     def cell(self, start: Register) -> Cell:
         return Cell(self, start.type, start)

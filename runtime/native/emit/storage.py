@@ -14,7 +14,7 @@ from ..memory import HEAD
 from .arithmetic import WORD
 from .liveness import BORN, born, promised
 from .metering import Measuring
-from .outlining import redirect
+from .outlining import instructions_of, redirect
 from .reuse import Nest, Place, places
 from .sizes import Size
 from .types import Element, Pair, Register, integer, ir, memory_type, null, pointer
@@ -37,7 +37,9 @@ class Storage(Measuring):
         self._on_stack: list[Any] = []
         self._promises: list[Any] = []  # buffers that have no place yet
         self.places: list[Place] = []  # where they stand, once all is written
-        self._owned: list[tuple[Register, Register, int]] = []
+        self.pieces: list[
+            tuple[Register, Register, int]
+        ] = []  # memory that is kept between calls: where, and bytes
         self._growing: list[tuple[Register, Register, int]] = []
         self._takes: tuple[Register, Register] | None = None  # see `_taken`
         self._groups: list[Any] = []  # of accesses in the nests that are being written
@@ -68,7 +70,7 @@ class Storage(Measuring):
 
     def _from_the_heap(self, size: int) -> Register:
         slot, made = self._taken(size)
-        self._owned.append((slot, made, size))
+        self.pieces.append((slot, made, size))
         return made
 
     def _taken(self, size: int) -> tuple[Register, Register]:
@@ -103,8 +105,7 @@ class Storage(Measuring):
             self._takes = replaced[self._takes[0]], slot
         for block in blocks:
             block.instructions = [each for each in block.instructions if each.opname != BORN]
-            for each in block.instructions:
-                redirect(each, replaced, {})
+        redirect(instructions_of(blocks), replaced)
         self._top.position_at_end(self._top.block)
 
     def held(self, size: int) -> Register:
@@ -221,7 +222,7 @@ class Storage(Measuring):
 
     def _give_back(self) -> None:
         """Give what the function has taken to the next call."""
-        for kept, made, size in self._owned:
+        for kept, made, size in self.pieces:
             self.module.kept.give(self.b, kept, made, self.word(size))
         for kept, slot, size in self._growing:
             address = self.b.load(slot, typ=pointer())

@@ -10,10 +10,12 @@ nests of a few instructions, and small ones that run often. This is found in the
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from .interleaving import SHORT
@@ -37,18 +39,17 @@ class Whole(NamedTuple):
     after: Any
 
 
-def share_twins(function: Any, nests: Sequence[Whole]) -> None:
+def share_twins(function: Any, nests: Sequence[Whole], users: Users) -> None:
     """Make one function of the nests of a function that are twins."""
-    similar = [some for some in _alike(nests, _operations) if len(_operations(some[0])) >= _WORTH]
-    users = _Users(function) if similar else None
+    similar = [some for some in _alike(nests, operations) if len(operations(some[0])) >= _WORTH]
     for some in similar:
-        assert users is not None
-        forms = [_Form(nest, users.own_slots(nest)) for nest in some if users.is_apart(nest)]
+        forms = [Form(nest, users.own_slots(nest)) for nest in some if users.is_apart(nest)]
         for twins in _alike(forms, lambda form: form.key):
             _share(function, twins)
 
 
-def _operations(nest: Whole) -> list[str]:
+def operations(nest: Whole) -> list[str]:
+    """What the instructions of a nest do."""
     return [each.opname for block in nest.blocks for each in block.instructions]
 
 
@@ -60,31 +61,37 @@ def _alike(things: Sequence[Thing], key: Callable[[Thing], Any]) -> list[list[Th
     return [some for some in found.values() if len(some) > 1]
 
 
-class _Users:
+class Users:
     """Which blocks use the values of others, and the slots."""
 
     def __init__(self, function: Any) -> None:
-        self._blocks: dict[Any, set[Any]] = defaultdict(set)
-        self._slots: dict[Any, set[Any]] = defaultdict(set)
-        for block in function.blocks:
+        self._function = function
+
+    @functools.cached_property
+    def _found(self) -> tuple[dict[Any, set[Any]], dict[Any, set[Any]]]:
+        """For blocks whose values are used, and for slots: in which blocks they are."""
+        blocks: dict[Any, set[Any]] = defaultdict(set)
+        slots: dict[Any, set[Any]] = defaultdict(set)
+        for block in self._function.blocks:
             for instruction in block.instructions:
                 for operand in operands_of(instruction):
                     if is_slot(operand):
-                        self._slots[operand].add(block)
+                        slots[operand].add(block)
                     elif isinstance(operand, ir().Instruction):
-                        self._blocks[operand.parent].add(block)
+                        blocks[operand.parent].add(block)
+        return blocks, slots
 
     def own_slots(self, nest: Whole) -> list[Any]:
         """The memory on the stack that only a nest uses."""
         blocks = set(nest.blocks)
-        return [slot for slot, users in self._slots.items() if users <= blocks]
+        return [slot for slot, users in self._found[1].items() if users <= blocks]
 
     def is_apart(self, nest: Whole) -> bool:
         """Whether a nest gives nothing to its surroundings but what it writes to buffers, and ends behind itself."""
         blocks = set(nest.blocks)
-        around = {slot for slot, users in self._slots.items() if not users <= blocks}
+        around = {slot for slot, users in self._found[1].items() if not users <= blocks}
         return all(
-            self._blocks[block] <= blocks
+            self._found[0][block] <= blocks
             and {*blocks, nest.after}.issuperset(targets_of(block))
             and not any(_address(each) in around for each in block.instructions)
             for block in nest.blocks
@@ -98,14 +105,18 @@ def _address(instruction: Any) -> Any:
     )[0]
 
 
-class _Form:
+class Form:
     """A nest as others may be: `key` is what they have in common, `given` and `numbers` what may differ.
 
-    Sizes of inner loops are not taken for others where LLVM may write them out.
+    Sizes of inner loops are not taken for others where LLVM may write them out. Where a number is not written, but
+    `known` to be what a value holds, it is taken for it.
     """
 
-    def __init__(self, nest: Whole, slots: Sequence[Any]) -> None:
+    def __init__(
+        self, nest: Whole, slots: Sequence[Any], known: Mapping[Any, Any] = MappingProxyType({})
+    ) -> None:
         self.nest = nest
+        self._known = known
         self.slots = slots
         self.given: dict[Any, int] = {}  # from around, in the order of their uses
         self.numbers: list[int] = []
@@ -118,11 +129,11 @@ class _Form:
         self.key = (*told, *map(tuple, kinds))
 
     def _described(self, instruction: Any) -> tuple[Any, ...]:
-        details = (getattr(instruction, name, None) for name in ("op", "source_etype", "inbounds", "align"))
         return (
             instruction.opname,
             str(instruction.type),
-            *map(str, details),
+            str(getattr(instruction, "source_etype", None)),
+            *(getattr(instruction, name, None) for name in ("op", "inbounds", "align")),
             *instruction.flags,
             *sorted(getattr(instruction, "fastmath", ())),
             *map(self._told, instruction.metadata.values()),
@@ -130,6 +141,8 @@ class _Form:
         )
 
     def _operand(self, instruction: Any, place: int, operand: Any) -> str:
+        if self._known and not isinstance(operand, ir().Constant):
+            operand = self._known.get(operand, operand)
         if isinstance(operand, ir().Constant):
             if not _is_number(operand) or (len(self.nest.blocks) > 1 and operand.constant <= SHORT):
                 return str(operand)
@@ -171,7 +184,7 @@ def _is_number(constant: Any) -> bool:
     return bool(constant.type == integer(64)) and isinstance(constant.constant, int)
 
 
-def _share(function: Any, forms: Sequence[_Form]) -> None:
+def _share(function: Any, forms: Sequence[Form]) -> None:
     """Make a function of the first nest, which the places of all call."""
     first = forms[0]
     columns = list(zip(*(form.numbers for form in forms), strict=True))
@@ -189,7 +202,7 @@ def _share(function: Any, forms: Sequence[_Form]) -> None:
         b.call(part, [*form.given, *(integer(64)(column[which] // math.gcd(*column)) for column in sizes)])
         b.branch(form.nest.after)
         if form is not first:
-            _forget(function, form)
+            forget(function, form)
     entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
     move_slots(set(first.slots), function.blocks[:1], entry)
     b = ir().IRBuilder(entry)
@@ -211,7 +224,7 @@ def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
     return given if divisor == 1 else b.mul(given, integer(64)(divisor), flags=("nuw", "nsw"))
 
 
-def _forget(function: Any, form: _Form) -> None:
+def forget(function: Any, form: Form) -> None:
     """Take a nest out of its function."""
     for block in form.nest.blocks:
         function.blocks.remove(block)

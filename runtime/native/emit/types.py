@@ -44,6 +44,12 @@ def integer(bits: int) -> Any:
     return ir().IntType(bits)
 
 
+@functools.lru_cache(4096, typed=True)
+def word(value: int) -> Any:
+    """A 64-bit integer; a small one is written many times, and need not be made and printed anew."""
+    return ir().Constant(integer(64), value)
+
+
 @functools.cache
 def pointer() -> Any:
     """The type of addresses."""

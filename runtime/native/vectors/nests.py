@@ -90,12 +90,11 @@ def _merge(function: Any, outer: Count, inner: Count, users: Users) -> None:
     inner.number.incomings[0] = (inner.number.incomings[0][0], outer.before)
     users[inner.number] = [inner.following]
     inner.test.operands = [inner.following, inner.number.type(outer.rounds * inner.rounds)]
-    redirect(outer.before.terminator, {}, {outer.number.parent: inner.number.parent})
-    redirect(inner.latch.terminator, {}, {outer.latch: outer.after})
+    redirect([outer.before.terminator], {outer.number.parent: inner.number.parent})
+    redirect([inner.latch.terminator], {outer.latch: outer.after})
     for each in sums:
-        for user in users[each]:
-            redirect(user, {each: inner.number}, {})
-            users[inner.number].append(user)
+        redirect(users[each], {each: inner.number})
+        users[inner.number] += users[each]
     for each in [*scaled, *sums]:
         each.parent.instructions.remove(each)
     function.blocks.remove(outer.number.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import agc.runtime as tf
@@ -9,6 +10,10 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
+from agc.runtime.native.finishing import fitting
+from agc.runtime.native.levels import DONE
+from agc.runtime.native.lowering import lowered
+from agc.runtime.native.memory import LARGEST
 
 
 def test_results_are_computed_into_arrays_that_nobody_has_any_more() -> None:
@@ -59,6 +64,34 @@ def test_memory_is_kept_for_the_next_call() -> None:
     (wanted,) = interpret(graph, [x])
     for _ in range(3):
         np.testing.assert_allclose(native.run([x])[0], wanted)
+
+
+def test_many_pieces_of_memory_are_taken_at_once() -> None:
+    """They are apart all the same, and some are too large to be one."""
+
+    def products(x: Any) -> Any:
+        found = [tf.matmul(x, x) + tf.cast(i, tf.float32) for i in range(4)]
+        return [tf.matmul(one, other) for one, other in itertools.pairwise(found)]
+
+    for size in (40, 100):
+        x = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
+        graph = tf.function(products).get_concrete_function(tf.constant(x)).graph
+        unit = lowered(graph, [value.spec for value in graph.inputs])
+        pieces = len(unit.pieces)
+        text, level = unit.code()
+        assert level == DONE and pieces >= 3
+        assert "run" in unit.module.globals and "kernel" not in unit.module.globals
+        assert text.count('call ptr @"agc_take_pieces"(') == text.count('call void @"agc_give"(') == 1
+        native = Native(graph)
+        for _ in range(2):
+            for found, wanted in zip(native.run([x]), interpret(graph, [x]), strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-2)
+
+
+def test_memory_that_is_too_large_to_be_kept_is_no_part_of_another() -> None:
+    sizes = [LARGEST // 2, LARGEST // 3, LARGEST // 3, 100, 200, LARGEST * 2, 300]
+    found = [[size for *_, size in some] for some in fitting([(None, None, size) for size in sizes])]
+    assert found == [[LARGEST // 3, 100, 200]]
 
 
 def test_too_large_a_result_is_the_plans_error() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native, lowering
+from agc.runtime.native.emit import emitter
 
 RANDOM = np.random.default_rng(0)
 
@@ -92,3 +93,36 @@ def test_nests_that_run_again_and_again_stay_where_they_are() -> None:
     graph = tf.function(repeated).get_concrete_function(*specs).graph
     unit = lowering.lowered(graph, [value.spec for value in graph.inputs])
     assert not any(name.startswith("twins") for name in unit.module.globals)
+
+
+def test_parts_for_threads_run_nests_that_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large nest is a function for threads; small ones call it, and another large one has no function of its own."""
+    monkeypatch.setattr(emitter, "count_of_threads", lambda: 2)
+    shapes = (400, 512), (30,), (700, 300), (5, 7)
+
+    def stepped(*xs: Any) -> Any:
+        return [0.9 * x - 0.1 * tf.square(x) for x in xs]
+
+    inputs = [RANDOM.standard_normal(shape) for shape in shapes]
+    graph = tf.function(stepped).get_concrete_function(*map(tf.constant, inputs)).graph
+    unit = lowering.lowered(graph, [value.spec for value in graph.inputs])
+    assert [name for name in unit.module.globals if name.startswith(("part", "twins"))] == ["part"]
+    assert (
+        unit.text().count('call void @"agc_run_part"(') == 2 and unit.text().count('call void @"part"(') == 2
+    )
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-12)
+
+
+def test_parts_do_not_run_what_differs_in_more_than_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(emitter, "count_of_threads", lambda: 2)
+
+    def stepped(large: Any, small: Any) -> Any:
+        return 0.9 * large - 0.1 * tf.square(large), 0.8 * small - 0.1 * tf.square(small)
+
+    inputs = [RANDOM.standard_normal(shape) for shape in ((400, 512), (3, 5))]
+    graph = tf.function(stepped).get_concrete_function(*map(tf.constant, inputs)).graph
+    text = lowering.lowered(graph, [value.spec for value in graph.inputs]).text()
+    assert 'call void @"part"(' not in text
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-12)
