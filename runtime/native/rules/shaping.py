@@ -47,7 +47,20 @@ def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
     sizes = operation.outputs[0].shape or ()
     if None in sizes or is_sized(node.shape):
         return regrouped(node, _reshaped(region, operation, node, asked))
+    operand = operation.inputs[1]
+    if not isinstance(operand, Constant):
+        for axis, size in enumerate(shape_of(operation)):
+            if operand.elements is None or operand.elements[axis] is None:
+                _demand_said(region, asked, axis, size)
     return regrouped(node, shape_of(operation))
+
+
+def _demand_said(region: Region, asked: Node, axis: int, size: int) -> None:
+    """Demand that a vector asks for the only size that fits, or leaves it open."""
+    e, found = region.e, region.settled(asked)
+    said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
+    fits = e.b.icmp_signed("==", said, e.word(size))
+    e.demand(e.b.or_(fits, e.b.icmp_signed("==", said, e.word(-1))))
 
 
 def _reshaped(region: Region, operation: Operation, node: Node, asked: Node) -> Shape:
@@ -68,10 +81,7 @@ def _reshaped(region: Region, operation: Operation, node: Node, asked: Node) -> 
     for axis in unknown:
         shape[axis] = _over(e, node, rest)
         if not isinstance(operand, Constant):
-            found = region.settled(asked)
-            said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
-            fits = e.b.icmp_signed("==", said, e.word(shape[axis]))
-            e.demand(e.b.or_(fits, e.b.icmp_signed("==", said, e.word(-1))))
+            _demand_said(region, asked, axis, shape[axis])
     if not unknown:
         checked(e, node.size, rest)
     return tuple(shape[axis] for axis in range(len(sizes)))

@@ -73,6 +73,18 @@ def test_variables_are_assigned_and_errors_are_the_plans() -> None:
     assert v.numpy().tolist() == [4.0, 5.0]
 
 
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [(lambda n: tf.stack([n]), 12), (lambda n: [n, 3], 4), (lambda n: [2, n, 3], 2)],
+)
+def test_a_size_that_follows_from_the_others_is_checked(shape: Any, size: int) -> None:
+    reshaped = tf.function(lambda n: tf.reshape(tf.constant(X), shape(n)), jit_compile=True)
+    for n in (size, -1):
+        np.testing.assert_array_equal(reshaped(tf.constant(n)).numpy().ravel(), X.ravel())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
+        reshaped(tf.constant(5))
+
+
 def test_a_variable_is_not_known_by_its_value() -> None:
     size = tf.Variable(2)
 
