@@ -8,6 +8,7 @@ it goes through few passes (levels.py). Where a loop of the program works on num
 does all.
 
 lanes.py    instructions and our own functions, in lanes
+few.py      vectors of which some lanes count
 plans.py    what a loop does in lanes, or why it is left to LLVM
 steps.py    by how much numbers and addresses go on from round to round
 worth.py    whether the loop is quicker in lanes

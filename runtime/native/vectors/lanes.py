@@ -67,10 +67,11 @@ def spread(b: Any, value: Register, count: int) -> Register:
         made.constant = f"splat ({value.type} {value.get_reference()})"  # llvmlite would take it apart before
         return made
     first = b.insert_element(ir().Constant(kind, ir().Undefined), value, integer(32)(0))
-    return b.shuffle_vector(first, ir().Constant(kind, ir().Undefined), _places([0] * count))
+    return b.shuffle_vector(first, ir().Constant(kind, ir().Undefined), which([0] * count))
 
 
-def _places(numbers: Sequence[int]) -> Any:
+def which(numbers: Sequence[int]) -> Any:
+    """Which lanes of one or two vectors another one has."""
     return ir().Constant(vector(integer(32), len(numbers)), [integer(32)(number) for number in numbers])
 
 
@@ -97,14 +98,14 @@ def picked(b: Any, parts: Sequence[Register], step: int) -> Register:
     for first, part in zip(firsts, parts, strict=True):
         inside = [0 <= i * step - first < count for i in range(count)]
         places = [count + i * step - first if inside[i] else i for i in range(count)]
-        made = b.shuffle_vector(made, part, _places(places))
+        made = b.shuffle_vector(made, part, which(places))
     return made
 
 
 def turned(b: Any, value: Register) -> Register:
     """The lanes from the last to the first."""
     return b.shuffle_vector(
-        value, ir().Constant(value.type, ir().Undefined), _places(range(value.type.count - 1, -1, -1))
+        value, ir().Constant(value.type, ir().Undefined), which(range(value.type.count - 1, -1, -1))
     )
 
 
@@ -114,7 +115,7 @@ def taken_together(b: Any, join: Callable[[Any, Register, Register], Register], 
     half = count // 2
     while half:
         places = [i + half if i < half else i for i in range(count)]
-        turned = b.shuffle_vector(value, ir().Constant(value.type, ir().Undefined), _places(places))
+        turned = b.shuffle_vector(value, ir().Constant(value.type, ir().Undefined), which(places))
         value = join(b, value, turned)
         half //= 2
     return b.extract_element(value, integer(32)(0))

@@ -95,6 +95,15 @@ class Plan:
         return [each for each in self.written if each.opname == "store"]
 
     @property
+    def is_beside(self) -> bool:
+        """Whether what is read and written in lanes stands beside each other in order, and nothing is done alone."""
+        return EACH not in self.kinds.values() and all(
+            self.steps[each.operands[-1]] == 1
+            for each in self.written
+            if each.opname in ("load", "store") and self.kind(each) == LANES
+        )
+
+    @property
     def written(self) -> list[Any]:
         """The instructions that are there once more in lanes, in their order."""
         return [each for each in self.block.instructions if each not in self._skipped]
@@ -301,6 +310,15 @@ def known_rounds(plan: Plan) -> int | None:
     if all(isinstance(each, ir().Constant) for each in ends):
         return int(plan.end.constant - plan.start.constant)
     return None
+
+
+def known_divisor(plan: Plan) -> int:
+    """What the number of rounds, of which there is one at least, can be divided by, as far as that is known."""
+    begins_at_0 = isinstance(plan.start, ir().Constant) and plan.start.constant == 0
+    if not begins_at_0 or getattr(plan.end, "opname", None) != "mul":
+        return 1
+    factor = plan.end.operands[1]
+    return int(factor.constant) if isinstance(factor, ir().Constant) else 1
 
 
 def told(block: Any) -> dict[str, Any]:

@@ -4,9 +4,9 @@ before ──► ahead: what is the same in all rounds
              │
            wide: `count` vectors a round  ◄─┐     skipped where there are too few rounds, and that shows
              │  └───────────────────────────┘     only while it runs
-           joined: sums of lanes go to their slots
+           joined: a few rounds that are left, as one vector; sums of lanes go to their slots
              │
-           loop: the rounds that are left ──► after
+           loop: the rounds that are left, where these are more or show only while it runs ──► after
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from ..emit.outlining import replace_by
 from ..emit.types import Register, integer, ir
 from .copying import copied
+from .few import can_be_few, few_loaded, few_of, few_stored
 from .lanes import (
     counted,
     in_lanes,
@@ -32,7 +33,7 @@ from .lanes import (
     widened,
     width,
 )
-from .plans import COUNTS, EACH, FOLLOWS, LANES, NEUTRAL, SAME, Gathered, Plan, known_rounds
+from .plans import COUNTS, EACH, FOLLOWS, LANES, NEUTRAL, SAME, Gathered, Plan, known_divisor, known_rounds
 
 
 class Writer:
@@ -45,6 +46,7 @@ class Writer:
         self.outer, self.b = ir().IRBuilder(self.ahead), ir().IRBuilder(self.wide)
         self._same: dict[Any, Register] = {}
         self._begins: Register = None  # whether there are rounds for lanes, where that shows while it runs
+        self._few = 0  # so many lanes count, where not all do
         self._spread = functools.cache(functools.partial(spread, self.outer, count=lanes))
         self._copies: list[dict[Any, Register]] = [{} for _ in range(count)]
         self._in_lanes: list[dict[Any, Register]] = [{} for _ in range(count)]
@@ -81,7 +83,12 @@ class Writer:
                 for phi, value in zip(phis, values, strict=True):
                     phi.add_incoming(value, self.wide)
             b.cbranch(b.icmp_unsigned("!=", following, end), self.wide, self.joined)
-        self._leave(joined, rounds, end)
+        left = 0 if rounds is None else rounds % self._step
+        if left < self.lanes and can_be_few(left) and self.plan.is_beside:
+            for of_one, value in zip(joined, self._write_few(left, end), strict=True):
+                of_one.append(value)
+            left = 0
+        self._leave(joined, end, left)
 
     @property
     def _step(self) -> int:
@@ -105,15 +112,32 @@ class Writer:
         if rounds := known_rounds(plan):
             end = kind(plan.start.constant + rounds // step * step)
             return rounds, end
+        if known_divisor(plan) % step == 0:
+            return None, plan.end
         some = outer.and_(outer.sub(plan.end, plan.start), kind(-step))
         end = outer.add(plan.start, some)
         self._begins = outer.icmp_unsigned("!=", some, kind(0))
         return None, end
 
-    def _leave(self, sums: list[list[Register]], rounds: int | None, end: Register) -> None:
-        """What comes after the loop in lanes."""
+    def _write_few(self, few: int, begin: Register) -> list[Register]:
+        """The rounds that are left, in the first lanes of a vector; gives what is taken together of them."""
+        self._few, self.b = few, ir().IRBuilder(self.joined)
+        self._copies, self._in_lanes, self._alone = [{self.plan.number: begin}], [{}], [{}]
+        for each in self.plan.written:
+            self._write(each)
+        return [
+            few_of(self.b, self._lane_of(one.value, 0), few, self._neutral(one)) for one in self.plan.gathered
+        ]
+
+    def _neutral(self, one: Gathered) -> Register | None:
+        """What changes no sum, in all lanes; none for the least and the greatest, which may be there twice."""
+        how = one.join.opname
+        return self._spread(ir().Constant(one.join.type, NEUTRAL[how])) if how in NEUTRAL else None
+
+    def _leave(self, sums: list[list[Register]], end: Register, left: int) -> None:
+        """What comes after the loop in lanes, if so many rounds are left, or as many as there turn out to be."""
         plan = self.plan
-        if rounds is None:
+        if self._begins is not None:
             self.outer.cbranch(self._begins, self.wide, plan.block)
         else:
             self.outer.branch(self.wide)
@@ -126,13 +150,13 @@ class Writer:
             number = taken_together(b, join, total)
             b.store(join(b, b.load(one.slot, typ=number.type), number), one.slot)
         inside = [(value, other) for value, other in plan.number.incomings if other is plan.block]
-        skipped = [(plan.start, self.ahead)] if rounds is None else []
+        skipped = [(plan.start, self.ahead)] if self._begins is not None else []
         plan.number.incomings = [*skipped, (end, self.joined), *inside]
-        if rounds is None:
+        if self._begins is not None:
             b.cbranch(b.icmp_unsigned("<", end, plan.end), plan.block, plan.after)
-        elif rounds % self._step:
+        elif left:
             b.branch(plan.block)
-            if rounds % self._step == 1:
+            if left == 1:
                 plan.number.incomings = [(end, self.joined)]
                 replace_by(plan.block).branch(plan.after)
         else:
@@ -145,7 +169,7 @@ class Writer:
         kind = self.plan.kind(each)
         if kind == SAME:
             return
-        if kind == LANES and self.count > 1 and is_formula(each):
+        if kind == LANES and len(self._copies) > 1 and is_formula(each):
             self._write_formula(each)
             return
         for i, copy in enumerate(self._copies):
@@ -171,6 +195,7 @@ class Writer:
         elif each.opname == "store":
             value, address = each.operands
             given = self._in_order(self._lane_of(value, i), address)
+            given = few_stored(b, given, self._few) if self._few else given
             b.store(given, self._first_of(address, i), align=width(value.type) // 8)
         else:
             operands = each.args if each.opname == "call" else each.operands
@@ -184,6 +209,8 @@ class Writer:
         """The elements at an address that follows."""
         step, lanes = self.plan.steps[address], self.lanes
         first = self._first_of(address, i)
+        if self._few:
+            return few_loaded(self.b, first, kind, self._few, lanes, width(kind) // 8)
         begins = [*(n * lanes for n in range(step - 1)), (lanes - 1) * step + 1 - lanes] if step > 1 else [0]
         parts = []
         for begin in begins:

@@ -229,3 +229,37 @@ def test_cycles_are_found_inner_ones_first() -> None:
     ir.IRBuilder(leave).ret_void()
     found = [(cycle.head, set(cycle.blocks)) for cycle in cycles(function)]
     assert found == [(inner, {inner}), (outer, {outer, inner, back})]
+
+
+@pytest.mark.parametrize("columns", [3, 7, 10, 21])
+@pytest.mark.parametrize("program", [rows, whole, rare], ids=lambda each: str(each.__name__))
+def test_short_rows_have_no_loop_for_what_is_left(program: Callable[[Any], Any], columns: int) -> None:
+    """The elements of a row that fill no vector are one of which some lanes count."""
+    unit, graph = unit_of(program, [6, columns], tf.float32)
+    assert unit.code()[1] == DONE
+    own = [each for each in unit.module.functions if each.blocks and not each.name.startswith("agc.")]
+    inner = [cycle.head for function in own for cycle in cycles(function) if len(cycle.blocks) == 1]
+    assert all(any(isinstance(each.type, ir.VectorType) for each in head.instructions) for head in inner)
+    check(graph, [6, columns], tf.float32)
+
+
+def test_lanes_that_do_not_count_change_nothing() -> None:
+    """They hold numbers that are there: no sum, product or extreme takes them twice."""
+
+    def program(x: Any) -> Any:
+        return tf.reduce_sum(x, -1), tf.reduce_prod(x, -1), tf.reduce_min(x, -1), tf.reduce_max(x, -1)
+
+    x = np.array([[3, 2, 5, -1, 1, 1, 2], [-1, -4, 2, 1, 1, 1, 1]], np.float32)
+    _, graph = unit_of(program, [2, 7], tf.float32)
+    assert [list(each) for each in Native(graph).run([x])] == [[13, 1], [-60, 8], [-1, -4], [5, 2]]
+
+
+def test_sizes_of_twins_that_fill_vectors_leave_no_loop() -> None:
+    def program(x: Any) -> Any:
+        return [tf.nn.relu(part) * 2.0 - tf.square(part) for part in (x[:128], x[:256], x[:640])]
+
+    unit, graph = unit_of(program, [1000], tf.float32)
+    assert unit.code()[1] == DONE
+    (twins,) = (each for name, each in unit.module.globals.items() if name.startswith("twins"))
+    assert not any(block.name.startswith("loop") for block in twins.blocks)
+    check(graph, [1000], tf.float32)
