@@ -156,7 +156,7 @@ class Unit:
 
     def code(self) -> tuple[str, Level]:
         """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
-        if not (can_be_done(self.graph) and widen(self.module)):
+        if not widen(self.module, can_be_done(self.graph)):
             return self.text(), level(self.graph)
         finish(self.kernel, self.module.globals["run"], self.pieces)
         return self.text(with_loops=False), DONE

@@ -4,8 +4,8 @@
 
 LLVM's own way costs more time than all else that it does, and leaves more code to be compiled: tests whether a loop is
 long enough, rounds of one, two and four vectors. Where all loops of a module are such loops, or may stay as they are,
-it goes through few passes (levels.py). Where a loop of the program works on numbers alone, nothing is changed, and LLVM
-does all.
+it goes through few passes (levels.py). A loop of the program that works on numbers alone stays as it is, and needs more
+of LLVM's passes, which then take less time, too.
 
 lanes.py    instructions and our own functions, in lanes
 few.py      vectors of which some lanes count
@@ -20,6 +20,7 @@ nests.py    loops within each other that are one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -48,17 +49,39 @@ _LITTLE = 24
 """Instructions, so few of which are done several times in a round."""
 
 
-def widen(module: Any) -> bool:
-    """Write the loops of a module in lanes that are worth it, if LLVM is needed for none; else nothing has changed."""
+_TOLD = 10**6
+"""From here on loops are numbered whose rests are told of."""
+
+
+def widen(module: Any, alone: bool = True) -> bool:
+    """Write the loops of a module in lanes that are worth it; gives whether nothing is left that LLVM does better.
+
+    Loops of the program over numbers are left to LLVM; and unless loops that are in lanes matter `alone`, those around
+    them as well, with all that is in them.
+    """
     own = [each for each in module.functions if each.blocks and not each.name.startswith("agc.")]
-    if any(map(_needs_more, own)):
-        return False
+    is_done = alone
+    written = []
     for function in own:
-        merge(function)
-        for plan, lanes, count in _plans(function):
+        left = _left_to_llvm(function, alone)
+        is_done = is_done and not left
+        merge(function, left)
+        for plan, lanes, count in _plans(function, left):
             Writer(plan, lanes, count).write()
-    _finish(module)
-    return True
+            written.append(plan.block)
+    if is_done:
+        _finish(module)
+    else:
+        _tell_of(module, written)
+    return is_done
+
+
+def _tell_of(module: Any, rests: Sequence[Any]) -> None:
+    """Let LLVM know that the rounds which fill no vector are all that is left of these loops."""
+    known = module.add_metadata(["llvm.loop.isvectorized", ir().IntType(32)(1)])
+    for i, block in enumerate(rests):
+        if block.terminator.opname == "br" and len(block.terminator.operands) == 3:
+            block.terminator.set_metadata("llvm.loop", module.add_metadata([f"loop{_TOLD + i}", known]))
 
 
 def _finish(module: Any) -> None:
@@ -70,24 +93,28 @@ def _finish(module: Any) -> None:
             each.linkage = "internal"
 
 
-def _needs_more(function: Any) -> bool:
-    """Whether LLVM has to see all of a function as it is: loops of the program work on numbers alone, in registers."""
+def _left_to_llvm(function: Any, alone: bool) -> set[Any]:
+    """The blocks of loops that LLVM has to see as they are: those of the program, which work on numbers."""
+    left: set[Any] = set()
     nests = set()
     for cycle in cycles(function):
-        if len(cycle.blocks) == 1:
-            if not _is_written(cycle.head) and not _is_nest(cycle.head):
-                return True
+        if len(cycle.blocks) == 1 and (_is_written(cycle.head) or _is_nest(cycle.head)):
             nests.add(cycle.head)
-        elif cycle.blocks.isdisjoint(nests) and not _works_elsewhere(cycle):
-            return True
-    return False
+        elif (
+            len(cycle.blocks) == 1
+            or not cycle.blocks.isdisjoint(left)
+            or not (_is_nest(cycle.head) or alone)
+            or (cycle.blocks.isdisjoint(nests) and not _works_elsewhere(cycle))
+        ):
+            left |= cycle.blocks
+    return left
 
 
-def _plans(function: Any) -> list[tuple[Plan, int, int]]:
+def _plans(function: Any, left: set[Any]) -> list[tuple[Plan, int, int]]:
     """The loops of a function that are to be written in lanes: how many lanes, and how many vectors a round."""
     found = []
     for block in function.blocks:
-        if block in targets(block) and not _is_written(block):
+        if block in targets(block) and block not in left and not _is_written(block):
             with suppress(RefusedError):
                 plan = _planned(block)
                 if plan is not None:
@@ -125,9 +152,9 @@ def _is_written(block: Any) -> bool:
     return any(isinstance(each.type, ir().VectorType) for each in block.instructions)
 
 
-def _is_nest(block: Any) -> bool:
+def _is_nest(head: Any) -> bool:
     """Whether a loop goes through elements in memory, and is not to be written out to keep them in registers."""
-    return counts(block) and "llvm.loop.vectorize.followup_vectorized" not in told(block)
+    return counts(head) and "llvm.loop.vectorize.followup_vectorized" not in told(head)
 
 
 def _planned(block: Any) -> tuple[Plan, int, int] | None:

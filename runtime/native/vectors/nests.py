@@ -9,6 +9,7 @@ What is left of them has fewer loops, which are compiled sooner, and rounds that
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from ..emit.liveness import operands_of
@@ -33,15 +34,15 @@ class Count(NamedTuple):
         return int(self.test.operands[1].constant)
 
 
-def merge(function: Any) -> None:
-    """Make one loop of two wherever that can be, those around others first."""
+def merge(function: Any, but: Container[Any] = ()) -> None:
+    """Make one loop of two wherever that can be, those around others first, but not of these blocks."""
     users: Users = defaultdict(list)
     for block in function.blocks:
         for each in block.instructions:
             for operand in operands_of(each):
                 users[operand].append(each)
     for block in list(function.blocks):
-        outer = _count(block, users)
+        outer = None if block in but else _count(block, users)
         if outer is not None and len(block.instructions) == 2 and len(outer.latch.instructions) == 3:
             inner = _count(block.terminator.operands[0], users)
             if inner is not None and inner.before is block and inner.after is outer.latch:

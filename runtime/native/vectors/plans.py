@@ -275,27 +275,27 @@ def _around(block: Any) -> tuple[Any, Any]:
     return before[0], after
 
 
-def counts(block: Any) -> bool:
-    """Whether a loop of one block counts its rounds, and no other value goes from one to the next in a register."""
-    phis = [each for each in block.instructions if each.opname == "phi"]
-    if len(phis) != 1 or len(phis[0].incomings) != 2:
+def counts(head: Any) -> bool:
+    """Whether a loop counts its rounds, and no other value goes from one to the next in a register."""
+    phis = [each for each in head.instructions if each.opname == "phi"]
+    if len(phis) != 1:
         return False
-    (following,) = [value for value, other in phis[0].incomings if other is block]
-    again = block.terminator.operands[0]
-    return (
-        getattr(again, "opname", "") == "icmp"
-        and again.op == "ne"
-        and again.operands[0] is following
-        and getattr(following, "opname", "") == "add"
-        and following.operands[0] is phis[0]
-        and following.operands[1].get_reference() == "1"
-        and getattr(again.operands[1], "parent", None) is not block
-    )
+    for following, latch in phis[0].incomings:
+        if getattr(following, "opname", "") == "add" and following.operands[0] is phis[0]:
+            again = latch.terminator.operands[0]
+            return (
+                getattr(again, "opname", "") == "icmp"
+                and again.op == "ne"
+                and again.operands[0] is following
+                and following.operands[1].get_reference() == "1"
+                and getattr(again.operands[1], "parent", None) is not latch
+            )
+    return False
 
 
 def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
     """What counts the rounds, where that begins, the number of the next round, and the end."""
-    if not counts(block):
+    if not counts(block) or len(block.instructions[0].incomings) != 2:
         raise RefusedError("it is no loop over counts")
     phi = block.instructions[0]
     ((start,), (following,)) = (
