@@ -36,17 +36,31 @@ class Count(NamedTuple):
 
 def merge(function: Any, but: Container[Any] = ()) -> None:
     """Make one loop of two wherever that can be, those around others first, but not of these blocks."""
+    around = [block for block in function.blocks if _is_around(block) and block not in but]
+    if not around:
+        return
     users: Users = defaultdict(list)
     for block in function.blocks:
         for each in block.instructions:
             for operand in operands_of(each):
                 users[operand].append(each)
-    for block in list(function.blocks):
-        outer = None if block in but else _count(block, users)
-        if outer is not None and len(block.instructions) == 2 and len(outer.latch.instructions) == 3:
+    for block in around:
+        outer = _count(block, users)
+        if outer is not None and len(outer.latch.instructions) == 3:
             inner = _count(block.terminator.operands[0], users)
             if inner is not None and inner.before is block and inner.after is outer.latch:
                 _merge(function, outer, inner, users)
+
+
+def _is_around(head: Any) -> bool:
+    """Whether a loop that begins with a block does nothing but another one, as it seems."""
+    return (
+        len(head.instructions) == 2
+        and head.instructions[0].opname == "phi"
+        and head.terminator.opname == "br"
+        and len(head.terminator.operands) == 1
+        and head.terminator.operands[0].instructions[0].opname == "phi"
+    )
 
 
 def _count(head: Any, users: Users) -> Count | None:

@@ -87,6 +87,8 @@ class Plan:
         for one in self.gathered:
             if self.kind(one.value) == FOLLOWS:
                 raise RefusedError("an address is taken together")
+        self.written = [each for each in block.instructions if each not in self._skipped]
+        """The instructions that are there once more in lanes, in their order."""
         self.widest = self._widest()
 
     @property
@@ -102,11 +104,6 @@ class Plan:
             for each in self.written
             if each.opname in ("load", "store") and self.kind(each) == LANES
         )
-
-    @property
-    def written(self) -> list[Any]:
-        """The instructions that are there once more in lanes, in their order."""
-        return [each for each in self.block.instructions if each not in self._skipped]
 
     def kind(self, value: Register) -> str:
         """What a value is; what comes from outside is the same in all rounds."""
