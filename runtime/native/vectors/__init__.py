@@ -154,7 +154,25 @@ def _is_written(block: Any) -> bool:
 
 def _is_nest(head: Any) -> bool:
     """Whether a loop goes through elements in memory, and is not to be written out to keep them in registers."""
-    return counts(head) and "llvm.loop.vectorize.followup_vectorized" not in told(head)
+    is_written_out = "llvm.loop.vectorize.followup_vectorized" in told(head)
+    return counts(head) and not is_written_out and not any(map(_finds_places, head.instructions))
+
+
+def _finds_places(each: Any) -> bool:
+    """Whether numbers of elements are divided, or chosen by what they are: LLVM knows how they go on all the same."""
+    if each.type != ir().IntType(64):
+        return False
+    if each.opname == "select":
+        test = each.operands[0]
+        return getattr(test, "opname", "") == "icmp" and _is_moved(test.operands[0])
+    return each.opname in ("udiv", "urem")
+
+
+def _is_moved(value: Any) -> bool:
+    """Whether a value is the number of a round, or so much more or less."""
+    if getattr(value, "opname", "") in ("add", "sub"):
+        value = value.operands[0]
+    return getattr(value, "opname", "") == "phi"
 
 
 def _planned(block: Any) -> tuple[Plan, int, int] | None:

@@ -108,7 +108,7 @@ def apart(x: Any) -> Any:
 def looked_up(x: Any) -> Any:
     flat = tf.reshape(x, [-1])
     pairs = tf.stack([tf.range(300) % 3, tf.range(300) % 5], -1)
-    return tf.gather(flat, tf.range(300) * 7 % 15), tf.gather_nd(x, pairs), tf.roll(x, 3, -1)
+    return tf.gather(flat, tf.range(300) * 7 % 15), tf.gather_nd(x, pairs)
 
 
 def slow(x: Any) -> Any:
@@ -179,6 +179,17 @@ def test_loops_of_the_program_over_numbers_are_left_to_llvm_and_no_others() -> N
     text, level = unit.code()
     assert level == FEWEST and " x float>" in text
     check(graph, [3, 5], tf.float32)
+
+
+def places(x: Any) -> Any:
+    """What LLVM finds out about numbers of elements is worth more than lanes."""
+    return tf.roll(x, 3, -1), tf.reshape(tf.transpose(x), x.shape) + 1.0
+
+
+def test_where_places_are_computed_llvm_goes_on() -> None:
+    unit, graph = unit_of(places, [31, 40], tf.float32)
+    assert unit.code()[1] == FEWEST
+    check(graph, [31, 40], tf.float32)
 
 
 def test_loops_around_many_elements_wait_for_no_jumps() -> None:
