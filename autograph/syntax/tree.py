@@ -16,6 +16,12 @@ from typing import Any, TypeVar, cast
 
 import gast
 
+# Older ones do not say which fields hold nodes.
+if not hasattr(gast.Module, "_field_types"):
+    raise ImportError(
+        "agc.autograph needs gast 0.7 or newer, but an older one is installed: pip install --upgrade gast"
+    )
+
 Node = TypeVar("Node", bound=gast.AST)
 Statements = list[gast.stmt]
 

@@ -14,12 +14,26 @@ def test_all_operations_can_be_found_before_anything_else_is_used():
     _runs("from agc.runtime.ops.declare import find; assert find('no such operation') is None")
 
 
-def test_a_numpy_that_is_too_old_is_refused():
-    program = "import numpy; numpy.__version__ = '1.26.4'; import agc.runtime"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stderr.splitlines()[-1] == (
-        "ImportError: agc.runtime needs NumPy 2.0 or newer, but 1.26.4 is installed: pip install --upgrade numpy"
-    )
+@pytest.mark.parametrize(
+    "makes_old, uses, refusal",
+    [
+        (
+            "import numpy; numpy.__version__ = '1.26.4'",
+            "import agc.runtime",
+            "agc.runtime needs NumPy 2.0 or newer, but 1.26.4 is installed: pip install --upgrade numpy",
+        ),
+        (
+            "import gast; del gast.Module._field_types",
+            "from agc.autograph import to_code; to_code(len)",
+            "agc.autograph needs gast 0.7 or newer, but an older one is installed: pip install --upgrade gast",
+        ),
+    ],
+    ids=["numpy", "gast"],
+)
+def test_a_library_that_is_too_old_is_refused(makes_old, uses, refusal):
+    program = [sys.executable, "-c", f"{makes_old}; {uses}"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.stderr.splitlines()[-1] == f"ImportError: {refusal}"
 
 
 LOADED = "print(*[name for name in sys.modules if name.startswith('agc.')])"
