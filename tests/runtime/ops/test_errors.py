@@ -46,7 +46,7 @@ TAKES_EVERY = {
         "as_string", "bitcast", "cast", "check_numerics", "const", "decode_base64", "decode_raw", "elu",
         "encode_base64", "equal_or_false", "expand_dims", "identity", "leaky_relu", "matching_files", "meshgrid",
         "not_equal_or_true", "ones_like", "random_shuffle", "rank", "reduce_all", "reduce_euclidean_norm",
-        "reduce_logsumexp", "reduce_prod", "reduce_variance", "relu", "relu6", "saturate_cast", "selu",
+        "reduce_logsumexp", "reduce_prod", "relu", "relu6", "saturate_cast", "selu",
         "serialize_tensor", "shape", "size", "softsign", "stop_gradient", "string_format", "string_length",
         "string_lower", "string_strip", "string_to_number", "string_upper", "to_hash_bucket", "to_hash_bucket_fast",
         "to_hash_bucket_strong", "true_indices", "unicode_transcode", "zeros_like",
