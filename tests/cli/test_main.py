@@ -36,7 +36,7 @@ def test_no_command_is_wrong_usage_and_shows_help(capsys):
     assert main([]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("Usage: agc [OPTIONS] [COMMAND]")
+    assert captured.err.startswith("Usage: agc [OPTIONS]")
 
 
 def test_the_installed_command_is_the_module(agc):
