@@ -265,7 +265,7 @@ def is_in(value: Any, sought: Any, depth: int, held: Callable[[Any], Iterable[An
 
 def _all_in(value: Any) -> Iterable[Any]:
     """Whatever a value leads to."""
-    if isinstance(value, (type, Undefined)):
+    if type(value) in ATOMS or isinstance(value, (type, Undefined)):
         return ()
     return *children(value).values(), *attributes(value).values(), *_shared(value), *_may_be(value)
 

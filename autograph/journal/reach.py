@@ -22,6 +22,8 @@ from .places import Attribute, Item, Place
 from .records import Reshaped
 
 _CODE = ModuleType, FunctionType, BuiltinFunctionType, type
+_OF_PYTHON = frozenset({"__builtins__", "__loader__", "__spec__"})
+"""The names by which modules know the import system, which leads far and to nothing of the program's."""
 
 
 class Reach:
@@ -135,7 +137,11 @@ class Reach:
                 if not is_own or value is not container or self._is_used_later(name, code, position)
             }
             if frame.f_locals is not frame.f_globals:
-                yield {name: value for name, value in frame.f_globals.items() if not isinstance(value, _CODE)}
+                yield {
+                    name: value
+                    for name, value in frame.f_globals.items()
+                    if name not in _OF_PYTHON and not isinstance(value, _CODE)
+                }
             loop = frame.f_back
             if is_block(code) and is_own and loop is not None:
                 items = loop.f_locals.get("items")  # what the loop of which this is the body walks over

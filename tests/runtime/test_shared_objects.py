@@ -240,6 +240,24 @@ class TestOneOrTwo:
         self.refused(in_parts, "")
         self.refused(unseen, "`first` and `second` are one object")
 
+    def test_what_loads_modules_is_not_searched(self, monkeypatch):
+        """It leads to all that a program has, and to none of its lists."""
+
+        class Loader:
+            @property
+            def __dict__(self):
+                raise AssertionError("searched")
+
+        shared = [1.0]
+
+        def f(x):
+            items = shared if x > 0 else [2.0]
+            items[0] = 5.0
+            return x + shared[0]
+
+        monkeypatch.setitem(globals(), "__loader__", Loader())
+        self.refused(f, "`items` is changed in place")
+
     def test_a_change_that_others_see(self):
         shared = [1.0]
 
