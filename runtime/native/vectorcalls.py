@@ -43,9 +43,8 @@ class _Way(Caller):
     def write(self) -> None:
         function, arguments, given, keywords = self.r.arguments
         callee, result = self.field(function, _CALL), self.r.cell(null())
-        with self.r.where(
-            self.equal(callee, null())
-        ):  # somebody took it away: this raises what Python does then
+        # Somebody took it away: this raises what Python does then.
+        with self.r.where(self.equal(callee, null())):
             self.b.ret(self.call("PyObject_GetAttrString", pointer(), function, self._name("__call__")))
         self.take(callee)  # the call may put something else there
         dispatch = declared(self.r.module, DISPATCH)

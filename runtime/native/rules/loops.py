@@ -194,9 +194,8 @@ def _step(
             if target is None:
                 inner.stored(found, other)
             place.swap(e, old, other)
-    for place, node in zip(
-        state, results, strict=True
-    ):  # last: what stands in them may have been read just now
+    # Last: what stands in them may have been read just now.
+    for place, node in zip(state, results, strict=True):
         if isinstance(place, list_states.Kept):
             place.write(e, node, state)
 
