@@ -28,14 +28,6 @@ demo: $(VENV)/installed  ## install, convert a program, run it, show its graph a
 test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole suite
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-.PHONY: oldest
-oldest:  ## pass the whole suite with the oldest libraries that pyproject.toml allows
-	$(PYTHON) -m venv $(VENV)-oldest
-	sed -nE 's/^(dependencies|jit) = \[(.*)\]$$/\2/p' pyproject.toml | tr -d '" ' | tr ',' '\n' | sed 's/>=/==/' > $(VENV)-oldest/oldest.txt
-	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
-		--constraint $(VENV)-oldest/oldest.txt
-	$(VENV)-oldest/bin/python -m pytest --numprocesses auto --dist loadfile
-
 .PHONY: fuzz
 fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FUZZ=20000 make fuzz
 	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/test_grammar.py \
@@ -67,4 +59,4 @@ peers:  ## install the libraries that make bench measures agc beside, into .peer
 
 .PHONY: clean
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-oldest .peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
