@@ -26,7 +26,6 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from ..errors import is_own_file
-from ..stack.codes import nested
 from ..staging import PYTHON, Maybe, State, backends
 from . import containers
 from .aliases import Watch
@@ -130,8 +129,7 @@ class Journal:
         self.is_open = True  # a backend that calls a block's functions later does so for good
         self.reach = reach
         self.reach.codes = list(self.survey.codes.values())
-        codes = (block.__code__ for _, block in roots if isinstance(block, FunctionType))
-        self.reach.blocks = {inner for code in codes for inner in nested(code)}
+        self.reach.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
         self._onlookers = Onlookers(self.survey, self.reach, self.again)
         self._gains: dict[Any, list[tuple[Record, Any]]] = {}

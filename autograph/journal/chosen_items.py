@@ -94,9 +94,9 @@ def _items_of(value: Any) -> Any:
     return [*value]
 
 
-for _name in ("add", "mul", "rmul", "eq", "ne", "lt", "le", "gt", "ge", "contains"):
-    _operation = operator.mul if _name == "rmul" else getattr(operator, _name)
-    setattr(ListItems, f"__{_name}__", _on_copy(_operation, _items_of))
+for _name in ("add", "mul", "eq", "ne", "lt", "le", "gt", "ge", "contains"):
+    setattr(ListItems, f"__{_name}__", _on_copy(getattr(operator, _name), _items_of))
+setattr(ListItems, "__rmul__", _on_copy(operator.mul, _items_of))  # noqa: B010  (as those above)
 for _name in ("index", "count", "__repr__"):
     setattr(ListItems, _name, _on_copy(getattr(list, _name), _items_of))
 for _name in ("append", "extend", "insert", "pop", "remove", "clear", "__delitem__", "__iadd__", "__imul__"):
@@ -168,12 +168,8 @@ def _mapping_of(value: Any) -> dict[Any, Any]:
     return {key: value[key] for key in value}
 
 
-for _name in ("or", "eq", "ne"):
-    setattr(
-        DictItems,
-        f"__{_name}__",
-        _on_copy(getattr(operator, f"{_name}_" if _name == "or" else _name), _mapping_of),
-    )
+for _name in ("__or__", "__eq__", "__ne__"):
+    setattr(DictItems, _name, _on_copy(getattr(operator, _name), _mapping_of))
 for _name in ("keys", "values", "items", "__reversed__", "__repr__"):
     setattr(DictItems, _name, _on_copy(getattr(dict, _name), _mapping_of))
 for _name in ("pop", "popitem", "clear", "__delitem__"):

@@ -8,6 +8,7 @@ def fit(self, x):
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import pairwise
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType
@@ -33,7 +34,12 @@ class Reach:
         self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
         self._frames = frames
         self.codes: list[CodeType] = []
-        self.blocks: set[CodeType] = set()  # the block's own functions, and those inside of them
+        self.own: Sequence[CodeType] = ()  # the block's functions
+
+    @functools.cached_property
+    def blocks(self) -> set[CodeType]:
+        """The block's own functions, and those inside of them."""
+        return {inner for code in self.own for inner in nested(code)}
 
     def only_grows(self, change: Reshaped) -> bool:
         """Whether a container has grown, and no code within reach does anything but put things into it."""

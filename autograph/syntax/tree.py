@@ -100,15 +100,9 @@ def at(node: Node, origin: gast.AST) -> Node:
         new = pending.pop()
         if new is None or "lineno" in new.__dict__:
             continue
-        values = new.__dict__
         if new._attributes:
-            values.update(place)
-        for name in INNER[type(new)]:
-            value = values.get(name)
-            if type(value) is list:
-                pending += value
-            elif value is not None:
-                pending.append(value)
+            new.__dict__.update(place)
+        _add_children(new, pending)
     return node
 
 
@@ -122,15 +116,20 @@ def position(node: gast.AST) -> dict[str, int]:
 
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below a node that say something; not `Load` and its like."""
+    below: list[Any] = []
+    _add_children(node, below)
+    return [part for part in below if part is not None] if None in below else below
+
+
+def _add_children(node: gast.AST, below: list[Any]) -> None:
+    """Put the nodes directly below a node to others; there may be None among them, as in `{**others}`."""
     values = node.__dict__
-    below: list[gast.AST] = []
     for name in INNER[type(node)]:
         value = values.get(name)
         if type(value) is list:
             below += value
         elif value is not None:
             below.append(value)
-    return [part for part in below if part is not None] if None in below else below
 
 
 def walk(tree: gast.AST) -> Iterator[gast.AST]:

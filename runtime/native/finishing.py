@@ -18,7 +18,7 @@ from typing import Any
 
 from .emit.outlining import instructions_of, redirect
 from .emit.shared import declared
-from .emit.types import Register, integer, ir, pointer, word
+from .emit.types import Register, constant_at, integer, ir, pointer, word
 from .memory import LARGEST, LINE
 
 _MANY = 3
@@ -97,11 +97,8 @@ def _joined(kernel: Any, pieces: Sequence[Piece]) -> dict[Register, Register]:
 
 
 def _numbers(module: Any, numbers: Sequence[int]) -> Any:
-    kind = ir().ArrayType(integer(64), len(numbers))
-    made = ir().GlobalVariable(module, kind, module.get_unique_name("pieces"))
-    made.initializer = ir().Constant(kind, list(map(word, numbers)))
-    made.global_constant, made.linkage, made.type = True, "internal", pointer()
-    return made
+    value = ir().Constant(ir().ArrayType(integer(64), len(numbers)), list(map(word, numbers)))
+    return constant_at(module, module.get_unique_name("pieces"), value)
 
 
 def _gives(instruction: Any) -> bool:

@@ -23,7 +23,7 @@ from .emit.metering import Meter
 from .emit.names import Names
 from .emit.nodes import Buffer, Node, Scalar
 from .emit.regions import Region
-from .emit.types import Register, integer, ir, pointer
+from .emit.types import Register, constant_at, integer, ir, pointer
 from .finishing import addresses_read, finish
 from .kernels import Callback, Sizes
 from .levels import DONE, Level, can_be_done, level
@@ -73,12 +73,9 @@ class Host:
         key = (array.tobytes(), array.dtype.itemsize)
         if key not in self._constants:
             kind = ir().ArrayType(integer(8), max(array.nbytes, 1))
-            made = ir().GlobalVariable(self._module, kind, f"constant.{len(self._constants)}")
-            made.initializer = ir().Constant(kind, bytearray(array.tobytes() or b"\0"))
-            made.global_constant = True
-            made.linkage = "internal"
+            value = ir().Constant(kind, bytearray(array.tobytes() or b"\0"))
+            made = constant_at(self._module, f"constant.{len(self._constants)}", value)
             made.align = 64
-            made.type = pointer()
             self._constants[key] = made
         return self._constants[key]
 

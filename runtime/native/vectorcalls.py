@@ -19,7 +19,7 @@ from .calls import Caller
 from .dispatch import DISPATCH
 from .emit.routines import Routine
 from .emit.shared import declared, outside, shared
-from .emit.types import Register, integer, ir, null, pointer
+from .emit.types import Register, constant_at, integer, ir, null, pointer
 from .objects import METHOD, METHOD_FUNCTION, METHOD_OWNER, TYPE, member_of, offset_of
 
 _CALL, _ENTRY = offset_of(Called, "__call__"), offset_of(Called, "_entry")
@@ -67,10 +67,8 @@ class _Way(Caller):
 
     def _name(self, text: str) -> Register:
         data = bytearray(text.encode() + b"\0")
-        made = ir().GlobalVariable(self.r.module, ir().ArrayType(integer(8), len(data)), "name")
-        made.initializer = ir().Constant(made.value_type, data)
-        made.global_constant, made.linkage, made.type = True, "internal", pointer()
-        return made
+        value = ir().Constant(ir().ArrayType(integer(8), len(data)), data)
+        return constant_at(self.r.module, f"text.{text}", value)
 
 
 @shared("agc_called", "address", "address", "address", "word", "address")

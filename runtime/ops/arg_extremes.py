@@ -31,12 +31,12 @@ def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: s
     return Spec(output_type, shape)
 
 
-def _has_nan(x: Array) -> bool:
-    """Whether there is one: then it is the least."""
+def _without_nans(x: Array, instead: float) -> Array:
+    """The elements, with a number in place of each NaN. If there is one, it is the least."""
     if x.dtype.kind != "f" or not x.size:
-        return False
+        return x
     least = np.minimum.reduce(x, None)
-    return bool(least != least)
+    return x if least == least else np.where(np.isnan(x), x.dtype.type(instead), x)
 
 
 @op
@@ -53,9 +53,7 @@ def argmax(
 
 @argmax.kernel
 def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    if _has_nan(input):
-        input = np.where(np.isnan(input), input.dtype.type(-np.inf), input)
-    return input.argmax(axis or 0).astype(output_type.numpy)
+    return _without_nans(input, -np.inf).argmax(axis or 0).astype(output_type.numpy)
 
 
 @op
@@ -72,6 +70,4 @@ def argmin(
 
 @argmin.kernel
 def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
-    if _has_nan(input):
-        input = np.where(np.isnan(input), input.dtype.type(np.inf), input)
-    return input.argmin(axis or 0).astype(output_type.numpy)
+    return _without_nans(input, np.inf).argmin(axis or 0).astype(output_type.numpy)

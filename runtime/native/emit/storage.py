@@ -37,9 +37,8 @@ class Storage(Measuring):
         self._on_stack: list[Any] = []
         self._promises: list[Any] = []  # buffers that have no place yet
         self.places: list[Place] = []  # where they stand, once all is written
-        self.pieces: list[
-            tuple[Register, Register, int]
-        ] = []  # memory that is kept between calls: where, and bytes
+        # Memory that is kept between calls: the slot where it is kept, what takes it, and the bytes.
+        self.pieces: list[tuple[Register, Register, int]] = []
         self._growing: list[tuple[Register, Register, int]] = []
         self._takes: tuple[Register, Register] | None = None  # see `_taken`
         self._groups: list[Any] = []  # of accesses in the nests that are being written

@@ -61,6 +61,13 @@ def _alike(things: Sequence[Thing], key: Callable[[Thing], Any]) -> list[list[Th
     return [some for some in found.values() if len(some) > 1]
 
 
+class _Used(NamedTuple):
+    """In which blocks the values of blocks are used, and slots."""
+
+    blocks: dict[Any, set[Any]]
+    slots: dict[Any, set[Any]]
+
+
 class Users:
     """Which blocks use the values of others, and the slots."""
 
@@ -68,8 +75,7 @@ class Users:
         self._function = function
 
     @functools.cached_property
-    def _found(self) -> tuple[dict[Any, set[Any]], dict[Any, set[Any]]]:
-        """For blocks whose values are used, and for slots: in which blocks they are."""
+    def _found(self) -> _Used:
         blocks: dict[Any, set[Any]] = defaultdict(set)
         slots: dict[Any, set[Any]] = defaultdict(set)
         for block in self._function.blocks:
@@ -79,19 +85,19 @@ class Users:
                         slots[operand].add(block)
                     elif isinstance(operand, ir().Instruction):
                         blocks[operand.parent].add(block)
-        return blocks, slots
+        return _Used(blocks, slots)
 
     def own_slots(self, nest: Whole) -> list[Any]:
         """The memory on the stack that only a nest uses."""
         blocks = set(nest.blocks)
-        return [slot for slot, users in self._found[1].items() if users <= blocks]
+        return [slot for slot, users in self._found.slots.items() if users <= blocks]
 
     def is_apart(self, nest: Whole) -> bool:
         """Whether a nest gives nothing to its surroundings but what it writes to buffers, and ends behind itself."""
         blocks = set(nest.blocks)
-        around = {slot for slot, users in self._found[1].items() if not users <= blocks}
+        around = {slot for slot, users in self._found.slots.items() if not users <= blocks}
         return all(
-            self._found[0][block] <= blocks
+            self._found.blocks[block] <= blocks
             and {*blocks, nest.after}.issuperset(targets_of(block))
             and not any(_address(each) in around for each in block.instructions)
             for block in nest.blocks

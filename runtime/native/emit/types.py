@@ -56,6 +56,16 @@ def pointer() -> Any:
     return ir().PointerType()
 
 
+def constant_at(module: Any, name: str, value: Any) -> Register:
+    """The address of a constant that a module holds under a name."""
+    made = module.globals.get(name)
+    if made is None:
+        made = ir().GlobalVariable(module, value.type, name)
+        made.initializer, made.global_constant, made.linkage = value, True, "internal"
+        made.type = pointer()
+    return made
+
+
 def null() -> Any:
     """The address of nothing."""
     return ir().Constant(pointer(), None)

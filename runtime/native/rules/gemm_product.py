@@ -16,7 +16,7 @@ from ..emit.registry import RefusedError
 from ..emit.sizes import is_sized
 from ..emit.threads import count as count_of_threads
 from ..emit.threads import runner
-from ..emit.types import Register, constant, integer, ir, memory_type, null, pointer
+from ..emit.types import Register, constant, constant_at, integer, ir, memory_type, null
 from . import gemm_code, gemm_large, gemm_library, gemm_strips
 from .casts import converted
 from .gathering import get, new_slot, put
@@ -102,12 +102,8 @@ class Product:
         threads, size = count_of_threads(), self.m * self.n * self.k
         is_shared = threads > 1 and size >= SHARED
         sizes = self._sizes(threads, size >= WAKES or e.is_repeated)
-        name = f"product.{'.'.join(map(str, sizes))}"
-        table = e.module.globals.get(name)
-        if table is None:
-            table = ir().GlobalVariable(e.module, ir().ArrayType(integer(64), len(sizes)), name)
-            table.initializer = ir().Constant(table.value_type, list(sizes))
-            table.global_constant, table.linkage, table.type = True, "internal", pointer()
+        value = ir().Constant(ir().ArrayType(integer(64), len(sizes)), list(sizes))
+        table = constant_at(e.module, f"product.{'.'.join(map(str, sizes))}", value)
         self._by_function(runner(e) if is_shared else null(), a, b, c, table)
 
     def _by_elements(self, a: Register, b: Register, c: Register) -> None:
@@ -208,13 +204,6 @@ class Product:
         """0 or 1, as BLAS takes it: complex ones by their address."""
         if self.dtype.kind != "c":
             return constant(self.dtype, number)
-        name = f"factor_{self.dtype.name}_{number}"
-        found = self.e.module.globals.get(name)
-        if found is None:
-            part = memory_type(self.dtype)
-            pair = ir().ArrayType(part, 2)
-            found = ir().GlobalVariable(self.e.module, pair, name)
-            found.initializer = ir().Constant(pair, [part(number), part(0)])
-            found.global_constant = True
-            found.linkage = "internal"
-        return found
+        part = memory_type(self.dtype)
+        value = ir().Constant(ir().ArrayType(part, 2), [part(number), part(0)])
+        return constant_at(self.e.module, f"factor_{self.dtype.name}_{number}", value)

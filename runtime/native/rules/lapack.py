@@ -21,7 +21,7 @@ from ... import dtypes
 from ..emit.emitter import Emitter
 from ..emit.nodes import Buffer
 from ..emit.registry import RefusedError
-from ..emit.types import Register, integer, ir
+from ..emit.types import Register, constant_at, integer, ir
 from .gemm_library import libraries
 
 _NAMES = (
@@ -79,21 +79,11 @@ class Lapack:
 
     def number(self, value: int) -> Register:
         """The address of a known number."""
-        module, name = self.e.module, f"lapack_{value}"
-        made = module.globals.get(name)
-        if made is None:
-            made = ir().GlobalVariable(module, self.kind, name)
-            made.initializer, made.global_constant, made.linkage = self.kind(value), True, "internal"
-        return made
+        return constant_at(self.e.module, f"lapack_{value}", self.kind(value))
 
     def character(self, letter: str) -> Register:
         """The address of a letter, by which an option is named."""
-        module, name = self.e.module, f"lapack_{letter}"
-        made = module.globals.get(name)
-        if made is None:
-            made = ir().GlobalVariable(module, integer(8), name)
-            made.initializer, made.global_constant, made.linkage = integer(8)(ord(letter)), True, "internal"
-        return made
+        return constant_at(self.e.module, f"lapack_{letter}", integer(8)(ord(letter)))
 
     def pivots(self, count: int) -> Buffer:
         """Memory for the rows that were exchanged."""

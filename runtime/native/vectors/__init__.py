@@ -35,7 +35,6 @@ from .writing import Writer
 
 __all__ = ["RefusedError", "widen"]
 
-
 _MANY = 4
 """Vectors of a round of sums that wait for nothing else."""
 
@@ -47,7 +46,6 @@ _LONG = 64
 
 _LITTLE = 24
 """Instructions, so few of which are done several times in a round."""
-
 
 _TOLD = 10**6
 """From here on loops are numbered whose rests are told of."""

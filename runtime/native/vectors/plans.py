@@ -25,7 +25,6 @@ from .steps import moved_by
 
 SAME, COUNTS, FOLLOWS, LANES, EACH = "same", "counts", "follows", "lanes", "each"
 
-
 NEAR = 4
 """Elements that are so far from each other are picked out of vectors that are read whole."""
 

@@ -16,6 +16,9 @@ from .plans import EACH, LANES, Plan
 _ROUND = 2
 """Instructions that count a round and jump back."""
 
+_SLOW = 5
+"""What an instruction costs that many machines do number by number all the same."""
+
 _GAIN = 4 / 3
 """How much less it must be, for lanes are more code as well."""
 
@@ -74,6 +77,3 @@ def _registers(each: Any, lanes: int) -> int:
     """How many registers the lanes take, times what the instruction costs in one that is not done there at once."""
     kind = each.operands[0].type if each.opname == "store" else each.type
     return math.ceil(max(width(kind), 1) * lanes / register_bits()) * (_SLOW if is_slow(each) else 1)
-
-
-_SLOW = 5
