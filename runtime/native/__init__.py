@@ -3,6 +3,7 @@
     graph ──specialise──► one with known shapes ──lower──► LLVM ──engine──► machine code ──entry──► built-in function
 
 engine.py       LLVM itself: the processor, the passes, object files, loading; cache.py keeps these on disk
+apart.py        a part of a module, which another thread compiles (objectfiles.py) while this one goes on
 levels.py       how many of these passes a graph is worth
 specialise.py   shapes become known, and what follows from them constants (folding.py)
 support.py      what cannot be compiled, with reasons

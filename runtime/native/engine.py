@@ -18,11 +18,12 @@ from typing import Any
 
 from . import cache
 from .levels import ALL, Level
+from .objectfiles import Emission
 
 INSTALL = "pip install 'agc-autograph[jit]'"
 """The command that brings the compiler."""
 
-_compiling = threading.Lock()
+_loading = threading.Lock()
 
 
 @functools.cache
@@ -57,7 +58,7 @@ def _machine() -> Any:
     cpu, features = _processor()
     host = _binding().Target.from_default_triple()
     return host.create_target_machine(
-        cpu=cpu, features=features, opt=3, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=cpu, features=features, opt=3, reloc="default", codemodel="jitdefault", jit=True
     )
 
 
@@ -76,10 +77,10 @@ _FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "
 
 
 def optimised(text: str, level: Level = ALL) -> Any:
-    """The module of an IR text after LLVM's passes."""
+    """The module of an IR text after LLVM's passes, in a context of its own."""
     binding = _binding()
     machine = _machine()
-    module = binding.parse_assembly(text)
+    module = binding.parse_assembly(text, binding.create_context())
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
@@ -102,17 +103,34 @@ def optimised(text: str, level: Level = ALL) -> Any:
     return module
 
 
-def assembled(text: str, level: Level = ALL) -> bytes:
+class Assembly:
     """The object file of an IR text, from the disk where it is known there."""
-    import hashlib
 
-    key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
-    found = cache.read(key)
-    if found is None:
-        with _compiling:
-            found = bytes(_machine().emit_object(optimised(text, level)))
-        cache.write(key, found)
-    return found
+    def __init__(self, text: str, level: Level = ALL) -> None:
+        import hashlib
+
+        self._key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
+        self._known = cache.read(self._key)
+        self._emission = None if self._known is not None else Emission(_machine(), optimised(text, level))
+
+    def begin(self) -> Assembly:
+        """Have another thread make it."""
+        if self._emission is not None:
+            self._emission.begin()
+        return self
+
+    def data(self) -> bytes:
+        """The object file, as soon as it is made."""
+        if self._known is None:
+            assert self._emission is not None
+            self._known = self._emission.data()
+            cache.write(self._key, self._known)
+        return self._known
+
+
+def assembled(text: str, level: Level = ALL) -> bytes:
+    """The object file of an IR text, made by this thread."""
+    return Assembly(text, level).data()
 
 
 def known_as(name: str, address: int) -> None:
@@ -121,13 +139,14 @@ def known_as(name: str, address: int) -> None:
 
 
 class Code:
-    """An object file in memory; its addresses are valid as long as it lives."""
+    """Object files in memory, which may call each other; their addresses are valid as long as this lives."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, *files: bytes) -> None:
         binding = _binding()
-        with _compiling:
+        with _loading:
             self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine())
-            self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+            for data in files:
+                self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
 
     def function(self, name: str) -> int:

@@ -209,7 +209,10 @@ class Native:
                 return failed(arrays)
             return code(plain)
 
-        loader = Loader(unit, engine.Code(engine.assembled(*unit.code())), mismatched, failed)
+        apart = unit.code_apart()
+        begun = [engine.Assembly(*apart).begin()] if apart else []
+        own = engine.assembled(*unit.code())
+        loader = Loader(unit, engine.Code(own, *(assembly.data() for assembly in begun)), mismatched, failed)
         kernel = loader.kernel(self.fail)
         code = loader.entry(kernel)
         unit.forget()

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..ir.graph import Graph, Operation
 from ..ir.specs import ArraySpec, RefSpec, Spec
+from .apart import set_apart
 from .crossing import description, handed_over, sizes_described, taken_in, tensors_handed_over
 from .emit.emitter import Emitter
 from .emit.metering import Meter
@@ -113,6 +114,8 @@ class Unit:
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()
+        self._nests = e.separable
+        self._apart: Any = None
         self.places = e.places
         self.pieces = e.pieces
         self.assigned: Sequence[int] = ()  # the inputs whose new values are the last outputs
@@ -151,6 +154,16 @@ class Unit:
         self.host.finish()
         return printed(self.module, with_loops)
 
+    def code_apart(self) -> tuple[str, Level] | None:
+        """A part of the module for another thread to compile, as `code` gives the rest; None where one is enough."""
+        if not can_be_done(self.graph) or self.meter is not None:
+            return None
+        self._apart = set_apart(self.module, self.kernel, self._nests)
+        if self._apart is None:
+            return None
+        is_done = widen(self._apart)
+        return printed(self._apart, with_loops=not is_done), DONE if is_done else level(self.graph)
+
     def code(self) -> tuple[str, Level]:
         """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
         if not widen(self.module, can_be_done(self.graph)):
@@ -160,15 +173,16 @@ class Unit:
 
     def forget(self) -> None:
         """Let go of what was written, which is of no use any more: its parts know each other, and would stay long."""
-        for function in self.module.functions:
-            if function.module is self.module:  # not of a formula that all share
-                _taken_apart(function)
-        self.module.globals.clear()
-        self.module.metadata.clear()
-        self.module._metadatacache.clear()
+        for module in filter(None, (self.module, self._apart)):
+            for function in module.functions:
+                if function.module is module:  # not of a formula that all share
+                    _emptied(function)
+            module.globals.clear()
+            module.metadata.clear()
+            module._metadatacache.clear()
 
 
-def _taken_apart(function: Any) -> None:
+def _emptied(function: Any) -> None:
     for block in function.blocks:
         for each in block.instructions:
             if each.opname == "phi":

@@ -14,13 +14,14 @@ from typing import Any
 
 from .arithmetic import WORD, is_known
 from .interleaving import at_once
+from .outlining import Whole
 from .part_twins import share_parts
 from .reuse import Nest, pairs
 from .sizes import Size, is_sized, typical
 from .storage import Storage
 from .threads import WORTH, taken_apart
 from .threads import count as count_of_threads
-from .twins import Users, Whole, share_twins
+from .twins import Users, share_twins
 from .types import Register, integer, ir
 
 FAILED = 1
@@ -31,6 +32,9 @@ UNROLLED = 16
 
 FEW = 64
 """Nests of so few rounds are written out by LLVM, for the same reason. Others are not, which takes long to compile."""
+
+SEPARABLE = 512
+"""Elements of a nest from which on a call more for each time that it runs is nothing."""
 
 OFTEN = 1 << 20
 """How much more often than the other LLVM is told that the usual one of two ways is taken."""
@@ -55,6 +59,7 @@ class Emitter(Storage):
         self._rounds = [1]  # of the nests that are being written, with those around them
         self._nests: list[Nest] = []
         self._wholes: list[Whole] = []
+        self.separable: list[Whole] = []  # nests that may be functions of their own: a call matters little
         self._parts: list[Any] = []  # the calls that have threads run them
         self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
         self.work = 0  # elements that all nests together go through, as written so far
@@ -115,8 +120,10 @@ class Emitter(Storage):
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
             run = self._share(before, first, opened[0], shared) if is_shared else None
             self._parts += [run] if run is not None else []
-            if opened and run is None and not self.is_repeated:
-                self._wholes.append(Whole(before, self.function.blocks[first:-1], self.b.block))
+            if opened and run is None:
+                nest = Whole(before, self.function.blocks[first:-1], self.b.block)
+                self._wholes += [nest] if not self.is_repeated else []
+                self.separable += [nest] if not self.is_repeated or size >= SEPARABLE else []
             if pairs_of_nest:
                 self._nests.append(Nest(before, self.b.block, pairs_of_nest, run))
             self._look_at_notes()

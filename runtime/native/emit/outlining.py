@@ -7,11 +7,19 @@ for i: y[i] ← x * i          ==>               for i: y[i] ← x * i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .liveness import operands_of
 from .types import ir
+
+
+class Whole(NamedTuple):
+    """A nest of loops that stands in no other: the block before it, its own, and the one behind it."""
+
+    before: Any
+    blocks: Sequence[Any]
+    after: Any
 
 
 def own_slots(blocks: Sequence[Any], outside: Sequence[Any], shared: set[Any]) -> set[Any]:
@@ -60,6 +68,23 @@ def move_blocks(blocks: Sequence[Any], part: Any, values: dict[Any, Any], others
         block.parent = part
         part.blocks.append(block)
     redirect(instructions_of(blocks), values | others)
+
+
+def fill(
+    part: Any, whole: Whole, slots: set[Any], outside: Sequence[Any], first: Callable[[Any], dict[Any, Any]]
+) -> None:
+    """Let blocks be all of a function, with the slots that only they use.
+
+    `first` writes what comes before them, and gives what stands for values from around.
+    """
+    entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
+    move_slots(slots, outside, entry)
+    b = ir().IRBuilder(entry)
+    values = first(b)
+    b.branch(whole.blocks[0])
+    move_blocks(whole.blocks, part, values, {whole.before: entry, whole.after: leave})
+    ir().IRBuilder(leave).ret_void()
+    part.blocks.append(part.blocks.pop(part.blocks.index(leave)))
 
 
 def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:

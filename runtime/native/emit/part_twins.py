@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .outlining import is_slot, replace_by
-from .twins import Form, Users, Whole, forget, operations
+from .outlining import Whole, is_slot, replace_by
+from .twins import Form, Users, forget, operations
 from .types import integer, ir
 
 

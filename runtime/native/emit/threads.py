@@ -14,7 +14,7 @@ from typing import Any
 
 from ...config.threading import threads_within
 from .liveness import BORN
-from .outlining import captured, is_slot, move_blocks, move_slots, new_part, own_slots, replace_by
+from .outlining import Whole, captured, fill, is_slot, new_part, own_slots, replace_by
 from .pool import HAVE_THREADS, MOST, RUN
 from .types import Register, integer, ir, pointer
 
@@ -53,21 +53,18 @@ def taken_apart(
     for argument, name in zip(part.args, ("around", "begin", "end"), strict=True):
         argument.name = name
     around, begin, end = part.args
-    entry = part.append_basic_block("entry")
-    leave = part.append_basic_block("leave")
-    move_slots(slots, outside, entry)
     around_them = captured(blocks, slots)
-    b = ir().IRBuilder(entry)
-    replaced = {}
-    for place, value in enumerate(around_them):
-        address = b.gep(around, [integer(64)(8 * place)], source_etype=integer(8))
-        replaced[value] = b.load(address, typ=value.type)
-    b.branch(blocks[0])
-    move_blocks(blocks, part, replaced, {before: entry, after: leave})
-    _bound(number, before, entry, begin, end, rounds)
-    ir().IRBuilder(leave).ret_void()
-    part.blocks.remove(leave)
-    part.blocks.append(leave)
+
+    def read(b: Any) -> dict[Any, Any]:
+        places = [
+            b.gep(around, [integer(64)(8 * i)], source_etype=integer(8)) for i in range(len(around_them))
+        ]
+        return {
+            value: b.load(place, typ=value.type) for value, place in zip(around_them, places, strict=True)
+        }
+
+    fill(part, Whole(before, blocks, after), slots, outside, read)
+    _bound(number, part.blocks[0], begin, end, rounds)
     b = replace_by(before)
     memory = emitter.slot(integer(64), max(len(around_them), 1))
     for place, value in enumerate(around_them):
@@ -86,7 +83,7 @@ def _meets_others(instruction: Any, slots: set[Any]) -> bool:
     return bool(instruction.opname == BORN)
 
 
-def _bound(number: Register, before: Any, entry: Any, begin: Register, end: Register, rounds: int) -> None:
+def _bound(number: Register, entry: Any, begin: Register, end: Register, rounds: int) -> None:
     """Let the loop go from `begin` to `end`."""
     number.incomings = [(begin if block is entry else value, block) for value, block in number.incomings]
     following = next(value for value, block in number.incomings if block is not entry)

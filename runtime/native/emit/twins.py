@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from .interleaving import SHORT
 from .liveness import operands_of, targets_of
-from .outlining import is_slot, move_blocks, move_slots, new_part, replace_by
+from .outlining import Whole, fill, is_slot, new_part, replace_by
 from .types import integer, ir, pointer
 
 _WORTH = 9
@@ -29,14 +29,6 @@ _WORTH = 9
 Thing = TypeVar("Thing")
 
 _NAMED = re.compile(r"(loop|group)\d+")
-
-
-class Whole(NamedTuple):
-    """A nest that stands in no other: the block before it, its own, and the one behind it."""
-
-    before: Any
-    blocks: Sequence[Any]
-    after: Any
 
 
 def share_twins(function: Any, nests: Sequence[Whole], users: Users) -> None:
@@ -209,19 +201,16 @@ def _share(function: Any, forms: Sequence[Form]) -> None:
         b.branch(form.nest.after)
         if form is not first:
             forget(function, form)
-    entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
-    move_slots(set(first.slots), function.blocks[:1], entry)
-    b = ir().IRBuilder(entry)
-    given = part.args[len(first.given) :]
-    counted = {column: _counted(b, column, x) for column, x in zip(sizes, given, strict=True)}
-    for number, column in enumerate(columns):
-        if column in counted:
-            first.put(number, counted[column])
-    b.branch(first.nest.blocks[0])
-    values = dict(zip(first.given, part.args, strict=False))
-    move_blocks(first.nest.blocks, part, values, {first.nest.before: entry, first.nest.after: leave})
-    ir().IRBuilder(leave).ret_void()
-    part.blocks.append(part.blocks.pop(part.blocks.index(leave)))
+
+    def with_sizes(b: Any) -> dict[Any, Any]:
+        given = part.args[len(first.given) :]
+        counted = {column: _counted(b, column, x) for column, x in zip(sizes, given, strict=True)}
+        for number, column in enumerate(columns):
+            if column in counted:
+                first.put(number, counted[column])
+        return dict(zip(first.given, part.args, strict=False))
+
+    fill(part, first.nest, set(first.slots), function.blocks[:1], with_sizes)
 
 
 def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
