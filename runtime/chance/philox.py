@@ -6,7 +6,7 @@ There is no state but the counter, so any block can be computed at any time, and
 key with the counter of its next block.
 
     one block      Python's integers
-    some           one integer for all, in which a word of each block has a lane of 128 bits: products have room in it
+    some           integers in which a word of each block has a lane: see `lanes`
     many           arrays of uint64, so many at a time that they stay in the cache
 
 >>> [hex(word) for word in words((0, 0), (0, 0, 0, 0))]
@@ -15,18 +15,20 @@ key with the counter of its next block.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from . import lanes
+
 _LOW = 0xFFFFFFFF
-_LANE = 128
-_SOME = 128  # up to so many blocks, one integer for all is quicker than arrays
 _MANY = 4096  # at a time
-_STEPS = tuple((i * 0x9E3779B9 & _LOW, i * 0xBB67AE85 & _LOW) for i in range(10))
-_FACTORS = np.array([[0xCD9E8D57], [0xD2511F53]], np.uint64)
+STEPS = tuple((i * 0x9E3779B9 & _LOW, i * 0xBB67AE85 & _LOW) for i in range(10))
+"""What is added to a key for each of the rounds."""
+
+_FACTOR_0, _FACTOR_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_MASK, _HALF = np.uint64(_LOW), np.uint64(32)
 
 Rounds = Sequence[tuple[int, int]]
 
@@ -34,7 +36,7 @@ Rounds = Sequence[tuple[int, int]]
 def rounds_of(key: tuple[int, int]) -> Rounds:
     """The keys of the ten rounds."""
     k0, k1 = key
-    return [((k0 + a) & _LOW, (k1 + b) & _LOW) for a, b in _STEPS]
+    return [((k0 + a) & _LOW, (k1 + b) & _LOW) for a, b in STEPS]
 
 
 def words(key: tuple[int, int], counter: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any, Any]:
@@ -76,7 +78,7 @@ class Stream:
         """`count` blocks at the counters first, first + step, …: an array of uint32 with four columns."""
         if count == 1:
             return np.array([self.block(first)], np.uint32)
-        if 0 < count <= _SOME and (first & (1 << 64) - 1) + count * step < 1 << 64:
+        if 0 < count <= lanes.MOST and (first & (1 << 64) - 1) + count * step < 1 << 64:
             return self._some(first, count, step)
         found = np.empty((count, 4), np.uint32)
         for start in range(0, count, _MANY):
@@ -84,16 +86,11 @@ class Stream:
         return found
 
     def _some(self, first: int, count: int, step: int) -> np.ndarray[Any, Any]:
-        ones, mask, places = _lanes(count)
-        low = (first & (1 << 64) - 1) * ones + places * step
-        c0, c1, c2, c3 = low & mask, low >> 32 & mask, (first >> 64 & _LOW) * ones, (first >> 96) * ones
-        for k0, k1 in self.rounds:
-            p0, p1 = c0 * 0xD2511F53, c2 * 0xCD9E8D57
-            c0, c1 = (p1 >> 32 & mask) ^ c1 ^ k0 * ones, p1 & mask
-            c2, c3 = (p0 >> 32 & mask) ^ c3 ^ k1 * ones, p0 & mask
-        whole = c0 | c1 << 32 | c2 << 64 | c3 << 96
-        found = np.frombuffer(bytearray(whole.to_bytes(_LANE // 8 * count, "little")), "<u4")
-        return found.reshape(count, 4)
+        ones = lanes.ones(count)
+        c0, c1 = lanes.halves((first & (1 << 64) - 1) * ones + lanes.places(count) * step, count)
+        rounds = [(k0 * ones, k1 * ones) for k0, k1 in self.rounds]
+        words = lanes.mixed(rounds, (c0, c1, (first >> 64 & _LOW) * ones, (first >> 96) * ones), count)
+        return lanes.rows(words, count)
 
     def _many(self, first: int, start: int, step: int, found: np.ndarray[Any, Any]) -> None:
         """Fill rows of words, of which the first is that of the block `start` steps after `first`."""
@@ -102,22 +99,22 @@ class Stream:
         place *= np.uint64(step)
         place += np.uint64(low)
         above = (place < np.uint64(low)) + np.uint64(high)
-        mask, half = np.uint64(_LOW), np.uint64(32)
-        # The words that are multiplied, the third before the first, and the others.
-        a, b = np.stack([above, place]) & mask, np.stack([place, above]) >> half
-        product = np.empty_like(a)
-        for key in np.array(self.rounds, np.uint64)[:, :, None]:
-            np.multiply(a, _FACTORS, out=product)
-            b ^= key
-            np.right_shift(product, half, out=a[::-1])
-            a[::-1] ^= b
-            np.bitwise_and(product, mask, out=b)
-        found[:, 2], found[:, 0] = a
-        found[:, 1], found[:, 3] = b
+        rounds = [(np.uint64(k0), np.uint64(k1)) for k0, k1 in self.rounds]
+        words = [place & _MASK, place >> _HALF, above & _MASK, above >> _HALF]
+        mix(rounds, words)
+        for column, word in enumerate(words):
+            found[:, column] = word
 
 
-@functools.lru_cache(maxsize=_SOME)
-def _lanes(count: int) -> tuple[int, int, int]:
-    """In so many lanes, the number 1, all bits of a word, and the numbers from 0 on."""
-    ones = sum(1 << _LANE * i for i in range(count))
-    return ones, ones * _LOW, sum(i << _LANE * i for i in range(count))
+def mix(rounds: Sequence[tuple[Any, Any]], words: Sequence[np.ndarray[Any, Any]]) -> None:
+    """Go through all rounds, of which the keys are numbers of uint64 or arrays, with four arrays of words of blocks."""
+    c0, c1, c2, c3 = words
+    p0, p1 = np.empty_like(c0), np.empty_like(c0)
+    for k0, k1 in rounds:
+        np.multiply(c0, _FACTOR_0, out=p0)
+        np.multiply(c2, _FACTOR_1, out=p1)
+        for product, key, above, below in ((p1, k0, c0, c1), (p0, k1, c2, c3)):
+            np.right_shift(product, _HALF, out=above)
+            np.bitwise_xor(above, below, out=above)
+            np.bitwise_xor(above, key, out=above)
+            np.bitwise_and(product, _MASK, out=below)

@@ -71,11 +71,32 @@ def uniform(bits: Array, dtype: dtypes.DType) -> Array:
 def integers(stream: Stream, sizes: tuple[int, ...], low: int, high: int, dtype: dtypes.DType) -> Array:
     """Integers from `low` up to `high`, which is not among them, in an array of these sizes."""
     count = math.prod(sizes)
-    drawn = words(stream, count, dtype).astype(np.uint64)
+    return between(words(stream, count, dtype), low, high, dtype)[:count].reshape(sizes)
+
+
+def between(bits: Array, low: int, high: int, dtype: dtypes.DType) -> Array:
+    """Integers from `low` up to `high`, which is not among them: one from each word, or from two for 64 bits.
+
+    >>> between(np.array([7, 12], np.uint32), 100, 110, dtypes.int32).tolist()
+    [107, 102]
+    """
+    drawn = bits.astype(np.uint64)
     if dtype.size == 8:
         drawn = drawn[0::2] | drawn[1::2] << np.uint64(32)
-    moved = drawn[:count] % np.uint64(high - low) + np.uint64(low & (1 << 64) - 1)
-    return moved.astype(dtype.numpy).reshape(sizes)
+    drawn %= np.uint64(high - low)
+    drawn += np.uint64(low & (1 << 64) - 1)
+    return drawn.astype(dtype.numpy)
+
+
+def any_integers(bits: Array, dtype: dtypes.DType) -> Array:
+    """Integers that are each as likely as any other of their dtype.
+
+    >>> any_integers(np.array([3, 1 << 31], np.uint32), dtypes.int32).tolist()
+    [3, -2147483648]
+    """
+    if dtype.size == 8:
+        bits = bits[0::2].astype(np.uint64) | bits[1::2].astype(np.uint64) << np.uint64(32)
+    return bits.view(dtype.numpy)
 
 
 def normal(bits: Array, dtype: dtypes.DType) -> Array:

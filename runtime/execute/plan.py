@@ -24,6 +24,8 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..errors import OpError
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
@@ -122,6 +124,8 @@ def _value(operand: Operand, found: Any) -> Any:
         found = _literal(found)
     if type(found) in (bool, int, float) and isinstance(operand.spec, Spec):
         return operand.dtype.numpy.type(found)
+    if type(found) is tuple and isinstance(operand.spec, Spec):  # a seed
+        return np.array(found, operand.dtype.numpy)
     return found
 
 

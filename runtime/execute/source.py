@@ -18,6 +18,7 @@ from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from . import blas
 from .beside import beside, companions
+from .drawing import drawn, draws_ahead, pairs
 from .lines import Scope, tuple_of
 from .lists import changing, may_write
 from .liveness import last_uses
@@ -48,6 +49,7 @@ class Writer(Regions):
     def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
         super().__init__(module, graph)
         self.deferred: set[Operation] = set()
+        self.pairs: set[Operation] = set()
         self.graph = graph
         scope = {value: self.fresh(value) for value in graph.inputs}
         if is_main and module.lines:
@@ -81,6 +83,7 @@ class Writer(Regions):
         dying = last_uses(graph, live)
         outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
+        self.pairs |= pairs(graph, live)
         together = companions(live) if self.has_threads else {}
         moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
@@ -105,6 +108,12 @@ class Writer(Regions):
             return
         if targets and operation.outputs[0] in self.numbers:
             self._number(operation, scope, targets[0], depth)
+        elif operation in self.pairs:
+            parts = ", ".join(self.number(operand, scope) for operand in operation.inputs)
+            self.line(depth, f"{targets[0]} = ({parts})", self.place(operation, scope))
+        elif draws_ahead(operation):
+            text = f"{targets[0]} = {self._drawing(operation, scope)}"
+            self.line(depth, text, self.place(operation, scope))
         else:
             inputs = self._inputs(operation, scope)
             text = self._into(operation, inputs, targets, scope) or self._computation(
@@ -177,6 +186,13 @@ class Writer(Regions):
         if wrapping is not None:
             self.line(depth, f"if {wrapping[0]}:")
             self.line(depth + 1, f"{target} = {wrapping[1]}")
+
+    def _drawing(self, operation: Operation, scope: Scope) -> str:
+        """An operation that draws random numbers ahead, by its seed."""
+        ahead, seed = drawn(operation), operation.inputs[1]
+        draw = ahead.draw if any(seed is pair.outputs[0] for pair in self.pairs) else ahead.draw_by
+        name = self.module.name_of(("draw", operation), f"draw_{operation.outputs[0].name}", draw)
+        return f"{name}({self.text(seed, scope)})"
 
     def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
         """The operation computed into an array that is there already, if there is one."""

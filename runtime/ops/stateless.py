@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from .. import dtypes, errors
-from ..chance import sampling
-from ..chance.philox import Stream, rounds_of, words_by
+from ..chance import sampling, scrambling
+from ..chance.philox import Stream
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from .attributes import DType
@@ -21,10 +21,6 @@ from .static import checked_dims, dims
 
 Array = Any
 
-SCRAMBLING = (0x3EC8F720, 0x02461E29)
-"""The key that scrambles seeds: any would do, this one gives TensorFlow's numbers."""
-
-_SCRAMBLING = rounds_of(SCRAMBLING)
 _WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 _FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
 
@@ -145,18 +141,15 @@ def _resumed(low: int, high: int, key: int) -> Stream:
 
 
 def stream_of(seed: Array) -> Stream:
-    """The stream of a seed: one block scrambles it, so that seeds close to each other share no numbers.
+    """The stream of a seed.
 
     A seed of three numbers is a state, of a generator or of another stream: the counter (its lower half first) and
     the key.
     """
-    parts = [part & (1 << 64) - 1 for part in seed.tolist()]
+    parts = seed.tolist()
     if len(parts) == 3:
-        return _resumed(*parts)
-    first, second = parts
-    low = (1 << 32) - 1
-    k0, k1, c0, c1 = words_by(_SCRAMBLING, first & low, first >> 32, second & low, second >> 32)
-    return Stream(k0 | k1 << 32, c0 | c1 << 32)
+        return _resumed(*(part & (1 << 64) - 1 for part in parts))
+    return scrambling.stream(*parts)
 
 
 @op

@@ -96,10 +96,8 @@ def full_integers(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> 
 def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
     sizes = checked_dims(shape)
     count = math.prod(sizes)
-    drawn = sampling.words(stream_of(seed), count, dtype)
-    if dtype.size == 8:
-        drawn = drawn[0::2].astype(np.uint64) | drawn[1::2].astype(np.uint64) << np.uint64(32)
-    return drawn[:count].view(dtype.numpy).reshape(sizes)
+    drawn = sampling.any_integers(sampling.words(stream_of(seed), count, dtype), dtype)
+    return drawn[:count].reshape(sizes)
 
 
 def _ending(shape: Any, last: shapes.Dims, dtype: dtypes.DType, seed: Any) -> Spec:

@@ -21,9 +21,10 @@ PARTIAL = frozenset({"floordiv", "floormod", "truncatediv", "truncatemod", "pow"
 """Elementwise operations that refuse some integers."""
 
 TOTAL = frozenset({
-    "broadcast_to", "cast", "complex", "concat", "expand_dims", "fill", "identity", "matmul", "ones", "ones_like",
-    "rank", "reduce_all", "reduce_any", "reduce_mean", "reduce_prod", "reduce_sum", "relu", "reshape", "shape",
-    "size", "squeeze", "stack", "stop_gradient", "transpose", "matrix_transpose", "where", "zeros", "zeros_like",
+    "broadcast_to", "cast", "complex", "concat", "expand_dims", "fill", "full_integers", "identity", "matmul", "ones",
+    "ones_like", "rank", "reduce_all", "reduce_any", "reduce_mean", "reduce_prod", "reduce_sum", "relu", "reshape",
+    "shape", "size", "squeeze", "stack", "stateless_random_normal", "stateless_random_truncated_normal",
+    "stateless_random_uniform", "stop_gradient", "transpose", "matrix_transpose", "where", "zeros", "zeros_like",
 })  # fmt: skip
 """Others that compute something of every value, once their shapes fit."""
 

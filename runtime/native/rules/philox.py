@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ... import dtypes
-from ...ops.stateless import SCRAMBLING
+from ...chance.scrambling import SCRAMBLING
 from ..emit.nodes import Buffer, Index, Node
 from ..emit.regions import Region
 from ..emit.types import Register, integer
