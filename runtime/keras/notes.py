@@ -27,6 +27,10 @@ class Notes:
         remarks = self._remarks
         remarks[key] = weakref.ref(tensor, lambda _: remarks.pop(key, None)), remark
 
+    def __delitem__(self, tensor: Any) -> None:
+        if self.get(tensor) is not None:
+            del self._remarks[id(tensor)]
+
     def get(self, tensor: Any) -> Any:
         """The remark about this very tensor."""
         found = self._remarks.get(id(tensor))

@@ -11,7 +11,7 @@ from typing import Any
 
 from agc import runtime as tf
 
-from .. import random
+from .. import notes, random
 from .base import Layer
 
 
@@ -89,7 +89,7 @@ class Attention(Layer):
             result *= tf.expand_dims(tf.cast(masks[0], result.dtype), -1)
         return (result, shares) if return_attention_scores else result
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return previous_mask[0] if isinstance(previous_mask, (list, tuple)) else None
 
 
@@ -202,6 +202,9 @@ class MultiHeadAttention(Layer):
         use_causal_mask: bool = False,
     ) -> Any:
         key = value if key is None else key
+        query_mask = notes.masks.get(query) if query_mask is None else query_mask
+        for tensor in (query, value, key):
+            del notes.masks[tensor]  # as in Keras 3: what is computed of them later has no mask
         q, k, v = (
             _projected("abc,cde->abde", x, parts)
             for x, parts in ((query, self._query), (key, self._key), (value, self._value))
@@ -216,6 +219,8 @@ class MultiHeadAttention(Layer):
             dropped = random.dropout(shares, self.dropout, None, self.seed_generator)
         mixed = tf.einsum("acbe,aecd->abcd", dropped, v)
         result = _projected("abcd,cde->abe", mixed, self._output)
+        if query_mask is not None:
+            notes.masks[result] = query_mask
         return (result, shares) if return_attention_scores else result
 
     def _allowed(

@@ -20,7 +20,6 @@ import numpy as np
 from agc import runtime as tf
 
 from ... import tracking
-from ...ir.builder import eagerly
 from .. import constraints, initializers, regularizers, settings
 from ..metrics.base import Metric
 from ..naming import auto_name, snake_case
@@ -28,6 +27,7 @@ from ..registry import serialized
 from ..symbolic import KerasTensor, Node, inferred, keras_tensors
 from ..variables import Weight, made
 from . import calling, specs
+from .building import guarded
 from .tracking import Kept, each_once, held, is_shape
 
 _SHAPES = ("input_shape", "batch_input_shape", "input_dim", "batch_shape", "batch_size")
@@ -45,6 +45,13 @@ class Layer(tf.Module):
     """
 
     _given: tuple[tuple[Any, ...], dict[str, Any]]
+
+    _is_building = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "build" in vars(cls):
+            cls.build = guarded(cls.build)  # type: ignore[method-assign]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made_layer = super().__new__(cls)
@@ -76,10 +83,11 @@ class Layer(tf.Module):
         self._seen_inputs: Any = None  # the specs of the inputs of the first call
         self.autocast = autocast
         self.activity_regularizer = regularizers.get(activity_regularizer)
-        self.supports_masking = False
+        self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self.input_spec: Any = None
         self.built = False
 
+    @guarded
     def build(self, input_shape: Any) -> None:
         """Make the weights for inputs of this shape: a tuple with None for unknown dimensions, or a nest of them."""
         self.built = True
@@ -304,7 +312,7 @@ class Layer(tf.Module):
         """The metrics of this layer and those inside."""
         return each_once([metric for layer in self._all_layers() for metric in held(layer, Metric)])
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         """The mask of the output: that of the input."""
         return previous_mask
 
@@ -386,7 +394,7 @@ class Layer(tf.Module):
         """Build the layer for the shape in `config`."""
         if config.get("input_shape") is not None:
             shape = config["input_shape"]
-            self._build(tuple(shape) if is_shape(shape) else shape)
+            self.build(tuple(shape) if is_shape(shape) else shape)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}, built={self.built}>"
@@ -395,14 +403,7 @@ class Layer(tf.Module):
 
     def _build_for_call(self, shape: Any) -> None:
         """Build at the first call."""
-        self._build(shape)
-
-    def _build(self, shape: Any) -> None:
-        """Build for a shape. What `build` computes is computed now, even while a function is traced."""
-        with eagerly(), calling.named(self.name):
-            self.build(shape)
-        self._build_shape = shape
-        self.built = True
+        self.build(shape)
 
 
 def _sizes(shape: Any, layer: str) -> tuple[int, ...]:

@@ -53,9 +53,7 @@ def run(layer: Any, given: tuple[Any, ...], named_arguments: dict[str, Any]) -> 
     parameters = _parameters(cls)
     positional = dict(zip(parameters, args, strict=False))
     training = _settled(kwargs, parameters, positional)
-    masks = tf.nest.map_structure(notes.masks.get, inputs)
-    if "mask" in parameters and "mask" not in positional and kwargs.get("mask") is None and _any(masks):
-        kwargs["mask"] = masks
+    masks = _masked(inputs, kwargs, parameters, positional)
     if context.depth == 0:
         for inner in layer._all_layers():
             inner._losses.items.clear()
@@ -126,13 +124,34 @@ def _settled(kwargs: dict[str, Any], parameters: Mapping[str, Any], positional: 
     return given
 
 
+def _masked(
+    inputs: Any, kwargs: dict[str, Any], parameters: Mapping[str, Any], positional: Mapping[str, Any]
+) -> Any:
+    """The masks of the inputs. They become `mask`, those of several arguments `query_mask` and the like."""
+    masks = tf.nest.map_structure(notes.masks.get, inputs)
+    if "mask" in parameters:
+        given = kwargs.get("mask", positional.get("mask"))
+        if given is not None:
+            return given
+        if "mask" not in positional and _any(masks):
+            kwargs["mask"] = masks
+    named = {**positional, **kwargs}
+    tensors = [name for name in named if any(isinstance(x, tf.Tensor) for x in tf.nest.flatten(named[name]))]
+    for name in tensors if len(tensors) > 1 else ():
+        if f"{name}_mask" in parameters and named.get(f"{name}_mask") is None:
+            kwargs[f"{name}_mask"] = tf.nest.map_structure(notes.masks.get, named[name])
+    return masks
+
+
 def _mark(layer: Any, inputs: Any, masks: Any, outputs: Any) -> None:
-    """Give the outputs their masks."""
-    found = layer.compute_mask(inputs, masks)
+    """Give the outputs their masks, but for those that the layer has marked itself; one mask is the first output's."""
     flat = tf.nest.flatten(outputs)
-    each = list(found) if isinstance(found, (list, tuple)) else [found] * len(flat)
+    if all(notes.masks.get(output) is not None for output in flat):
+        return
+    found = layer.compute_mask(inputs, masks)
+    each = list(found) if isinstance(found, (list, tuple)) else [found]
     for output, mask in zip(flat, each, strict=False):
-        if mask is not None and isinstance(output, tf.Tensor):
+        if mask is not None and isinstance(output, tf.Tensor) and notes.masks.get(output) is None:
             notes.masks[output] = mask
 
 

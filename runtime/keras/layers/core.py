@@ -120,7 +120,7 @@ class Lambda(Layer):
         extra = {name: value for name, value in (("mask", mask), ("training", training)) if name in takes}
         return self.function(inputs, **self.arguments, **extra)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
 
 
@@ -208,7 +208,7 @@ class Embedding(Layer):
         self.supports_masking = mask_zero
         self.autocast = False
         if weights is not None:
-            self._build(None)
+            self.build(None)
             self.set_weights(weights if isinstance(weights, list) else [weights])
 
     def build(self, input_shape: Any = None) -> None:
@@ -220,7 +220,7 @@ class Embedding(Layer):
             inputs = tf.cast(inputs, tf.int32)
         return tf.gather(self.embeddings, inputs)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return tf.not_equal(inputs, 0) if self.mask_zero else None
 
 
@@ -236,7 +236,7 @@ class Masking(Layer):
         counts = tf.reduce_any(tf.not_equal(inputs, self.mask_value), axis=-1, keepdims=True)
         return inputs * tf.cast(counts, inputs.dtype)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return tf.reduce_any(tf.not_equal(inputs, self.mask_value), axis=-1)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from .. import notes
 from .base import Layer
 
 
@@ -40,11 +41,36 @@ class _Merge(Layer):
     def _merged(self, inputs: list[Any]) -> Any:
         raise NotImplementedError
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         masks = [mask for mask in previous_mask or () if mask is not None]
         if not masks or len(masks) < len(inputs):
             return None
-        return functools.reduce(tf.logical_and, masks)
+        return functools.reduce(tf.logical_or, masks)
+
+
+class _Extreme(_Merge):
+    """Base class of the largest and the smallest: an input counts only where its mask says so."""
+
+    def _chosen(self, one: Any, other: Any) -> Any:
+        raise NotImplementedError
+
+    def _merged(self, inputs: list[Any]) -> Any:
+        result, counts = inputs[0], _mask_of_elements(inputs[0])
+        for x in inputs[1:]:
+            mask = _mask_of_elements(x)
+            if mask is not None:
+                x = tf.where(mask, x, result)
+            if counts is not None:
+                result = tf.where(counts, result, x)
+            counts = None if mask is None or counts is None else tf.logical_or(counts, mask)
+            result = self._chosen(result, x)
+        return result
+
+
+def _mask_of_elements(tensor: Any) -> Any:
+    """Which elements count: the mask of the steps, for each feature."""
+    mask = notes.masks.get(tensor)
+    return None if mask is None else tf.broadcast_to(tf.expand_dims(mask, -1), tf.shape(tensor))
 
 
 def _raised(tensor: Any, rank: int) -> Any:
@@ -73,10 +99,18 @@ class Subtract(_Merge):
 
 
 class Multiply(_Merge):
-    """The product of the inputs, element by element."""
+    """The product of the inputs, element by element. A masked element is no factor; where all are masked it is 0."""
 
     def _merged(self, inputs: list[Any]) -> Any:
-        return functools.reduce(lambda a, b: a * b, inputs)
+        masks = [_mask_of_elements(x) for x in inputs]
+        factors = (
+            x if mask is None else tf.where(mask, x, tf.ones([], x.dtype))
+            for x, mask in zip(inputs, masks, strict=True)
+        )
+        result = functools.reduce(lambda a, b: a * b, factors)
+        if any(mask is None for mask in masks):
+            return result
+        return tf.where(functools.reduce(tf.logical_or, masks), result, tf.zeros([], result.dtype))
 
 
 class Average(_Merge):
@@ -86,18 +120,18 @@ class Average(_Merge):
         return functools.reduce(lambda a, b: a + b, inputs) / len(inputs)
 
 
-class Maximum(_Merge):
+class Maximum(_Extreme):
     """The largest of the inputs, element by element."""
 
-    def _merged(self, inputs: list[Any]) -> Any:
-        return functools.reduce(tf.maximum, inputs)
+    def _chosen(self, one: Any, other: Any) -> Any:
+        return tf.maximum(one, other)
 
 
-class Minimum(_Merge):
+class Minimum(_Extreme):
     """The smallest of the inputs, element by element."""
 
-    def _merged(self, inputs: list[Any]) -> Any:
-        return functools.reduce(tf.minimum, inputs)
+    def _chosen(self, one: Any, other: Any) -> Any:
+        return tf.minimum(one, other)
 
 
 class Concatenate(_Merge):
@@ -110,7 +144,7 @@ class Concatenate(_Merge):
     def call(self, inputs: Any) -> Any:
         return tf.concat(inputs, axis=self.axis)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         if not any(mask is not None for mask in previous_mask or ()):
             return None
         rank = inputs[0].shape.rank
@@ -120,7 +154,7 @@ class Concatenate(_Merge):
             else tf.broadcast_to(mask if mask.shape.rank == rank else tf.expand_dims(mask, -1), tf.shape(one))
             for one, mask in zip(inputs, previous_mask, strict=True)
         ]
-        return tf.reduce_all(tf.concat(whole, axis=self.axis), axis=-1)
+        return tf.reduce_any(tf.concat(whole, axis=self.axis), axis=-1)
 
 
 class Dot(_Merge):
@@ -147,7 +181,7 @@ class Dot(_Merge):
         product = tf.einsum(f"{left},{right}->{result}", one, other)
         return tf.expand_dims(product, 1) if len(result) == 1 else product
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return None
 
 

@@ -298,7 +298,7 @@ class Normalization(Layer):
         array = np.asarray(data, np.float64)
         array = array[:, None] if array.ndim == 1 else array
         if not self.built:
-            self._build(array.shape)
+            self.build(array.shape)
         others = tuple(i for i in range(array.ndim) if i not in self._kept)
         self.adapt_mean.assign(array.mean(others).astype(self._dtype.as_numpy_dtype))
         self.adapt_variance.assign(array.var(others).astype(self._dtype.as_numpy_dtype))

@@ -153,7 +153,7 @@ class GlobalAveragePooling1D(_GlobalAverage):
         total = tf.reduce_sum(inputs * weight, axis=steps, keepdims=self.keepdims)
         return total / tf.reduce_sum(weight, axis=steps, keepdims=self.keepdims)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return None
 
 

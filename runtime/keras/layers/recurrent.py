@@ -69,7 +69,7 @@ class RNN(Layer):
             and not self.cell.built
             and not isinstance(self.cell, StackedRNNCells)
         ):
-            self.cell._build((sequences_shape[0], sequences_shape[2]))
+            self.cell.build((sequences_shape[0], sequences_shape[2]))
 
     def get_initial_state(self, batch_size: Any) -> Any:
         """The state before the first step, as a list."""
@@ -149,7 +149,7 @@ class RNN(Layer):
             self.cell, "masked_dropout"
         )
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         mask = previous_mask[0] if isinstance(previous_mask, (list, tuple)) else previous_mask
         output = mask if self.return_sequences else None
         if not self.return_state:

@@ -48,7 +48,7 @@ class TimeDistributed(Wrapper):
 
     def build(self, input_shape: Any) -> None:
         if not self.layer.built:
-            self.layer._build((input_shape[0], *input_shape[2:]))
+            self.layer.build((input_shape[0], *input_shape[2:]))
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         batch, steps = (
@@ -96,7 +96,7 @@ class Bidirectional(Wrapper):
     def build(self, input_shape: Any) -> None:
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
-                layer._build(input_shape)
+                layer.build(input_shape)
         if self._initial_weights is not None:
             weights, self._initial_weights = self._initial_weights, None
             self.set_weights(weights)
@@ -127,7 +127,7 @@ class Bidirectional(Wrapper):
         }[self.merge_mode]()
         return [merged, *states] if states else merged
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         mask = previous_mask if self.return_sequences else None
         return [mask, mask] if self.merge_mode is None else [mask] if self.return_state else mask
 

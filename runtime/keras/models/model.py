@@ -149,7 +149,7 @@ class Model(Trainer, Layer):
         inner = [] if self.network is None else [one for one in self.network.layers if id(one) not in known]
         return [*inner, *found]
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
         return None  # the layers have given their outputs masks already
 
     def get_layer(self, name: str | None = None, index: int | None = None) -> Layer:

@@ -94,7 +94,11 @@ class Sequential(Model):
 
     def build(self, input_shape: Any = None) -> None:
         """Make the weights for inputs of this shape, batch and all."""
-        if self.network is None and input_shape is not None:
+        if self.network is None:
+            if input_shape is None:
+                raise ValueError(
+                    "You must provide an `input_shape` argument: no layer says what the inputs are like."
+                )
             dtype = "int32" if type(self.layers[0]).__name__ == "Embedding" else self.dtype
             self._call_on(Input(batch_shape=tuple(input_shape), dtype=dtype))
             self._build_shape = tuple(input_shape)
