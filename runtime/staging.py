@@ -41,6 +41,10 @@ class GraphBackend:
             return current() is not None
         return isinstance(value, SymbolicTensor) or current() is not None
 
+    def is_lost(self, value: Any) -> bool:
+        builder = current()
+        return builder is not None and isinstance(value, SymbolicTensor) and builder.is_out_of_reach(value)
+
     def cond(
         self,
         test: Any,

@@ -14,7 +14,7 @@ become state like any other, so the backend sees only pure functions:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Protocol
 
@@ -25,7 +25,9 @@ from .aliases import Aliases, Held
 from .chosen import choice_of
 from .doubts import Scope
 from .entries import Entry
+from .lost import is_lost
 from .numbers import Numbers
+from .sameness import NOTHING
 
 
 class Place(Protocol):
@@ -172,6 +174,7 @@ class Carried:
         known = {location(place): place for place in (*places[::-1], *self.places[::-1])}
         self.places = list(known.values())[::-1]
         self.names = tuple(place.name for place in self.places)
+        self.lost = tuple(value if is_lost(value) else NOTHING for value in (p.read() for p in self.places))
         self.initial = self.read()
         self.touched: set[Place] = set()  # what some function of the block has changed
         names, gives = (*self.own_names, *self.names), (*self.gives, *self.names)
@@ -188,17 +191,23 @@ class Carried:
         )
 
     def read(self) -> State:
-        return tuple(place.read() for place in self.places)
+        values = zip(self.places, (place.read() for place in self.places), self.lost, strict=True)
+        return tuple(Undefined(place.name) if value is lost else value for place, value, lost in values)
 
     def write(self, values: State) -> None:
-        for place, value in zip(self.places, values, strict=True):
-            place.write(value)
+        for place, value, lost in zip(self.places, values, self.lost, strict=True):
+            place.write(lost if isinstance(value, Undefined) and lost is not NOTHING else value)
+
+    def _unsettled(self, values: State) -> Iterator[tuple[Place, bool]]:
+        """The places that may be without a value, and whether they had one before the block."""
+        for place, value, first, lost in zip(self.places, values, self.initial, self.lost, strict=True):
+            if isinstance(value, Maybe) and lost is NOTHING:
+                yield place, not isinstance(first, Undefined)
 
     def enter(self, values: State) -> None:
         """Set the places to what comes in when a function of the block begins."""
-        for place, value, first in zip(self.places, values, self.initial, strict=True):
-            if isinstance(value, Maybe):
-                self.watch.maybe(place, not isinstance(first, Undefined))
+        for place, was_there in self._unsettled(values):
+            self.watch.maybe(place, was_there)
         self.write(values)
 
     def start(self, own: State) -> State:
@@ -242,9 +251,8 @@ class Carried:
         """Set the places to what the backend gave; return the other results."""
         cut = len(results) - len(self.places)
         results = self.aliases.settle(results)
-        for place, value, first in zip(self.places, results[cut:], self.initial, strict=True):
-            if isinstance(value, Maybe):
-                self.watch.left(place, not isinstance(first, Undefined))
+        for place, was_there in self._unsettled(results[cut:]):
+            self.watch.left(place, was_there)
         self.write(results[cut:])
         self.aliases.tell()
         return results[:cut]

@@ -25,7 +25,8 @@ class Backend(Protocol):
     its end, and what it was to give is not needed; running the block must raise the exception.
 
     A backend may have a method `mentions(text)`: whether a text was made from its values, so that a staged `print`
-    of the text is its business.
+    of the text is its business; and a method `is_lost(value)`: whether one of its values is of no use any more to what
+    is being staged, as it belongs to something that is finished.
     """
 
     @property

@@ -293,6 +293,10 @@ class Builder:
             builder is None or builder.root is not self.root for builder in stack.builders
         )
 
+    def is_out_of_reach(self, tensor: SymbolicTensor) -> bool:
+        """Whether this graph cannot use a tensor, which was made in a graph that it does not stand in."""
+        return type(tensor) is not KnownTensor and not self._inside(tensor._builder)
+
     def out_of_reach(self, value: Value, user: str = "eager code") -> str:
         """What to say of a value of this graph that `user`, which is not inside of it, wants to read."""
         made = self.origin_of(value)
