@@ -18,7 +18,7 @@ from typing import Any
 
 from . import cache
 from .levels import ALL, Level
-from .objectfiles import Emission
+from .objectfiles import Emission, OwnModule
 
 INSTALL = "pip install 'agc-autograph[jit]'"
 """The command that brings the compiler."""
@@ -76,11 +76,21 @@ _FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "
 """For code whose loops are in lanes already."""
 
 
-def optimised(text: str, level: Level = ALL) -> Any:
-    """The module of an IR text after LLVM's passes, in a context of its own."""
+def optimised(text: str, level: Level = ALL) -> OwnModule:
+    """The module of an IR text after LLVM's passes, which is to be closed."""
+    _binding()
+    own = OwnModule(text)
+    try:
+        _optimise(own.module, level)
+    except BaseException:
+        own.close()
+        raise
+    return own
+
+
+def _optimise(module: Any, level: Level) -> None:
     binding = _binding()
     machine = _machine()
-    module = binding.parse_assembly(text, binding.create_context())
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
@@ -90,7 +100,7 @@ def optimised(text: str, level: Level = ALL) -> Any:
         for name in _FEW_PASSES:
             getattr(few, f"add_{name}_pass")()
         few.run(module, passes)
-        return module
+        return
     tuning.slp_vectorization = level.packs
     tuning.loop_vectorization = tuning.loop_interleaving = True
     tuning.loop_unrolling = False  # but where it is asked for (emit/emitter.py)
@@ -100,7 +110,6 @@ def optimised(text: str, level: Level = ALL) -> Any:
     after = binding.create_new_module_pass_manager()
     after.add_always_inliner_pass()
     after.run(module, passes)
-    return module
 
 
 class Assembly:

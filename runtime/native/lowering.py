@@ -7,6 +7,7 @@ Each step raises `CannotCompileError` with its reasons.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
@@ -118,6 +119,7 @@ def text(graph: Graph) -> str:
         with Fence(graph):
             plain, _ = prepared(with_streams(graph)[0])
             unit = lowered(plain, [value.spec for value in plain.inputs])
-            return str(engine.optimised(*unit.code()))
+            with contextlib.closing(engine.optimised(*unit.code())) as own:
+                return str(own.module)
     except CannotCompileError as refusal:
         raise refused(graph, refusal) from None

@@ -18,11 +18,32 @@ from typing import Any
 _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 
 
-class Emission:
-    """The code generation for a module, which belongs to a context that nobody else uses."""
+class OwnModule:
+    """A module in a context of its own.
 
-    def __init__(self, machine: Any, module: Any) -> None:
-        self._machine, self._module = machine, module
+    It is to be closed: where both are garbage, Python may let go of the context before the module, which needs it.
+    """
+
+    def __init__(self, text: str) -> None:
+        import llvmlite.binding as binding
+
+        self._context = binding.create_context()
+        try:
+            self.module = binding.parse_assembly(text, self._context)
+        except BaseException:
+            self._context.close()
+            raise
+
+    def close(self) -> None:
+        self.module.close()
+        self._context.close()
+
+
+class Emission:
+    """The code generation for a module, which is closed then."""
+
+    def __init__(self, machine: Any, own: OwnModule) -> None:
+        self._machine, self._own = machine, own
         self._thread: threading.Thread | None = None
         self._data = b""
         self._error: Exception | None = None
@@ -44,10 +65,11 @@ class Emission:
 
     def _run(self) -> None:
         try:
-            self._data = _emitted(self._machine, self._module)
+            self._data = _emitted(self._machine, self._own.module)
         except Exception as error:
             self._error = error
-        self._module = None
+        finally:
+            self._own.close()
 
 
 def _emitted(machine: Any, module: Any) -> bytes:

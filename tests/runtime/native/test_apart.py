@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -127,3 +128,17 @@ def test_what_goes_wrong_in_another_thread_is_raised_here(monkeypatch: pytest.Mo
     assembly = engine.Assembly(ADDITION, NONE).begin()
     with pytest.raises(RuntimeError, match="no room for code"):
         assembly.data()
+
+
+def test_what_llvm_complains_of_may_become_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGC_CACHE", "0")
+    found = []
+    for text in (ADDITION.replace("%y\n", "%q\n"), ADDITION.replace("ret i32 %z", "ret i32 1.0")):
+        with pytest.raises(RuntimeError, match="parsing error") as caught:
+            engine.Assembly(text)
+        found.append(caught)
+    self_containing: list[Any] = [found]
+    self_containing.append(self_containing)
+    del found, self_containing, caught
+    gc.collect()
+    assert engine.Assembly(ADDITION, NONE).begin().data() == engine.assembled(ADDITION, NONE)
