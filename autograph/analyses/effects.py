@@ -167,6 +167,19 @@ def is_in_loop(code: CodeType, position: int) -> bool:
     return any(back.argval <= position for back in _jumps_back(code, position))
 
 
+def names_after(code: CodeType, position: int) -> set[str]:
+    """The names of variables and attributes that code may speak of once it has come to `position`.
+
+    >>> sorted(names_after((lambda log: log.size()).__code__, 0))
+    ['log', 'size']
+    """
+    start = min((back.argval for back in _jumps_back(code, position)), default=position)
+    steps = (step for step in _steps_of(code) if step.offset >= min(start, position))
+    found = {str(step.value) for step in steps if isinstance(step.value, str)}
+    inside = [inner for inner in nested(code) if inner is not code]
+    return found.union(*(facts(inner).names | facts(inner).free for inner in inside))
+
+
 def _jumps_back(code: CodeType, position: int) -> Iterator[dis.Instruction]:
     """The ends of loops behind a position."""
     for back in _instructions(code):

@@ -157,11 +157,13 @@ class Journal:
 
     def undo(self) -> None:
         """A function of the block has failed."""
+        self.reach.forget()
         if self.is_open:
             self.survey.restore()
 
     def look(self, key: Any) -> None:
         """A function of the block has run, and all places have been put back: what else has changed?"""
+        self.reach.forget()
         changed = self.survey.changed() if self.is_open else []
         if not changed:
             self._gains.pop(key, None)

@@ -9,13 +9,12 @@ A nest is a tuple, a dataclass, a list, ...; what is not taken apart is a leaf. 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import FunctionType, MappingProxyType, MethodType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from .. import policy
-from ..staging import PYTHON, Maybe, OwnList, Undefined, backends, is_chosen
-from .chosen import choice_of
+from ..staging import PYTHON, Maybe, OwnList, backends, is_chosen
 from .kinds import ATOMS
 from .mutables import (
     attributes,
@@ -232,55 +231,3 @@ def holds(container: Any, kept: dict[Any, Any]) -> bool:
 def contents(value: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
     """What a container holds, and attributes of it that are no parts."""
     return parts(value), attributes(value)
-
-
-def names_of(variables: Mapping[str, Any], container: Any) -> Iterator[str]:
-    """The variables, or attributes of one, that are the container, or in which it is.
-
-    >>> d = {}
-    >>> list(names_of({"d": d, "e": [1], "all": [d], "far": ({"d": [d]},)}, d))
-    ['d', 'all', 'far']
-    """
-    for name, value in variables.items():
-        if isinstance(value, (type, Undefined)):  # to ask a variable without a value is an error
-            continue
-        parts_of = (*children(value).values(), *_shared(value), *_may_be(value))
-        if value is container or any(is_in(part, container, 3, _all_in) for part in parts_of):
-            yield name
-        for key, part in attributes(value).items():
-            if is_in(part, container, 3, _all_in):
-                yield f"{name}.{key}"
-
-
-def is_in(value: Any, sought: Any, depth: int, held: Callable[[Any], Iterable[Any]]) -> bool:
-    """Whether a value is an object, or one in which it is; `held` says what there is in a value.
-
-    >>> is_in([[1], {"a": 2}], 2, 2, lambda value: children(value).values())
-    True
-    """
-    if value is sought:
-        return True
-    return depth > 0 and any(is_in(part, sought, depth - 1, held) for part in held(value))
-
-
-def _all_in(value: Any) -> Iterable[Any]:
-    """Whatever a value leads to."""
-    if type(value) in ATOMS or isinstance(value, (type, Undefined)):
-        return ()
-    return *children(value).values(), *attributes(value).values(), *_shared(value), *_may_be(value)
-
-
-def _may_be(value: Any) -> Sequence[Any]:
-    """The objects of which a value is one, if it is not one itself."""
-    return choice_of(value).objects if is_chosen(type(value)) else ()
-
-
-def _shared(value: Any) -> Iterator[Any]:
-    """What a function shares with the functions around it, or a method with its object."""
-    for cell in getattr(value, "__closure__", None) or () if isinstance(value, FunctionType) else ():
-        try:
-            yield cell.cell_contents
-        except ValueError:
-            continue
-    if isinstance(value, MethodType):
-        yield value.__self__

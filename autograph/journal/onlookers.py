@@ -17,7 +17,7 @@ from typing import Any
 
 from ..analyses import effects
 from . import doubts
-from .nests import Path, names_of
+from .nests import Path
 from .reach import Reach
 from .refusals import compared, parted, rebound, unlike
 from .survey import Survey
@@ -55,6 +55,7 @@ class Onlookers:
 
     def lost(self, name: str, container: Any, own: Set[str], results: Set[str]) -> None:
         """A list or dict is changed, and its variable is something else then: nobody else may know it."""
+        self._reach.forget()  # the block's function is still running
         if self.is_elsewhere(container, own) or self._others(name, container, results):
             raise rebound(name)
 
@@ -100,8 +101,7 @@ class Onlookers:
 
     def _others(self, name: str, container: Any, results: Set[str]) -> list[str]:
         """What else has an object, of all that the functions around go on to use and the block does not assign."""
-        variables = self._reach.variables_later(container, {name, *results})
-        return list(chain.from_iterable(names_of(one, container) for one in variables))
+        return list(dict.fromkeys(self._reach.holders_later(container, {name, *results})))
 
     def _doubt(self, names: Sequence[str], values: Sequence[Any], error: Exception) -> None:
         """These names are of one object, or of several: from now on it must not matter."""

@@ -9,22 +9,19 @@ def fit(self, x):
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType
+from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 from .. import policy
 from ..analyses import effects
 from ..errors import Where, is_block, is_own_file
 from ..stack.codes import nested
-from .nests import children, is_in
+from .holders import Search
 from .places import Attribute, Item, Place
-from .records import Reshaped
-
-_CODE = ModuleType, FunctionType, BuiltinFunctionType, type
-_OF_PYTHON = frozenset({"__builtins__", "__loader__", "__spec__"})
-"""The names by which modules know the import system, which leads far and to nothing of the program's."""
+from .records import Reshaped, Trail
+from .walk import Walk
 
 
 class Reach:
@@ -33,6 +30,7 @@ class Reach:
     def __init__(self, frames: Sequence[FrameType]) -> None:
         self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
         self._frames = frames
+        self._in_modules: Search | None = None  # what modules lead to, for as long as that is known
         self.codes: list[CodeType] = []
         self.own: Sequence[CodeType] = ()  # the block's functions
 
@@ -43,20 +41,32 @@ class Reach:
 
     def only_grows(self, change: Reshaped) -> bool:
         """Whether a container has grown, and no code within reach does anything but put things into it."""
-        return change.has_grown and not any(True for _ in self.uses(self.labels(change)))
+        return change.has_grown and not (
+            self._later.reflects or any(True for _ in self.uses(self.labels(change)))
+        )
 
     def labels(self, change: Reshaped) -> set[str]:
-        """The names of a container, also those of the variables around that hold it, or something that it is in."""
-        found = set(change.record.labels)
-        for frame in self._frames:
-            variables = frame.f_locals.items()
-            found.update(name for name, value in variables if is_in(value, change.record.owner, 2, _items))
-        return found
+        """The names of a container, in the block and in what runs later."""
+        number = id(change.record.owner)
+        known = self._later.records.get(number)
+        return change.record.labels | (set() if known is None else known.labels)
+
+    @functools.cached_property
+    def _later(self) -> Walk:
+        """What the functions around go on to reach when the block is over, with the code that they call."""
+        roots, names = [], set[str]()
+        for frame, (code, position) in zip(self._frames, self.around, strict=True):
+            named = effects.names_after(code, position)
+            variables = {**frame.f_globals, **frame.f_locals}
+            roots += [(variables[name], Trail(None, "", name)) for name in sorted(named & variables.keys())]
+            names |= named
+        return Walk(roots, names, not effects.REFLECTION.isdisjoint(names))
 
     def uses(self, labels: set[str]) -> Iterator[Where]:
         """The lines that read a container, or change it other than by putting something into it."""
+        codes = {id(code): code for code in self.codes} | self._later.codes
         for label in sorted(labels):
-            for code in self.codes:
+            for code in codes.values():
                 for mention in effects.mentions(code, label):
                     if not mention.appends:
                         yield Where(code.co_filename, mention.line, function=code.co_name)
@@ -127,12 +137,39 @@ class Reach:
             name = effects.stored_after(*caller)
             yield name
 
-    def variables_later(self, container: Any, assigned: Set[str]) -> Iterator[dict[str, Any]]:
-        """The variables of each function around, and of its module, and what the loops there walk over.
+    def holders_later(self, container: Any, assigned: Set[str]) -> Iterator[str]:
+        """The variables that lead to an object, of each function around, and of its module, and of the loops there.
 
         Of the block's own function are left out those that it has `assigned`, and those that the function does not
         use again. A caller may have handed on what is in its variables, so all of these count.
         """
+        modules = self._modules()
+        in_modules = self._in_modules or self._searched(modules)
+        is_there = in_modules.has_met(container)
+        search = Search(container, None if is_there else in_modules)
+        for variables in modules:
+            search.pass_by(variables)
+        for variables in (*self._variables_later(container, assigned), *(modules if is_there else ())):
+            yield from search.names(variables)
+
+    def _modules(self) -> list[dict[str, Any]]:
+        """The variables of the modules of the functions around, each once."""
+        return list({id(frame.f_globals): frame.f_globals for frame in self._frames}.values())
+
+    def _searched(self, modules: Sequence[dict[str, Any]]) -> Search:
+        """Everything that these lead to: it is the same until code of the program runs."""
+        self._in_modules = search = Search()
+        for variables in modules:
+            search.pass_by(variables)
+        for variables in modules:
+            search.meet(variables)
+        return search
+
+    def forget(self) -> None:
+        """Code of the program has run, and may have changed what modules lead to."""
+        self._in_modules = None
+
+    def _variables_later(self, container: Any, assigned: Set[str]) -> Iterator[dict[str, Any]]:
         is_own = True
         for frame, (code, position) in zip(self._frames, self.around, strict=True):
             yield {
@@ -142,12 +179,6 @@ class Reach:
                 if not (is_own and name in assigned)
                 if not is_own or value is not container or self._is_used_later(name, code, position)
             }
-            if frame.f_locals is not frame.f_globals:
-                yield {
-                    name: value
-                    for name, value in frame.f_globals.items()
-                    if name not in _OF_PYTHON and not isinstance(value, _CODE)
-                }
             loop = frame.f_back
             if is_block(code) and is_own and loop is not None:
                 items = loop.f_locals.get("items")  # what the loop of which this is the body walks over
@@ -260,11 +291,6 @@ def _label(name: str) -> str:
     ('log', 'x')
     """
     return name.partition("[")[0].rpartition(".")[2]
-
-
-def _items(value: Any) -> Iterable[Any]:
-    """What is in a list, tuple or dict itself: what an object has in its attributes has their names."""
-    return children(value).values() if type(value) in (list, tuple, dict) else ()
 
 
 def _container(place: Any) -> str:

@@ -51,6 +51,9 @@ class Counter:
         self.bump()
         return self.bump()
 
+    def size(self):
+        return len(self.log)
+
     def down(self, depth):
         if depth > 0:
             self.n += 1
@@ -766,6 +769,49 @@ class TestContainers:
         for f in (length, inside, further_out):
             refused(f, "AGC291", "`c.log` changes from 0 to 1 items", "`log` is used here", "tf.TensorArray")
         refused(members, "AGC291", "`seen` changes from 0 to 1 members")
+
+    def test_a_list_that_grows_and_is_read_by_what_is_called_later(self):
+        def size_of(log):
+            return lambda: len(log)
+
+        def size_in(c):
+            return len(c.log)
+
+        def fill(c, n):
+            i = 0
+            while i < n:
+                c.log.append(i)
+                i += 1
+            return c
+
+        def by_method(n):
+            return fill(Counter(), n).size()
+
+        def by_function(n):
+            c = Counter()
+            fill(c, n)
+            return size_in(c)
+
+        def by_bound_method(n):
+            c = Counter()
+            size = c.size
+            fill(c, n)
+            return size()
+
+        def by_closure(n):
+            c = Counter()
+            size = size_of(c.log)
+            fill(c, n)
+            return size()
+
+        def by_another_way(n):
+            c = Counter()
+            ways = {"a": [[[[c.log]]]]}
+            fill(c, n)
+            return len(ways["a"][0][0][0][0])
+
+        for f in (by_method, by_function, by_bound_method, by_closure, by_another_way):
+            refused(f, "AGC291", "`c.log` changes from 0 to 1 items", "`log` is used here")
 
     def test_a_list_that_only_grows_is_filled_once_for_each_trace(self):
         log, names = [], set()

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import types
 
 import agc.runtime as tf
 import pytest
@@ -645,6 +646,39 @@ class TestTwoNames:
 
         programs = item, augmented, append, in_a_function, the_other
         refused({f.__name__.replace("_", " "): f for f in programs}[change], "chosen")
+
+    @pytest.mark.parametrize("holder", ["a class", "far inside", "a slot", "a module", "a default"])
+    def test_who_else_knows_it(self, holder):
+        """Nobody names the list: it is found in what the variables lead to."""
+        module = types.ModuleType("module")
+        module.__file__ = __file__
+        slots = Slots(0)
+        held = []
+
+        class Box:
+            items = None
+
+        def f(x):
+            first = [x]
+            if holder == "a class":
+                Box.items = first
+            elif holder == "far inside":
+                held.append([[{"a": [[[first]]]}]])
+            elif holder == "a slot":
+                slots.value = (first,)
+            elif holder == "a module":
+                module.items = first
+            else:
+
+                def last(items=first):
+                    return items[0]
+
+                held.append(last)
+            chosen = first if x > 0 else [x + 1]
+            chosen[0] = x * 2
+            return x if Box.items is None else Box.items[0]
+
+        refused(f, "chosen")
 
     def test_one_of_two_lists_that_nobody_changes(self):
         def total(items):
