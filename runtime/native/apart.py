@@ -6,7 +6,7 @@
     part: …
 
 Functions that threads run may go, and nests of loops that give nothing but what they write to memory: the largest
-first, half of all together.
+first, as long as they are less than the rest.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ from .maths.functions import shared
 LEAST = 300
 """Instructions from which on a module is taken apart: LLVM takes longer for them than all this does."""
 
-_PART = 0.5
-"""How much is set apart."""
+_PART = 0.4
+"""How much is set apart: loops are more work than they seem, as they are in lanes then, and their rests as well."""
 
 
-def set_apart(module: Any, kernel: Any, nests: Sequence[Whole]) -> Any:
+def set_apart(module: Any, kernel: Any, nests: Sequence[Whole], users: Users) -> Any:
     """A new module with functions of this one, and with nests of its kernel; None where one is enough."""
     if count_of_threads() == 1:
         return None
     total = sum(map(_size, _own_functions(module)))
     if total < LEAST:
         return None
-    users = Users(kernel)
     chosen = _chosen(module, kernel, [nest for nest in nests if users.is_apart(nest)], total * _PART)
     if not chosen:
         return None

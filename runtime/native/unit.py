@@ -114,7 +114,7 @@ class Unit:
         if e.reasons:
             raise CannotCompileError(e.reasons)
         e.finish()
-        self._nests = e.separable
+        self._nests, self._users = e.separable, e.users
         self._apart: Any = None
         self.places = e.places
         self.pieces = e.pieces
@@ -158,7 +158,7 @@ class Unit:
         """A part of the module for another thread to compile, as `code` gives the rest; None where one is enough."""
         if not can_be_done(self.graph) or self.meter is not None:
             return None
-        self._apart = set_apart(self.module, self.kernel, self._nests)
+        self._apart = set_apart(self.module, self.kernel, self._nests, self._users)
         if self._apart is None:
             return None
         is_done = widen(self._apart)

@@ -60,6 +60,7 @@ class Emitter(Storage):
         self._nests: list[Nest] = []
         self._wholes: list[Whole] = []
         self.separable: list[Whole] = []  # nests that may be functions of their own: a call matters little
+        self.users = Users(function)  # of the finished code
         self._parts: list[Any] = []  # the calls that have threads run them
         self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
         self.work = 0  # elements that all nests together go through, as written so far
@@ -279,6 +280,5 @@ class Emitter(Storage):
             code.add_incoming(integer(32)(number), block)
         self._give_back()
         self.b.ret(code)
-        users = Users(self.function)
-        left = share_parts(self.function, self._parts, self._wholes, users)
-        share_twins(self.function, left, users)
+        left = share_parts(self.function, self._parts, self._wholes, self.users)
+        share_twins(self.function, left, self.users)

@@ -73,9 +73,10 @@ class Users:
         for block in self._function.blocks:
             for instruction in block.instructions:
                 for operand in operands_of(instruction):
-                    if is_slot(operand):
+                    made_by = getattr(operand, "opname", None)
+                    if made_by == "alloca":
                         slots[operand].add(block)
-                    elif isinstance(operand, ir().Instruction):
+                    elif made_by is not None:
                         blocks[operand.parent].add(block)
         return _Used(blocks, slots)
 
