@@ -5,7 +5,7 @@ Looking for it takes much code that a program needs only when it stages somethin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,14 +20,16 @@ def staged(
     state: State = (),
     names: Sequence[str] = (),
     gives: Sequence[str] | None = None,
+    besides: Iterable[tuple[str, Any]] = (),
 ) -> State:
     """What `run` gives: a backend's operation on `blocks`, with all places that they change.
 
-    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice.
+    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
+    further objects that the blocks get.
     """
     from .blocks import staged as load_and_stage
 
-    return load_and_stage(makers, run, blocks, state, names, gives)
+    return load_and_stage(makers, run, blocks, state, names, gives, besides)
 
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -66,16 +66,18 @@ def staged(
     state: State = (),
     names: Sequence[str] = (),
     gives: Sequence[str] | None = None,
+    besides: Iterable[tuple[str, Any]] = (),
 ) -> State:
     """What `run` gives: a backend's operation on `blocks`, with all places that they change.
 
-    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice.
+    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
+    further objects that the blocks get.
     """
     reach = Reach(list(_frames(sys._getframe(1))))
     _memory.depth += 1
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
-        roots += zip(names, state, strict=True)
+        roots += [*zip(names, state, strict=True), *besides]
         return _settled(
             lambda: Journal(roots, reach, is_choice=gives is not None),
             lambda journal: Carried(makers, journal, state, names, gives),

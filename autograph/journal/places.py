@@ -28,6 +28,7 @@ from .entries import Entry
 from .lost import is_lost
 from .numbers import Numbers
 from .sameness import NOTHING
+from .setters import sets_attribute, sets_items
 
 
 class Place(Protocol):
@@ -327,9 +328,22 @@ class _Run:
 
 
 def spread(place: Place) -> list[Place]:
-    """A place in an object that is one of several: it is in each of them. Otherwise the place itself."""
+    """A place in an object that is one of several: it is in each of them. Otherwise the place itself.
+
+    What the object sets by a function of its own is none.
+    """
     base = getattr(place, "base", None)
-    return [place.at(one) for one in choice_of(base).objects] if is_chosen(type(base)) else [place]  # type: ignore[attr-defined]
+    if is_chosen(type(base)):
+        each: list[Place] = [place.at(one) for one in choice_of(base).objects]  # type: ignore[attr-defined]
+    else:
+        each = [place]
+    return [one for one in each if not _is_call(one)]
+
+
+def _is_call(place: Place) -> bool:
+    if isinstance(place, Attribute):
+        return sets_attribute(place.base, place.key)
+    return sets_items(getattr(place, "base", None))
 
 
 def location(place: Place) -> Any:

@@ -66,7 +66,7 @@ def _staged(
         )
 
     taken = [name for name in takes if name not in held.objects]
-    return held.leave(staged(held.makers, run, (then, orelse), held.state, taken, held.names))
+    return held.leave(staged(held.makers, run, (then, orelse), held.state, taken, held.names, held.callers))
 
 
 def _names_of(*branches: Branch) -> tuple[str, ...]:

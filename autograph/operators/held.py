@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..journal.places import Cell, Item, Place
+from ..journal.setters import sets_items
 from ..staging import PYTHON, Maybe, OwnList, State, backends
 from .contents import Contents
 
@@ -71,6 +72,8 @@ class Held:
         self.state = _without(marked, self.takes)
         self.names = _without(gives, self.gives)
         self._results = [name for name in gives if name in self.objects]
+        # Those whose items are no places, as to set one is a call: what that changes is to be found.
+        self.callers = [(name, value) for name, value in self.objects.items() if sets_items(value)]
 
     def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
         """A branch or body as the backend calls it; `before` arguments precede the state, such as an item."""

@@ -83,7 +83,7 @@ def _staged_while(
         )
         return results[1:] if carried.test_assigns else results
 
-    return held.leave(staged(held.makers, run, (body, test), held.state, held.names))
+    return held.leave(staged(held.makers, run, (body, test), held.state, held.names, besides=held.callers))
 
 
 def for_loop(
@@ -132,7 +132,7 @@ def _staged_for(
             items, step, carried.start(held.state), held.names + carried.names, until, said
         )
 
-    return held.leave(staged(held.makers, run, (body,), held.state, held.names))
+    return held.leave(staged(held.makers, run, (body,), held.state, held.names, besides=held.callers))
 
 
 def _python_for_until(
