@@ -9,6 +9,7 @@ it does there; so what takes long, code generation, is called as llvmlite itself
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import threading
@@ -49,9 +50,11 @@ class Emission:
         self._error: Exception | None = None
 
     def begin(self) -> None:
-        """Have another thread do it."""
-        self._thread = threading.Thread(target=self._run, name="agc-emission", daemon=True)
-        self._thread.start()
+        """Have another thread do it, which ends before Python does: LLVM must not be cut off."""
+        thread = threading.Thread(target=self._run, name="agc-emission", daemon=False)
+        with contextlib.suppress(RuntimeError):  # where there can be no more threads, `data` does it
+            thread.start()
+            self._thread = thread
 
     def data(self) -> bytes:
         """The object file; raises what LLVM complains of."""

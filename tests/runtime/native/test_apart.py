@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -116,6 +117,16 @@ def test_a_llvmlite_that_is_made_in_another_way_is_called_as_it_wants(
     monkeypatch.setenv("AGC_CACHE", "0")
     expected = engine.assembled(ADDITION, NONE)
     monkeypatch.setattr(objectfiles, "_emit", lambda: None)
+    assert engine.Assembly(ADDITION, NONE).begin().data() == expected
+
+
+def test_where_no_thread_can_be_started_this_one_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setenv("AGC_CACHE", "0")
+    expected = engine.assembled(ADDITION, NONE)
+    monkeypatch.setattr(threading.Thread, "start", start)
     assert engine.Assembly(ADDITION, NONE).begin().data() == expected
 
 
