@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 # How long a case takes says nothing on a busy machine.
@@ -21,10 +22,45 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_finish() -> None:
-    """Leave what is there before the tests out of the collections of garbage: each would look through all of it."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """No garbage is looked for while tests are collected, and none later in what is there before the first of them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(Brief())
+
+
+class Brief:
+    """What a worker says of a test to the process that counts them: its outcome, not each step on the way.
+
+    That process shares the cores with the workers: seven messages for each test keep it busy for half a minute.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        for report in runtestprotocol(item, log=False, nextitem=nextitem):
+            if report.when == "call" or not report.passed:
+                item.ihook.pytest_runtest_logreport(report=report)
+        return True
+
+
+def pytest_runtest_setup() -> None:
+    """The seed that one test sets, and the names that it gives, are not those of the next."""
+    for module, function, arguments in FORGOTTEN:
+        if module in sys.modules:
+            getattr(sys.modules[module], function)(*arguments)
+
+
+FORGOTTEN = (("agc.runtime.chance.seeds", "set_seed", (None,)), ("agc.runtime.keras.naming", "forget", ()))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -62,15 +98,3 @@ def files_stay_as_they_are() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linecache, "checkcache", lambda filename=None: filename and of_files(filename))
         yield
-
-
-@pytest.fixture(autouse=True)
-def a_fresh_start() -> Iterator[None]:
-    """The seed that one test sets, and the names that it gives, are not those of the next."""
-    yield
-    for module, function, arguments in (
-        ("agc.runtime.chance.seeds", "set_seed", (None,)),
-        ("agc.runtime.keras.naming", "forget", ()),
-    ):
-        if module in sys.modules:
-            getattr(sys.modules[module], function)(*arguments)
