@@ -87,7 +87,9 @@ def shared_byte_code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
     with pytest.MonkeyPatch.context() as patch:
         if sys.dont_write_bytecode:
             patch.delitem(os.environ, "PYTHONDONTWRITEBYTECODE", raising=False)
-            patch.setitem(os.environ, "PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+            folder = tmp_path_factory.getbasetemp()
+            folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+            patch.setitem(os.environ, "PYTHONPYCACHEPREFIX", str(folder / "bytecode"))
         yield
 
 

@@ -9,6 +9,7 @@ What a program prints counts as its result, too.
 """
 
 import ast
+import functools
 import inspect
 import io
 from collections.abc import Callable
@@ -29,9 +30,10 @@ Listen = pytest.CaptureFixture[str]
 EXECUTORS = ("interpret", "plan")
 
 
-def traced(entry: Callable[..., Any], executor: str) -> Any:
-    """The graph function of a program, run by the executor of that name."""
-    return tf.function(entry, experimental_executor=executor)
+@functools.cache
+def traced(name: str, executor: str) -> Any:
+    """A program as a graph function, run by the executor of that name; its inputs share what is traced for them."""
+    return tf.function(programs.load(name).entry, experimental_executor=executor)
 
 
 def expect(case: Case, call: Callable[[], Any], listen: Listen, types: bool) -> None:
@@ -74,7 +76,7 @@ def test_converted_with_python_values(case: Case, capfd: Listen) -> None:
 def test_graph(case: Case, executor: str, capfd: Listen) -> None:
     program = programs.load(case[0])
     arguments = program.tensor_arguments(case[1], tf.constant)
-    run = traced(program.entry, executor)
+    run = traced(case[0], executor)
     expect(case, lambda: run(*arguments), capfd, types=True)
     expect(case, lambda: run(*arguments), capfd, types=True)  # from the cache
 
@@ -83,7 +85,7 @@ def test_graph(case: Case, executor: str, capfd: Listen) -> None:
 def test_graph_text_parses_back_to_an_equal_graph(name: str) -> None:
     program = programs.load(name)
     arguments = program.tensor_arguments(0, tf.constant)
-    graph = traced(program.entry, "plan").get_concrete_function(*arguments).graph
+    graph = traced(name, "plan").get_concrete_function(*arguments).graph
     text = str(graph)
     again = parse(text)
     verify(again)

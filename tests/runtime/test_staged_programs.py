@@ -26,8 +26,8 @@ def programs(draw: st.DrawFn, grower: type[staged_programs.Grower]) -> str:
 @pytest.mark.parametrize(
     ("grower", "few", "most_refused"),
     [
-        pytest.param(staged_programs.Grower, 60, 0.03, id="control flow"),
-        pytest.param(staged_grammar.Grower, 30, 0.25, id="more of Python"),
+        pytest.param(staged_programs.Grower, 45, 0.03, id="control flow"),
+        pytest.param(staged_grammar.Grower, 24, 0.25, id="more of Python"),
     ],
 )
 def test_random_programs_agree_with_python(

@@ -7,6 +7,7 @@ or every number; an operation that is declared with an example is tested without
 
 from __future__ import annotations
 
+import functools
 import re
 import traceback
 from collections.abc import Callable, Mapping
@@ -111,16 +112,18 @@ def in_graph(op: Op, arguments: Mapping[str, Any], executor: str) -> None:
     run(tensors)
 
 
+@functools.cache
 def wrongs(name: str) -> list[Wrong]:
     """Wrong calls of an operation, made of those in its examples."""
     return [wrong for call in calls(name)[:2] for wrong in wrong_calls(call.op, call.arrays, call.attrs)]
 
 
+@functools.cache
 def refused(name: str) -> list[tuple[Wrong, Exception]]:
     """The wrong calls that an operation refuses at once, and how."""
     op = REGISTRY[name]
     found = [(wrong, refusal(lambda wrong=wrong: op(**wrong.arguments))) for wrong in wrongs(name)]
-    return [(wrong, error) for wrong, error in found if error is not None]
+    return [(wrong, error.with_traceback(None)) for wrong, error in found if error is not None]
 
 
 def by_family(name: str, kind: str) -> bool:
