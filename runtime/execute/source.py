@@ -18,6 +18,7 @@ from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
 from . import blas
 from .beside import beside, companions
+from .blanks import small_blank
 from .drawing import drawn, draws_ahead, pairs
 from .lines import Scope, tuple_of
 from .lists import changing, may_write
@@ -211,6 +212,9 @@ class Writer(Regions):
 
     def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
         op = operation.op
+        blank = small_blank(operation)
+        if blank is not None:
+            return f"{targets[0]} = {self.module.constant(blank)}"
         expression = shortcut(operation)
         if expression is not None and narrow.is_used_by(operation):
             expression = None

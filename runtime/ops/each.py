@@ -16,6 +16,10 @@ Array = Any
 
 def each(function: Callable[..., Any], *arrays: Array, dtype: Any = object) -> Array:
     """The array of `function`'s results on corresponding elements, with broadcasting."""
+    if all(getattr(array, "ndim", None) == 0 for array in arrays):
+        found = np.empty((), dtype)
+        found[()] = function(*(array.item() for array in arrays))
+        return found
     operands = np.broadcast_arrays(*arrays) if len(arrays) > 1 else [np.asarray(arrays[0], _kept(arrays[0]))]
     columns = [operand.ravel().tolist() for operand in operands]
     return filled(map(function, *columns), operands[0].shape, dtype)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .short_axes import along_short, is_short
+
 Array = np.ndarray[Any, Any]
 
 _larger: Any = np.maximum.reduce
@@ -27,7 +29,10 @@ def largest(
     >>> [str(largest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0])]
     ['0.0', '0.0', '-0.0']
     """
-    found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
+    if out is None and dtype is None and is_short(x, axis):
+        found = along_short(np.maximum, x, keepdims)
+    else:
+        found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
     return _signed(found, _both, x, axis, out, keepdims)
 
 
@@ -39,7 +44,10 @@ def smallest(
     >>> [str(smallest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [1.0, 0.0])]
     ['-0.0', '-0.0', '0.0']
     """
-    found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
+    if out is None and dtype is None and is_short(x, axis):
+        found = along_short(np.minimum, x, keepdims)
+    else:
+        found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
     return _signed(found, _either, x, axis, out, keepdims)
 
 

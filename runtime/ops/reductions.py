@@ -38,6 +38,7 @@ from .families import (
 )  # fmt: skip
 from .other_products import product_of_others
 from .selecting import choose
+from .short_axes import along_short, is_short
 from .static import checked_dims, dims
 
 _add: Any = np.add.reduce
@@ -63,16 +64,18 @@ def reduction(
     return operation
 
 
-def _is_of_pairs(array: Array) -> bool:
-    return array.ndim > 1 and array.shape[-1] == 2 and array.dtype.char in "fd"
+_ONE_BY_ONE = frozenset("fdbhilqBHILQ")
+"""The characters of dtypes whose elements are added up in this very dtype."""
 
 
 def _sum(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
-    if axis and not keepdims and _is_of_pairs(input_tensor) and axis in ((-1,), (input_tensor.ndim - 1,)):
-        total = input_tensor[..., 0] + input_tensor[..., 1]  # NumPy takes longer for pairs, one by one
-        total += input_tensor.dtype.type(0)  # which it begins with: the sum of zeros below 0 is none
+    own = input_tensor.dtype
+    if input_tensor.ndim > 1 and own.char in _ONE_BY_ONE and is_short(input_tensor, axis):
+        total = along_short(np.add, input_tensor, keepdims)
+        if own.kind == "f":
+            total += own.type(0)  # which NumPy begins with: the sum of zeros below 0 is none
         return total
-    return _add(input_tensor, axis, input_tensor.dtype, None, keepdims)
+    return _add(input_tensor, axis, own, None, keepdims)
 
 
 def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
@@ -86,6 +89,9 @@ WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64, "e": np.float32}
 def mean_of(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     own = input_tensor.dtype
     kind = WIDE.get(own.char) or WIDE.get(own.kind) or own.type
+    if own.kind in "fc" and kind is own.type:
+        total = _sum(input_tensor, axis, keepdims)
+        return total / kind(input_tensor.size // (total.size or 1))
     total = _add(input_tensor, axis, kind, None, keepdims)
     count = input_tensor.size // (total.size or 1)
     if own.kind not in "iu":

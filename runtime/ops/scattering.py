@@ -67,13 +67,18 @@ def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims
 
 def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """A NumPy index of the places."""
-    check_updates(indices.shape, updates.shape, shape)
-    check_coordinates(indices, shape[: indices.shape[-1]], "shape", shape)
-    return (*np.moveaxis(indices, -1, 0), ...)
+    depth = indices.shape[-1] if indices.ndim else 0
+    if not depth or updates.shape != (*indices.shape[:-1], *shape[depth:]):
+        check_updates(indices.shape, updates.shape, shape)
+    check_coordinates(indices, shape[:depth], "shape", shape)
+    return (*(indices[..., place] for place in range(depth)), ...)
 
 
-def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
-    """A row of the table below: `put(array, index, updates)` writes to a copy of the tensor."""
+def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
+    """A row of the table below: `put(array, index, updates)` writes to a copy of the tensor.
+
+    `combine` is what becomes of one place: a function of the old value and the update, into the old value.
+    """
 
     def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> Spec:
         check_updates(indices.shape, updates.shape, tensor.shape)
@@ -81,7 +86,12 @@ def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
 
     def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
         result = tensor.copy()
-        put(result, _coordinates(indices, updates, result.shape), updates)
+        index = _coordinates(indices, updates, result.shape)
+        if 0 < indices.size == len(index) - 1:
+            place = result[(*indices.ravel().tolist(), ...)]
+            combine(place, updates.reshape(place.shape), out=place)
+        else:
+            put(result, index, updates)
         return result
 
     rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
@@ -93,6 +103,7 @@ def _scatter_into(name: str, put: Callable[..., Any], manual: str) -> Op:
 tensor_scatter_nd_update = _scatter_into(
     "tensor_scatter_nd_update",
     np.ndarray.__setitem__,
+    lambda old, new, out: np.copyto(out, new),
     """`tensor` with the elements or slices at `indices` replaced by `updates`.
 
     >>> tensor_scatter_nd_update([0, 0, 0], [[2], [0]], [5, 7])
@@ -102,6 +113,7 @@ tensor_scatter_nd_update = _scatter_into(
 tensor_scatter_nd_add = _scatter_into(
     "tensor_scatter_nd_add",
     np.add.at,
+    np.add,
     """`tensor` with `updates` added to the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
@@ -111,6 +123,7 @@ tensor_scatter_nd_add = _scatter_into(
 tensor_scatter_nd_sub = _scatter_into(
     "tensor_scatter_nd_sub",
     np.subtract.at,
+    np.subtract,
     """`tensor` with `updates` subtracted from the elements or slices at `indices`.
 
     >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
@@ -120,6 +133,7 @@ tensor_scatter_nd_sub = _scatter_into(
 tensor_scatter_nd_max = _scatter_into(
     "tensor_scatter_nd_max",
     np.maximum.at,
+    np.maximum,
     """`tensor` with the larger of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
@@ -129,6 +143,7 @@ tensor_scatter_nd_max = _scatter_into(
 tensor_scatter_nd_min = _scatter_into(
     "tensor_scatter_nd_min",
     np.minimum.at,
+    np.minimum,
     """`tensor` with the smaller of the old value and the update at `indices`.
 
     >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])

@@ -277,10 +277,18 @@ def _(dy: Any, y: Any, values: Any, indices: Any, shape: Any, axis: int) -> Any:
     return take_along(dy, indices, axis), None, None
 
 
+_FEW = 16
+"""So many numbers are looked at sooner one by one than as an array."""
+
+
 def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> None:
     """InvalidArgumentError unless the coordinates along the last axis of `indices` are inside `sizes`."""
     if not indices.size:
         return
+    if indices.size <= _FEW and indices.shape[-1] == len(sizes):
+        rows = indices.reshape(-1, len(sizes)).tolist()
+        if all(0 <= place < size for row in rows for place, size in zip(row, sizes, strict=True)):
+            return
     wrong = ((indices < 0) | (indices >= np.array(sizes))).any(axis=-1)
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0].tolist())

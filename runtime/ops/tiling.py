@@ -219,7 +219,7 @@ def _check_mode(mode: str) -> None:
 def _pairs(paddings: Array) -> list[tuple[int, int]]:
     if paddings.ndim != 2 or paddings.shape[1] != 2:
         raise ValueError(f"paddings must be a matrix with 2 columns: {listed(paddings.shape)}")
-    pairs = [(before, after) for before, after in paddings.tolist()]
+    pairs: list[tuple[int, int]] = paddings.tolist()
     for before, after in pairs:
         if before < 0 or after < 0:
             raise ValueError(f"Paddings must be non-negative: {before} {after}")
@@ -239,14 +239,27 @@ def _check_mirrored(pairs: list[tuple[int, int]], shape: tuple[int, ...], mode: 
 @surround.kernel
 def _(tensor: Array, paddings: Array, constant_values: Array, mode: str) -> Array:
     pairs = _pairs(paddings)
-    if mode != "CONSTANT":
-        _check_mirrored(pairs, tensor.shape, mode)
-        return np.pad(tensor, pairs, _NUMPY_MODES[mode])  # type: ignore[call-overload]
     grown = [size + before + after for size, (before, after) in zip(tensor.shape, pairs, strict=True)]
-    padded = np.full(grown, constant_values, tensor.dtype)
-    inner = tuple(slice(before, before + size) for size, (before, _) in zip(tensor.shape, pairs, strict=True))
-    padded[inner] = tensor
+    padded = np.empty(grown, tensor.dtype)
+    if mode == "CONSTANT":
+        padded[...] = constant_values
+    else:
+        _check_mirrored(pairs, tensor.shape, mode)
+    inner = [slice(before, before + size) for size, (before, _) in zip(tensor.shape, pairs, strict=True)]
+    padded[tuple(inner)] = tensor
+    if mode != "CONSTANT":
+        for axis, pair in enumerate(pairs):
+            _mirror(padded.swapaxes(0, axis), *pair, 1 if mode == "REFLECT" else 0)
     return padded
+
+
+def _mirror(rows: Array, before: int, after: int, apart: int) -> None:
+    """Show rows in those before and after them; a mirror stands between two rows, or on one, which is `apart` then."""
+    end = len(rows) - after
+    if before:
+        rows[:before] = rows[before + apart : 2 * before + apart][::-1]
+    if after:
+        rows[end:] = rows[end - apart - after : end - apart][::-1]
 
 
 @surround.gradient

@@ -120,9 +120,25 @@ def test_running_sums_and_products(exclusive: bool, reverse: bool) -> None:
         assert mine(rows, axis=1, exclusive=exclusive, reverse=reverse).numpy().tolist() == expected
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "complex64"])
-def test_sums_of_pairs_are_those_of_numpy(dtype: str) -> None:
-    pairs = np.array([[-0.0, -0.0], [0.1, 0.2], [-3.0, 3.0], [1e4, 3.0]]).astype(dtype)
-    for x in (pairs, pairs.reshape(2, 2, 2), np.asfortranarray(pairs), pairs[:0]):
+@pytest.mark.parametrize("few", [2, 3, 7, 8])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int32", "complex64"])
+def test_sums_of_short_rows_are_those_of_numpy(dtype: str, few: int) -> None:
+    rng = np.random.default_rng(few)
+    rows = (rng.standard_normal((2, 300, few)) * rng.choice([1, 30, -0.0], (2, 300, few))).astype(dtype)
+    rows[0, :9] = -0.0
+    for x in (rows, rows[0], rows[0, :4], np.asfortranarray(rows), rows[:, ::2], rows[:, :0]):
         total = tf.reduce_sum(x, axis=-1).numpy()
         assert total.tobytes() == np.add.reduce(x, axis=-1, dtype=dtype).tobytes()
+        assert tf.reduce_sum(x, axis=-1, keepdims=True).shape == (*x.shape[:-1], 1)
+
+
+@pytest.mark.parametrize("few", [2, 5])
+def test_extremes_of_short_rows_are_those_of_numpy(few: int) -> None:
+    rows = np.random.default_rng(few).standard_normal((300, few)).astype(np.float32)
+    rows[5, 1], rows[6] = np.nan, -np.inf
+    for mine, other in ((tf.reduce_max, np.max), (tf.reduce_min, np.min)):
+        np.testing.assert_array_equal(mine(rows, -1).numpy(), other(rows, -1))
+        np.testing.assert_array_equal(mine(rows, 1, keepdims=True).numpy(), other(rows, 1, keepdims=True))
+    signs = np.tile(np.float32([0.0, -0.0]), (200, 1))
+    assert not np.signbit(tf.reduce_max(signs, 1)).any()
+    assert np.signbit(tf.reduce_min(signs, 1)).all()

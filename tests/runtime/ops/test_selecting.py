@@ -136,6 +136,28 @@ def test_tensor_scatter_makes_a_changed_copy(operation: Any, expected: list[int]
     assert old.numpy().tolist() == [3, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "index", [[2], [[2]], [[1, 2]], [[[0]]], [[1], [2]], [[0, 1], [2, 2], [0, 1]]], ids=str
+)
+def test_one_place_is_a_case_of_many(index: Any) -> None:
+    tensor, places = np.arange(9).reshape(3, 3), np.array(index)
+    depth = places.shape[-1]
+    updates = np.arange(20, 20 + 3 ** (2 - depth) * places.size // depth).reshape(
+        (*places.shape[:-1], *tensor.shape[depth:])
+    )
+    for operation, put in (
+        (tf.tensor_scatter_nd_update, np.ndarray.__setitem__),
+        (tf.tensor_scatter_nd_add, np.add.at),
+        (tf.tensor_scatter_nd_sub, np.subtract.at),
+        (tf.tensor_scatter_nd_max, np.maximum.at),
+    ):
+        wanted = tensor.copy()
+        put(wanted, (*np.moveaxis(places, -1, 0), ...), updates)  # type: ignore[operator]
+        assert operation(tensor, places, updates).numpy().tolist() == wanted.tolist()
+    texts = tf.tensor_scatter_nd_update(["a", "b"], [[1]], ["c"])
+    assert texts.numpy().tolist() == [b"a", b"c"]
+
+
 def test_tensor_scatter_checks_shapes_and_places() -> None:
     with refuses(r"indices\[0\] = \[5\] does not index into shape \[2,3\]"):
         tf.tensor_scatter_nd_update(x, [[5]], [[1, 2, 3]])

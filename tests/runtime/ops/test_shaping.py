@@ -3,6 +3,7 @@
 from typing import Any
 
 import agc.runtime as tf
+import numpy as np
 import pytest
 
 x = tf.reshape(tf.range(6), [2, 3])
@@ -148,6 +149,16 @@ def test_pad() -> None:
         tf.pad([1, 2, 3], [[-1, 0]])
     with pytest.raises(ValueError, match='expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC"'):
         tf.pad([1], [[0, 0]], "WRAP")
+
+
+@pytest.mark.parametrize("mode", ["CONSTANT", "REFLECT", "SYMMETRIC"])
+def test_pads_are_those_of_numpy(mode: str) -> None:
+    x = np.arange(24).reshape(2, 3, 4)
+    for pads in ([[0, 0], [1, 2], [3, 0]], [[1, 1], [0, 0], [0, 3]], [[0, 1], [2, 2], [1, 1]]):
+        wanted = np.pad(x, pads, mode.lower())  # type: ignore[call-overload]
+        assert tf.pad(x, pads, mode).numpy().tolist() == wanted.tolist()
+    assert tf.pad(5, np.zeros((0, 2), np.int32), mode).numpy() == 5
+    assert tf.pad([["b"]], [[0, 0], [0, 0]], mode).numpy().tolist() == [[b"b"]]
 
 
 def test_reverse_and_roll() -> None:

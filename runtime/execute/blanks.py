@@ -1,0 +1,31 @@
+"""Zeros and ones in the shape of something, where it is known and small: one array that is there already.
+
+z = zeros_like x : float32[32, 32]          ==>          z = constant
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.graph import Operation
+from ..ir.specs import Spec
+from ..ops import narrow
+from ..shapes import num_elements
+from .owning import BIG
+
+_NUMBERS = {"zeros_like": 0, "ones_like": 1}
+
+
+def small_blank(operation: Operation) -> np.ndarray[Any, Any] | None:
+    """The array, if the operation gives such a one. Those that are big are made anew, and computed into."""
+    number = _NUMBERS.get(operation.type)
+    if number is None or narrow.is_used_by(operation):
+        return None
+    spec = operation.outputs[0].spec
+    assert isinstance(spec, Spec)
+    count = num_elements(spec.shape)
+    if count is None or spec.dtype.kind not in "biufc" or count * spec.dtype.size >= BIG:
+        return None
+    return np.full(spec.shape, number, spec.dtype.numpy)
