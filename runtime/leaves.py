@@ -71,6 +71,11 @@ def rewrapped(leaf: Any, value: Value, builder: Builder) -> Any:
     return leaf.with_flow(inner) if isinstance(leaf, TensorArray) else inner
 
 
+def covering(leaf: Any, *others: Any) -> Any:
+    """The leaf, without what is known of it in Python alone, unless that goes for the others as well."""
+    return leaf.covering(*others) if isinstance(leaf, TensorArray) else leaf
+
+
 def spec_of(operand: Any) -> AnySpec:
     """The spec of an operation's argument."""
     if isinstance(operand, Tensor):

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from . import dtypes, shapes
 from .convert import convert_to_tensor
 from .ir.builder import Builder, current
 from .ir.specs import ArraySpec
 from .ops import elements
 from .ops.joining import unstack
-from .tensor import EagerArray, SymbolicArray, Tensor
+from .tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
 
 
 class TensorArray:
@@ -64,6 +66,9 @@ class TensorArray:
             flow = elements.array_new(
                 0 if size is None else size, self.dtype, self._declared, self.dynamic_size, name=name
             )
+            self._size = None if self.dynamic_size or size is None else _known(size)
+        else:
+            self._size = None
         self._flow: EagerArray | SymbolicArray = flow
 
     @property
@@ -79,11 +84,22 @@ class TensorArray:
         return shapes.TensorShape(spec.element.shape if self._infer_shape else self._declared)
 
     def with_flow(self, flow: Any) -> TensorArray:
-        """This array in another state."""
+        """This array in another state, with as many elements."""
+        array = self.of_any_size(flow)
+        array._size = self._size
+        return array
+
+    def of_any_size(self, flow: Any) -> TensorArray:
+        """An array like this one, which may have another number of elements."""
         return TensorArray(
             self.dtype, dynamic_size=self.dynamic_size, infer_shape=self._infer_shape, element_shape=self._declared,
             flow=flow,
         )  # fmt: skip
+
+    def covering(self, *others: Any) -> TensorArray:
+        """This array, with a number of elements that is known only if all others have as many."""
+        alike = all(isinstance(other, TensorArray) and other._size == self._size for other in others)
+        return self if alike else self.of_any_size(self._flow)
 
     def _after(self, flow: Any) -> TensorArray:
         if isinstance(flow, EagerArray):  # eager arrays change in place, as in TensorFlow
@@ -108,11 +124,13 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements as the rows of one tensor."""
-        return elements.array_stack(self._reachable(), **self._element(), name=name)  # type: ignore[no-any-return]
+        flow = self._reachable()
+        return elements.array_stack(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
 
     def concat(self, name: str | None = None) -> Tensor:
         """All elements one behind the other, along their first axis."""
-        return elements.array_concat(self._reachable(), **self._element(), name=name)  # type: ignore[no-any-return]
+        flow = self._reachable()
+        return elements.array_concat(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements with the given indices, as the rows of one tensor."""
@@ -125,10 +143,19 @@ class TensorArray:
         return self._after(elements.array_unstack(self._reachable(), tensor, name=name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of `value` at `indices`, whose number must be known."""
+        """The array with the rows of `value` at `indices`, a vector of as many integers.
+
+        Raises InvalidArgumentError for an index out of range, and where there are not as many rows as indices.
+
+        >>> TensorArray(dtypes.int32, size=3).scatter([2, 0], [7, 8]).stack().numpy().tolist()
+        [8, 0, 7]
+        """
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        places = convert_to_tensor(indices)
+        if places.shape.rank != 1 or None in places.shape or tensor.shape[:1] != places.shape:
+            return self._after(elements.array_scatter(self._reachable(), places, tensor, name=name))
         array = self
-        rows = unstack(convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype))
-        for index, row in zip(unstack(convert_to_tensor(indices)), rows, strict=True):
+        for index, row in zip(unstack(places), unstack(tensor), strict=True):
             array = array.write(index, row)
         return array
 
@@ -158,7 +185,9 @@ class TensorArray:
         return None
 
     def size(self, name: str | None = None) -> Tensor:
-        """The number of elements, a scalar int32 tensor."""
+        """The number of elements, a scalar int32 tensor; a constant where it is known before the graph runs."""
+        if self._size is not None:
+            return EagerTensor(np.array(self._size, np.int32))
         return elements.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
 
     def identity(self) -> TensorArray:
@@ -181,6 +210,14 @@ class TensorArray:
 
     def __repr__(self) -> str:
         return f"<tf.TensorArray {self._flow.spec}>"
+
+
+def _known(size: Any) -> int | None:
+    """A number of elements, if it is known before the graph runs."""
+    if isinstance(size, SymbolicTensor):
+        known = size._value.elements
+        return None if known is None else known[0]
+    return int(size)
 
 
 def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:

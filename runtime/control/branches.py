@@ -158,7 +158,7 @@ def _record_branches(
         for output, operand in zip(outputs, operands, strict=True):
             output.append(operand)
         specs.append(spec)
-        flat.append(column[0])
+        flat.append(leaves.covering(*column))
         origins.append(weak_origin(column))
     carried = [i for i, leaf in enumerate(flat) if type(leaf) is not _Static]
     regions, captured = closed(builders, outputs)

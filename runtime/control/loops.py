@@ -246,6 +246,11 @@ class Loop:
             )
         if not leaves.can_be_carried(leaf):
             raise self._changes_type(slot, leaf)
+        initial, slot.initial = slot.initial, leaves.covering(slot.initial, leaf)
+        return self._respecified(slot, leaf) or slot.initial is not initial
+
+    def _respecified(self, slot: _Slot, leaf: Any) -> bool:
+        """Make the slot's spec cover a value that the graph carries; whether that changed it."""
         try:
             spec = leaves.spec_in(leaf, getattr(slot.spec, "dtype", None))
         except TypeError:

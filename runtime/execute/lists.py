@@ -20,7 +20,7 @@ from ..ir.specs import ArraySpec
 from ..ops import narrow
 from .kernels import kernel_of
 
-_FRESH = frozenset({"array_new", "array_of_rows", "array_unstack", "list_new"})
+_FRESH = frozenset({"array_new", "array_of_rows", "array_scatter", "array_unstack", "list_new"})
 """Operations that make a list of their own."""
 
 _READERS = frozenset(

@@ -45,7 +45,7 @@ class GrowingSpec(ArraySpec):
     __slots__ = ()
 
 
-KEEPING = frozenset({"array_write", "array_without", "array_unstack"})
+KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
 """Operations whose result has as many elements as their first operand, unless that may grow."""
 
 

@@ -20,6 +20,7 @@ from .elements import (
     array_concat,
     array_gather,
     array_read,
+    array_scatter,
     array_split,
     array_stack,
     array_unstack,
@@ -79,12 +80,12 @@ def _(dy: Any, y: Any, array: Any, index: Any, dtype: Any, element_shape: Any) -
 
 
 @array_stack.gradient
-def _(dy: Any, y: Any, array: Any, dtype: Any, element_shape: Any) -> Any:
+def _(dy: Any, y: Any, array: Any, dtype: Any, element_shape: Any, size: Any) -> Any:
     return array_of_rows(dy)
 
 
 @array_concat.gradient
-def _(dy: Any, y: Any, array: Any, dtype: Any, element_shape: Any) -> Any:
+def _(dy: Any, y: Any, array: Any, dtype: Any, element_shape: Any, size: Any) -> Any:
     return array_of_parts(dy, array_lengths(array))
 
 
@@ -98,6 +99,12 @@ def _(dy: Any, y: Any, array: Any, value: Any) -> Any:
     rows = numbers(shape_of(value)[0])
     whole = array_rows(array_picked(dy, rows), shape_of(value), value.dtype)
     return array_without(dy, rows), whole
+
+
+@array_scatter.gradient
+def _(dy: Any, y: Any, array: Any, indices: Any, value: Any) -> Any:
+    whole = array_rows(array_picked(dy, indices), shape_of(value), value.dtype)
+    return array_without(dy, indices), None, whole
 
 
 # ------------------------------------------------------------------ lists

@@ -135,7 +135,10 @@ def array_write(
 
 @array_write.kernel
 def _(array: Elements, index: Any, value: Any, infer_shape: bool) -> Elements:
-    at = int(index)
+    return _written(array, int(index), value)
+
+
+def _written(array: Elements, at: int, value: Any) -> Elements:
     size = len(array.items())
     if at < 0 or (at >= size and type(array) is not Growing):
         raise errors.InvalidArgumentError(
@@ -177,7 +180,11 @@ def _(array: Elements, index: Any, dtype: Any, element_shape: Any) -> Any:
 
 @op
 def array_size(array: Array, name: Name = None) -> Spec:
-    """The number of elements, int32."""
+    """The number of elements, int32.
+
+    >>> int(array_size(array_new(3, dtypes.int32, (), False)))
+    3
+    """
     return Spec(dtypes.int32, ())
 
 
@@ -187,32 +194,39 @@ def _(array: Elements) -> Any:
 
 
 @op
-def array_stack(array: Array, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
-    """All elements as the rows of one tensor."""
+def array_stack(
+    array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
+) -> Spec:
+    """All elements, of which there are `size` if that is known, as the rows of one tensor."""
     shape = array.spec.element.shape
-    return Spec(dtype, None if shape is None else (None, *shape))
+    return Spec(dtype, None if shape is None else (size, *shape))
 
 
 @array_stack.kernel
-def _(array: Elements, dtype: Any, element_shape: Any) -> Any:
+def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
     items = array.items()
     if not items:
-        return np.zeros((0, *(size or 0 for size in element_shape or ())), dtype.numpy)
+        return np.zeros((0, *(known or 0 for known in element_shape or ())), dtype.numpy)
     return _joined(_as_rows, _filled(items, dtype, element_shape))
 
 
 @op
-def array_concat(array: Array, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
-    """All elements one behind the other, along their first axis."""
+def array_concat(
+    array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
+) -> Spec:
+    """All elements, of which there are `size` if that is known, one behind the other, along their first axis."""
     shape = array.spec.element.shape
-    return Spec(dtype, None if shape is None else (None, *shape[1:]))
+    if not shape:
+        return Spec(dtype, None if shape is None else (None,))
+    length = None if size is None or shape[0] is None else size * shape[0]
+    return Spec(dtype, (length, *shape[1:]))
 
 
 @array_concat.kernel
-def _(array: Elements, dtype: Any, element_shape: Any) -> Any:
+def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
     items = array.items()
     if not items:
-        return np.zeros((0, *(size or 0 for size in (element_shape or ())[1:])), dtype.numpy)
+        return np.zeros((0, *(known or 0 for known in (element_shape or ())[1:])), dtype.numpy)
     return _joined(np.concatenate, _filled(items, dtype, element_shape))
 
 
@@ -267,6 +281,35 @@ def _(array: Elements, value: Any) -> Elements:
         )
     rest = array.items()[len(value) :]
     return type(array)([*value, *rest])
+
+
+@op
+def array_scatter(array: Array, indices: Input, value: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray with the rows of `value` at the places that `indices` says.
+
+    >>> xs = array_scatter(array_new(3, dtypes.int32, (), False), [2, 0], [7, 8])
+    >>> array_stack(xs, dtypes.int32, ()).numpy().tolist()
+    [8, 0, 7]
+    """
+    if value.shape is not None and not value.shape:
+        raise ValueError("TensorArray.scatter needs a tensor with at least one axis")
+    if indices.shape is not None and len(indices.shape) != 1:
+        raise ValueError(f"the indices of TensorArray.scatter must be a vector, not {indices.spec}")
+    if not indices.dtype.is_integer:
+        raise TypeError(f"the indices of TensorArray.scatter must be integers, not {indices.dtype.name}")
+    return _merged(array, None if value.shape is None else value.shape[1:])
+
+
+@array_scatter.kernel
+def _(array: Elements, indices: Any, value: Any) -> Elements:
+    if len(indices) != len(value):
+        raise errors.InvalidArgumentError(
+            f"Tried to scatter {len(value)} elements to {len(indices)} indices: there must be as many"
+        )
+    items: Elements = type(array)([*array.items()])
+    for index, row in zip(indices, value, strict=True):
+        items = _written(items, int(index), row)
+    return items
 
 
 @op

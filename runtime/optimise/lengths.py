@@ -12,7 +12,7 @@ from __future__ import annotations
 from ..ir.graph import Constant, Graph, Operand, Operation
 from .rewrite import GIVEN, Walk
 
-_KEEPING = frozenset({"array_write", "array_without", "array_unstack"})
+_KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
 """Operations whose result has as many elements as their first operand."""
 
 

@@ -141,7 +141,7 @@ def _input(path: str, leaf: Any, builder: Builder) -> Any:
     own = leaf.name if isinstance(leaf, TensorSpec) else None
     value = builder.input(input_name(own or path), spec_of_argument(leaf))
     if isinstance(leaf, TensorArray):
-        return leaf.with_flow(SymbolicArray(value, builder))
+        return leaf.of_any_size(SymbolicArray(value, builder))  # the graph serves arrays of all sizes
     return SymbolicTensor(value, builder)
 
 

@@ -71,9 +71,72 @@ def test_the_shape_of_elements_is_learned_from_what_is_written():
     assert f.get_concrete_function(tf.constant(1)).structured_outputs.shape == [None, 3]
 
 
+def test_the_number_of_elements_is_known_where_nothing_changes_it():
+    """Through loops and branches as well; what may grow, or is one of two arrays, has an unknown number."""
+    known = {}
+
+    def array(size, **options):
+        return tf.TensorArray(tf.float32, size, element_shape=[2], **options)
+
+    @tf.function
+    def f(x, n):
+        looped, grown, chosen, either = array(3), array(3, dynamic_size=True), array(3), array(3)
+        for i in tf.range(n):
+            looped, grown = looped.write(i, x[i]), grown.write(i, x[i])
+            assert looped.stack().shape[0] == 3
+        if n > 1:
+            chosen, either = chosen.write(0, x[0]), array(4)
+        known.update({
+            "looped": looped.stack().shape[0],
+            "grown": grown.stack().shape[0],
+            "chosen": chosen.stack().shape[0],
+            "either": either.stack().shape[0],
+            "concat": looped.concat().shape[0],
+            "unstack": array(tf.shape(x)[0]).unstack(x).stack().shape[0],
+            "scatter": array(5).scatter([4], x[:1]).stack().shape[0],
+            "given": array(n).stack().shape[0],
+            "size": tf.get_static_value(looped.size()),
+        })  # fmt: skip
+        return looped.stack()
+
+    assert f(tf.ones([3, 2]), tf.constant(3)).shape == [3, 2]
+    assert known == {
+        "looped": 3, "grown": None, "chosen": 3, "either": None, "concat": 6, "unstack": 3,
+        "scatter": 5, "given": None, "size": 3,
+    }  # fmt: skip
+
+
+def test_a_graph_serves_arrays_of_all_sizes():
+    f = tf.function(lambda ta: ta.stack())
+    arrays = [tf.TensorArray(tf.int32, size).unstack(tf.range(size)) for size in (2, 3)]
+    assert [f(array).numpy().tolist() for array in arrays] == [[0, 1], [0, 1, 2]]
+    assert f.experimental_get_tracing_count() == 1
+
+
+@EXECUTORS
+def test_scatter_of_any_number_of_rows(executor):
+    signature = [tf.TensorSpec([None], tf.int32), tf.TensorSpec([None, 2])]
+
+    @tf.function(input_signature=signature, experimental_executor=executor)
+    def f(indices, rows):
+        with tf.GradientTape() as tape:
+            tape.watch(rows)
+            ta = tf.TensorArray(tf.float32, 3, element_shape=[2]).scatter(indices, rows)
+            result = ta.stack()
+        return result, tape.gradient(result, rows, tf.constant([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]))
+
+    result, gradient = f([2, 0], [[1.0, 2.0], [3.0, 4.0]])
+    assert result.numpy().tolist() == [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
+    assert gradient.numpy().tolist() == [[3.0, 3.0], [1.0, 1.0]]
+
+
 @pytest.mark.parametrize(
     "mistake, message",
     [
+        (lambda: tf.TensorArray(tf.int32, 3).scatter([0, 1], [1]), "1 elements to 2 indices"),
+        (lambda: tf.TensorArray(tf.int32, 3).scatter([0, 3], [1, 2]), "write to index 3 but"),
+        (lambda: tf.TensorArray(tf.int32, 3).scatter(0, [1]), "must be a vector"),
+        (lambda: tf.TensorArray(tf.int32, 3).scatter([0], 1), "at least one axis"),
         (lambda: tf.TensorArray(tf.int32, size=1).write(1, 0), "not resizeable and size is: 1"),
         (lambda: tf.TensorArray(tf.int32, size=1).read(3), "read from index 3 but array size is: 1"),
         (lambda: tf.TensorArray(tf.int32, size=2).write(0, [1]).write(1, [1, 2]), "shape of the other"),
