@@ -23,6 +23,7 @@ import numpy as np
 from agc.autograph.staging import is_chosen, settled
 
 from . import dtypes, mixed_numbers
+from .ir.builder import current
 from .quiet import quietly
 from .shapes import TensorShape
 from .tensor import EagerTensor, SymbolicTensor, Tensor
@@ -164,14 +165,33 @@ def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, A
         value = value.as_list()
     if type(value) not in _PLAIN and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS):
         return _from_numpy(_of_another_library(value), dtype)
-    array = _from_python(value)
-    if dtype is None or array.dtype == dtype.numpy:
+    array = _from_python(value, dtype)
+    if dtype is None:
+        return _demanded(array, value) if array.dtype == _SINGLE else array
+    if array.dtype == dtype.numpy:
         return array
     if not _fits(array, dtype, isinstance(value, bool)):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_floating or dtype.is_complex:
         return rounded(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
     return array.astype(dtype.numpy)
+
+
+def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
+    """Single precision, which nobody asked for: ValueError for a number that it does not hold.
+
+    While a graph is built such a number is infinite, as in TensorFlow.
+    """
+    if type(value) is float and abs(value) < 1e38:  # as most are
+        return array
+    if np.isinf(array).any() and current() is None:
+        for single, number in zip(array.flat, np.array(value, np.float64).flat, strict=True):
+            if np.isinf(single) and not np.isinf(number):
+                raise ValueError(
+                    f"Can't convert the Python number {number} to a tensor: it is too large for float32, the dtype of "
+                    f"floats. Give the dtype, for instance tf.float64, or float('inf') for infinity."
+                )
+    return array
 
 
 @quietly
@@ -210,14 +230,15 @@ def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError
     return TypeError(f"Cannot convert a NumPy array of {array.dtype} to a tensor of {dtype and dtype.name}")
 
 
-def _from_python(value: Any) -> np.ndarray[Any, Any]:
+def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     kind = type(value)
     if kind is float:
         return rounded(value, _SINGLE)
     if kind is bool:
         return np.array(value)
     if kind is int:
-        return np.array(value, np.int32) if -(2**31) <= value < 2**31 else _integers(np.array(value), value)
+        small = -(2**31) <= value < 2**31
+        return np.array(value, np.int32) if small else _integers(np.array(value), value, dtype)
     if kind in (str, bytes):
         return _strings(np.array(value, object))
     if value is None:
@@ -229,22 +250,34 @@ def _from_python(value: Any) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "f":
         first = mixed_numbers.first(value)
         if array.size and mixed_numbers.are_whole(value):
-            return _integers(mixed_numbers.whole(value), value)
+            return _integers(mixed_numbers.whole(value), value, dtype)
         own = getattr(first, "dtype", None)
         return rounded(array, own if own in (np.float16, np.float64) else _SINGLE)
     if array.dtype.kind in "iu":
-        return _integers(array, value)
+        return _integers(array, value, dtype)
+    if array.dtype.kind == "O" and mixed_numbers.are_whole(value):
+        return _integers(array, value, dtype)
     if array.dtype.kind in "SUO":
         return _strings(np.array(value, object))
     return array.astype(np.complex128 if array.dtype.kind == "c" else dtypes.as_dtype(array.dtype).numpy)
 
 
-def _integers(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
+def _integers(array: np.ndarray[Any, Any], value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
     if array.dtype.kind not in "iu":
+        if dtype is not None and (dtype.is_floating or dtype.is_complex):
+            return _large(value)
         raise ValueError(f"{value!r} does not fit any integer dtype")
     if not array.size or (array.max() <= dtypes.int32.max and array.min() >= dtypes.int32.min):
         return array.astype(np.int32)
     return array if array.max() > dtypes.int64.max else array.astype(np.int64)
+
+
+def _large(value: Any) -> np.ndarray[Any, Any]:
+    """Integers that no integer dtype holds, as floats."""
+    try:
+        return np.array(value, np.float64)
+    except OverflowError:
+        raise ValueError(f"{value!r} does not fit any dtype") from None
 
 
 def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

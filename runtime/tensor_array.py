@@ -98,8 +98,8 @@ class TensorArray:
 
     def covering(self, *others: Any) -> TensorArray:
         """This array, with a number of elements that is known only if all others have as many."""
-        alike = all(isinstance(other, TensorArray) and other._size == self._size for other in others)
-        return self if alike else self.of_any_size(self._flow)
+        sizes = {other._size if isinstance(other, TensorArray) else None for other in others}
+        return self if self._size is None or sizes <= {self._size} else self.of_any_size(self._flow)
 
     def _after(self, flow: Any) -> TensorArray:
         if isinstance(flow, EagerArray):  # eager arrays change in place, as in TensorFlow

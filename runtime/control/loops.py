@@ -247,17 +247,17 @@ class Loop:
         if not leaves.can_be_carried(leaf):
             raise self._changes_type(slot, leaf)
         initial, slot.initial = slot.initial, leaves.covering(slot.initial, leaf)
-        return self._respecified(slot, leaf) or slot.initial is not initial
+        return self._respecified(slot, slot.spec, leaf) or slot.initial is not initial
 
-    def _respecified(self, slot: _Slot, leaf: Any) -> bool:
+    def _respecified(self, slot: _Slot, known: AnySpec, leaf: Any) -> bool:
         """Make the slot's spec cover a value that the graph carries; whether that changed it."""
         try:
-            spec = leaves.spec_in(leaf, getattr(slot.spec, "dtype", None))
+            spec = leaves.spec_in(leaf, getattr(known, "dtype", None))
         except TypeError:
             spec = leaves.spec_of(leaves.carried(leaf))
-        if slot.spec.covers(spec):
+        if known.covers(spec):
             return self._sharpened(slot, spec)
-        wider = common_spec(slot.spec, spec)
+        wider = common_spec(known, spec)
         if wider is None:
             wider = self._other_dtype(slot, spec)
         if wider is None or slot.fixed:

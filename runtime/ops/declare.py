@@ -172,6 +172,8 @@ class Op(Signature):
             raise
         except MeetsCompositeError as met:
             return composites.apply(self, values, met)
+        except errors.OperatorNotAllowedInGraphError as error:
+            return self._late(values, error)
         except TypeError as error:
             self._adapt([values[i] for i in self._same], error)
             if self._chosen(values):
@@ -184,6 +186,24 @@ class Op(Signature):
         return self._weakened(
             self.record(builder, tensors, attrs, wish), [values[i] for i, _ in self._inputs]
         )
+
+    def _late(self, values: list[Any], error: Exception) -> Any:
+        """The result for an axis that only the graph knows; no other attribute can wait until it runs."""
+        from . import late_axes  # which is made of operations
+
+        given = dict(zip(self.parameters, values, strict=True))
+        if late_axes.takes(self, given):
+            return late_axes.along(self, given)
+        late = next(
+            (name for _, name, _ in self._attributes if isinstance(given[name], SymbolicTensor)), None
+        )
+        if late is None:
+            raise error
+        raise errors.OperatorNotAllowedInGraphError(
+            f"{self.name}, argument `{late}`: what it is must be known while the graph is built, but "
+            f"{given[late]!r} gets its value when the graph runs. Give a Python value, or choose between several calls "
+            "with an `if`, or tf.switch_case."
+        ) from None
 
     def _weakened(self, result: Any, values: Sequence[Any]) -> Any:
         """The result, which adapts its dtype as well when it is made from nothing but what does."""

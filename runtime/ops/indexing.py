@@ -18,6 +18,7 @@ from ..ir.specs import Spec
 from ..tensor import EagerTensor, Tensor
 from .declare import Input, Inputs, Ints, Name, op
 from .selecting import boolean_mask
+from .shaping import ensure_shape
 from .static import checked_dims, dims, known_elements
 
 Array = Any
@@ -71,7 +72,8 @@ def _integer_text(item: Any, parts: list[Tensor]) -> str:
         if tensor.dtype.is_integer and tensor.shape.rank in (0, None):
             if isinstance(tensor, EagerTensor):
                 return str(int(tensor))
-            parts.append(tensor)
+            # One of unknown rank turns out to be a scalar, or is refused, when the graph runs.
+            parts.append(tensor if tensor.shape.rank == 0 else ensure_shape(tensor, ()))
             return _HOLE
     elif isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu":
         return str(int(item))

@@ -204,6 +204,34 @@ def test_integers_that_share_no_dtype_of_numpy_stay_integers():
         tf.constant([-1, 2**63])
 
 
+@pytest.mark.parametrize("value", [1e39, -1e39, [1.0, 3.5e38], [[2.0], [1e300]]])
+def test_a_float_too_large_for_the_dtype_that_nobody_asked_for(value):
+    """It is refused, where its dtype is said it is infinite, and in a graph it is as in TensorFlow."""
+    for call in (tf.constant, tf.Variable, lambda x: tf.cast(x, tf.float64)):
+        with pytest.raises(ValueError, match="too large for float32, the dtype of floats"):
+            call(value)
+    assert tf.constant(value, tf.float64).numpy().tolist() == value
+    for infinite in (tf.constant(value, tf.float32), tf.function(lambda: tf.constant(value))()):
+        assert np.isinf(infinite.numpy()).tolist() == (np.abs(value) > 3.41e38).tolist()
+
+
+def test_the_largest_and_the_infinite_float_are_none_too_large():
+    for value in (3.4028235e38, float("inf"), [1.0, -float("inf")]):
+        assert tf.constant(value).dtype is tf.float32
+    assert np.isinf((tf.constant(1.0) * 1e39).numpy()) and np.isinf(tf.constant(1e5, tf.float16).numpy())
+
+
+def test_integers_that_no_integer_dtype_holds_may_be_floats():
+    assert tf.constant(10**39, tf.float64).numpy() == 1e39
+    assert tf.constant([10**39, 1], tf.float64).numpy().tolist() == [1e39, 1.0]
+    assert np.isinf(tf.constant(10**39, tf.float32).numpy())
+    for value in (10**39, [1, 10**39]):
+        with pytest.raises(ValueError, match="does not fit any integer dtype"):
+            tf.constant(value)
+    with pytest.raises(ValueError, match="does not fit any dtype"):
+        tf.constant(10**400, tf.float64)
+
+
 def test_texts_of_numpy_become_plain_bytes():
     for value in ([np.bytes_(b"a")], np.array([b"a"]), np.array(["a"])):
         assert {*map(type, tf.constant(value).numpy())} == {bytes}

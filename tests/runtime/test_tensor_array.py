@@ -80,8 +80,15 @@ def test_the_number_of_elements_is_known_where_nothing_changes_it():
 
     @tf.function
     def f(x, n):
-        looped, grown, chosen, either = array(3), array(3, dynamic_size=True), array(3), array(3)
+        looped, grown, replaced, chosen, either = (
+            array(3),
+            array(3, dynamic_size=True),
+            array(3),
+            array(3),
+            array(3),
+        )
         for i in tf.range(n):
+            replaced = array(4)
             looped, grown = looped.write(i, x[i]), grown.write(i, x[i])
             assert looped.stack().shape[0] == 3
         if n > 1:
@@ -89,6 +96,7 @@ def test_the_number_of_elements_is_known_where_nothing_changes_it():
         known.update({
             "looped": looped.stack().shape[0],
             "grown": grown.stack().shape[0],
+            "replaced": replaced.stack().shape[0],
             "chosen": chosen.stack().shape[0],
             "either": either.stack().shape[0],
             "concat": looped.concat().shape[0],
@@ -101,7 +109,7 @@ def test_the_number_of_elements_is_known_where_nothing_changes_it():
 
     assert f(tf.ones([3, 2]), tf.constant(3)).shape == [3, 2]
     assert known == {
-        "looped": 3, "grown": None, "chosen": 3, "either": None, "concat": 6, "unstack": 3,
+        "looped": 3, "grown": None, "replaced": None, "chosen": 3, "either": None, "concat": 6, "unstack": 3,
         "scatter": 5, "given": None, "size": 3,
     }  # fmt: skip
 

@@ -90,6 +90,17 @@ def test_a_key_out_of_range(key: Any, message: str) -> None:
         tf.function(lambda t: t[key]).get_concrete_function(x)
 
 
+@pytest.mark.parametrize("key", [lambda i: i, lambda i: (slice(None), i), lambda i: slice(i, None)])
+def test_an_index_of_unknown_rank_must_turn_out_to_be_a_scalar(key: Any) -> None:
+    signature = [tf.TensorSpec([None, None]), tf.TensorSpec(None, tf.int32)]
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    for executor in ("plan", "interpret"):
+        f = tf.function(lambda x, i: x[key(i)], signature, experimental_executor=executor)
+        assert f(x, tf.constant(1)).numpy().tolist() == x.numpy()[key(1)].tolist()
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[1\] is not compatible"):
+            f(x, tf.constant([1]))
+
+
 def test_a_traced_index_out_of_range_fails_when_the_graph_runs() -> None:
     row = tf.function(lambda t, i: t[i])
     assert row(x, tf.constant(-1)).numpy().tolist() == [8, 9, 10, 11]

@@ -1,0 +1,119 @@
+"""Axes that only the graph knows: the same numbers and gradients as with Python numbers, errors that say which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import pytest
+
+X = tf.constant([[[1.0, 5.0, 2.0], [4.0, 3.0, 6.0]], [[0.5, 2.0, 1.0], [3.0, 2.5, 8.0]]])
+
+CALLS = {
+    "reduce_sum": tf.reduce_sum,
+    "reduce_mean": tf.reduce_mean,
+    "reduce_max": tf.reduce_max,
+    "reduce_min": tf.reduce_min,
+    "reduce_prod": tf.reduce_prod,
+    "reduce_logsumexp": tf.reduce_logsumexp,
+    "reduce_std": tf.math.reduce_std,
+    "reduce_variance": tf.math.reduce_variance,
+    "reduce_euclidean_norm": tf.math.reduce_euclidean_norm,
+    "count_nonzero": lambda x, axis: tf.math.count_nonzero(x > 2.0, axis),
+    "reduce_all": lambda x, axis: tf.reduce_all(x > 1.0, axis),
+    "reduce_any": lambda x, axis: tf.reduce_any(x > 7.0, axis),
+    "keepdims": lambda x, axis: tf.reduce_sum(x, axis, keepdims=True),
+    "argmax": tf.argmax,
+    "argmin": lambda x, axis: tf.argmin(x, axis, output_type=tf.int32),
+    "cumsum": lambda x, axis: tf.cumsum(x, axis, exclusive=True),
+    "cumprod": lambda x, axis: tf.math.cumprod(x, axis, reverse=True),
+    "cumulative_logsumexp": tf.math.cumulative_logsumexp,
+    "l2_normalize": tf.math.l2_normalize,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_one_axis(name: str) -> None:
+    call = CALLS[name]
+    for executor in ("plan", "interpret"):
+        late = tf.function(call, experimental_executor=executor)
+        for axis in (0, 1, -1):
+            expected = call(X, axis)
+            found = late(X, tf.constant(axis))
+            assert found.shape == expected.shape
+            assert found.numpy() == pytest.approx(expected.numpy(), rel=1e-6)
+
+
+@pytest.mark.parametrize("axes", [[0, 2], [-1, 0], [1], [], [2, 0, 1]])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_several_axes(axes: list[int], keepdims: bool) -> None:
+    def call(x: Any, axis: Any) -> Any:
+        return tf.reduce_sum(x, axis, keepdims)
+
+    late = tf.function(call)(X, tf.constant(axes, tf.int32))
+    assert late.numpy() == pytest.approx(call(X, axes).numpy())
+
+
+def test_python_numbers_among_the_axes() -> None:
+    late = tf.function(lambda x, axis: tf.reduce_max(x, [0, axis]))
+    assert late(X, tf.constant(2)).numpy().tolist() == [5.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    "name", ["reduce_sum", "reduce_mean", "reduce_max", "reduce_prod", "cumsum", "keepdims"]
+)
+def test_gradients(name: str) -> None:
+    @tf.function
+    def gradient(x: Any, axis: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(tf.square(CALLS[name](x, axis)))
+        return tape.gradient(y, x)
+
+    for axis in (0, -1):
+        expected = gradient(X, axis).numpy()
+        assert gradient(X, tf.constant(axis)).numpy() == pytest.approx(expected, rel=1e-5)
+
+
+def test_what_is_known_of_the_shape() -> None:
+    shapes = []
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([2, None, 4]),
+            tf.TensorSpec([], tf.int32),
+            tf.TensorSpec(None, tf.int32),
+        ]
+    )
+    def f(x: Any, axis: Any, axes: Any) -> Any:
+        shapes.extend(
+            [tf.reduce_sum(x, axis).shape, tf.cumsum(x, axis).shape, tf.reduce_sum(x, axes).shape.rank]
+        )
+        return tf.reduce_sum(x, axes)
+
+    f.get_concrete_function()
+    assert shapes == [[None, None], [2, None, 4], None]
+
+
+@pytest.mark.parametrize(
+    ("axis", "message"),
+    [(3, "axis 3 is out of range for a tensor of rank 3"), ([0, -3], r"duplicate dimension: \(0, -3\)")],
+)
+def test_axes_that_are_not_there(axis: Any, message: str) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.function(tf.reduce_sum)(X, tf.constant(axis))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda x, axis: tf.sort(x, axis),
+            "sort, argument `axis`: what it is must be known .* tf.switch_case",
+        ),
+        (lambda x, axis: tf.reduce_sum(x, tf.cast(axis, tf.float32)), "float32 is not an integer dtype"),
+    ],
+)
+def test_refused(call: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        tf.function(call)(X, tf.constant(0))
