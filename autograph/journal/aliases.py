@@ -18,10 +18,11 @@ from collections.abc import Sequence, Set
 from typing import Any, Protocol
 
 from ..errors import StagingError
-from ..staging import State
+from ..staging import Changing, State
 from . import choosing, doubts
 from .choosing import Choosing
 from .entries import Entry, Reaches
+from .held_lists import HeldLists
 from .mutables import extras, parts, refill
 from .nests import Path, drawn, fits, holds, objects, rebuilt
 from .numbers import Numbers
@@ -101,6 +102,7 @@ class Aliases:
         self._choosing = Choosing(initial, known, numbers, is_choice, watch)
         self.before, self._own = self._choosing.before, self._choosing.own
         self.begun = self._choosing.begun
+        self._lists = HeldLists(initial, is_choice)
         self._runs: list[Run] = []
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
@@ -108,6 +110,7 @@ class Aliases:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
         held: Held = {}
         new: dict[Path, Any] = {}
+        self._lists.enter(state)
         instead = {} if self.is_choice else self._numbers.shown(state, lambda path: self.names[path[0]])
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
@@ -137,13 +140,15 @@ class Aliases:
         self._choosing.see(own, found, self._named)
         hidden = self._choosing.hidden(own)
         run = Run(found, doubts.groups())
-        self._runs.append(run)
+        self._runs.append(run._replace(objects={**found, **self._lists.given(own)}))
         if not self.is_choice:
             if not self._entry.apart:  # otherwise rounds begin with objects of their own
                 self._entry.moving = self._moving(run)
             if self._entry.learn(self.before, run, self.names, self._watch):
                 raise self._watch.again()
             self._look_for_lost(run, came)
+            for path in self._lists.changed():
+                self._watch.lost(self.names[path[0]], self._lists.before[path], set(), set(self.gives))
         here = {id(value) for value, _ in came.values()} | self._own
 
         def knows(part: Any) -> bool:
@@ -211,6 +216,9 @@ class Aliases:
         instead = self._numbers.shown(results, self._named)
         for path in self._numbers.objects:
             self._watch.chooses(self._named(path))
+        held = self._lists.settled(results, runs)
+        found.update(held)
+        instead.update(held)
 
         def choose(path: Path, value: Any) -> tuple[Any, bool]:
             given = [run.objects.get(path) for run in runs]
@@ -227,7 +235,9 @@ class Aliases:
 
     def _all_runs(self) -> list[Run]:
         """The runs, and what the results are when a loop does not run."""
-        return self._runs if self.is_choice else [Run(self.before, doubts.groups()), *self._runs]
+        if self.is_choice:
+            return self._runs
+        return [Run({**self.before, **self._lists.before}, doubts.groups()), *self._runs]
 
     def _was_at(self, path: Path, value: Any) -> bool:
         """Whether an object was there before the block already: then the results are what it holds."""
@@ -242,7 +252,7 @@ class Aliases:
         return self.gives[path[0]] or self._watch.target(path)
 
     def _knows(self, value: Any) -> bool:
-        return id(value) in self._own or self._watch.knows(value)
+        return isinstance(value, Changing) or id(value) in self._own or self._watch.knows(value)
 
     def _compare(self, path: Path, given: Sequence[Any]) -> None:
         """Objects between which the graph chooses differ in their parts, and in nothing else."""

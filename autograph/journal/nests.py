@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .. import policy
-from ..staging import PYTHON, Maybe, OwnList, backends, is_chosen
+from ..staging import PYTHON, Changing, Maybe, OwnList, backends, is_chosen
 from .kinds import ATOMS
 from .mutables import (
     attributes,
@@ -76,7 +76,7 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
 
 
 def references(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
-    """The objects of the user's among values and in them which are not taken apart, each with its way."""
+    """The objects in values that are not taken apart, each with its way: users' own, and lists of a backend."""
     for number, value in enumerate(values):
         kind: Any = type(value)
         if not _is_plain_kind(kind):
@@ -103,7 +103,7 @@ def _references(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tup
 
 @functools.lru_cache(maxsize=1024)
 def _is_reference_kind(kind: Any) -> bool:
-    if is_chosen(kind) or issubclass(kind, Behind):
+    if is_chosen(kind) or issubclass(kind, (Behind, Changing)):
         return True
     return kind not in ATOMS and backends[kind] is PYTHON and policy.is_user_class(kind)
 
@@ -223,11 +223,11 @@ def drawn(
 
 
 def holds(container: Any, kept: dict[Any, Any]) -> bool:
-    """Whether a container holds just these parts."""
-    now = parts(container)
+    """Whether a container holds just these parts; what is not taken apart holds none."""
+    now = parts(container) if is_mutable(container) else {}
     return now.keys() == kept.keys() and all(same(part, kept[key]) for key, part in now.items())
 
 
 def contents(value: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
     """What a container holds, and attributes of it that are no parts."""
-    return parts(value), attributes(value)
+    return (parts(value) if is_mutable(value) else {}), attributes(value)

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..journal.places import Cell, Item, Place
 from ..journal.setters import sets_items
-from ..staging import PYTHON, Maybe, OwnList, State, backends
+from ..staging import PYTHON, Changing, Maybe, OwnList, State, backends
 from .contents import Contents
 
 PlaceMaker = Callable[[], Place]
@@ -101,7 +101,10 @@ class Held:
 
 def _copy(value: Any) -> Any:
     """A list to work on; a backend's value that is no list, and has no copies, never changes."""
-    return value.copy() if hasattr(type(value), "copy") else value
+    copy = value.copy() if hasattr(type(value), "copy") else value
+    if isinstance(copy, Changing):
+        copy.is_own = True
+    return copy
 
 
 def _without(values: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:

@@ -36,7 +36,7 @@ A backend for another library starts like this one, for symbolic texts, which wr
 (|x|, 3)
 """
 
-from .contract import PYTHON, Backend, OwnList, PythonBackend, State, rotated
+from .contract import PYTHON, Backend, Changing, OwnList, PythonBackend, State, rotated
 from .raising import Surroundings, raised_by_user, running, surroundings
 from .recursion import deciding
 from .registry import backend_of, backends, live, overloaded, register, show_liveness
@@ -44,7 +44,7 @@ from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
 from .whole import is_chosen, is_whole, settled
 
 __all__ = [
-    "Backend", "OwnList", "PythonBackend", "PYTHON", "State", "rotated",
+    "Backend", "Changing", "OwnList", "PythonBackend", "PYTHON", "State", "rotated",
     "register", "live", "show_liveness", "backend_of", "backends", "overloaded", "is_whole", "is_chosen", "settled",
     "Undefined", "Pending", "Maybe", "ld", "name_of", "unbound",
     "Surroundings", "raised_by_user", "surroundings", "running", "deciding",

@@ -12,6 +12,12 @@ class OwnList(list[Any]):
     """A list in the state of a block that nobody else knows: the block may change it, also in length."""
 
 
+class Changing:
+    """A backend's value that its methods change in place, as they do a list: whoever knows it sees that."""
+
+    is_own = False  # whether it is a copy that one function of a block works on
+
+
 class Backend(Protocol):
     """What a library implements so that converted code stages its values.
 

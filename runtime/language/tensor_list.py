@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agc.autograph.api import Note
+from agc.autograph.staging import Changing
 
 from .. import dtypes, leaves, nest, shapes
 from ..control.diagnostics import made, staging_error
@@ -31,7 +32,7 @@ from .list_questions import ListQuestions
 _END = 2**31 - 1
 
 
-class TensorList(ListQuestions):
+class TensorList(ListQuestions, Changing):
     """A list of nests with the structure of `like`. Made by the staging of lists, not by users."""
 
     def __init__(

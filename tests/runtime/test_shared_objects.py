@@ -721,3 +721,110 @@ class TestTwoNames:
 
         agrees(taken)
         refused(left, "chosen")
+
+
+class TestListsThatTheGraphHolds:
+    """Lists of different lengths, and what loops have filled: they are objects as well."""
+
+    @staticmethod
+    def counted(n):
+        out = []
+        for i in tf.range(tf.cast(tf.abs(n), tf.int32)):
+            out.append(i)
+        return out
+
+    @pytest.mark.parametrize("way", ["an item", "append", "in a tuple", "the other"])
+    def test_lists_of_different_lengths(self, way):
+        def f(x):
+            first = [x]
+            around = (first,)
+            chosen = first if x > 0 else [x, x]
+            if way == "an item":
+                chosen[0] = x * 2
+                return first[0]
+            if way == "the other":
+                first[0] = x * 2
+                return chosen[0]
+            chosen.append(x)
+            return len(around[0] if way == "in a tuple" else first)
+
+        refused(f, "chosen")
+
+    def test_nobody_changes_them(self):
+        def f(x):
+            first = [x]
+            chosen = first if x > 0 else [x, x]
+            return len(chosen), chosen[0] + first[0]
+
+        agrees(f)
+
+    def test_one_of_two(self):
+        def branch(x):
+            one, chosen = self.counted(x), self.counted(x * 2)
+            if x > 0:
+                chosen = one
+            chosen.append(7)
+            return len(one)
+
+        def loop(x):
+            one, chosen = self.counted(x), self.counted(x * 2)
+            for i in tf.range(2):
+                if i == 1:
+                    chosen = one
+            chosen.append(7)
+            return len(one)
+
+        def longer(x):
+            one = chosen = more = [1]
+            for i in tf.range(2):
+                if i == 1:
+                    chosen = chosen + more
+            chosen.append(7)
+            return len(one)
+
+        for f in (branch, loop, longer):
+            refused(f, "chosen")
+
+    def test_a_loop_that_changes_the_list_of_the_first_round(self):
+        def f(x):
+            one = self.counted(x)
+            last, more = one, [0]
+            for i in tf.range(2):
+                last.append(i)
+                last = last + more
+            return len(one)
+
+        refused(f, "last")
+
+    def test_the_same_one_on_every_way(self):
+        def f(x):
+            one = self.counted(x)
+            if x > 0:
+                other, y = one, 1
+            else:
+                other, y = one, 2
+            other.append(y)
+            return len(one), len(other), one[-1]
+
+        agrees(f)
+
+    def test_two_variables_of_one_new_list(self):
+        def together(x):
+            if x > 0:
+                a = b = [1]
+            else:
+                a = b = [1, 2]
+            a.append(3)
+            return len(a), len(b)
+
+        def apart(x):
+            if x > 0:
+                a = b = [1]
+            else:
+                a, b = [1, 2], [3]
+            a.append(3)
+            return len(a), len(b)
+
+        agrees(together)
+        with pytest.raises(StagingError, match=r"AGC291.*`a` and `b` are one object on one way"):
+            tf.function(apart)(tf.constant(1.0))
