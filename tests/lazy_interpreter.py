@@ -64,7 +64,8 @@ def _cond(operation: Operation, inputs: list[Any]) -> Sequence[Any]:
 
 
 def _switch(operation: Operation, inputs: list[Any]) -> Sequence[Any]:
-    number, regions = _sound(inputs[0]), operation.regions
+    regions = operation.regions
+    number = _sound(inputs[0]) if len(regions) > 1 else 0  # where there is no choice, nobody needs it
     return _run(regions[number] if 0 <= number < len(regions) else regions[-1], inputs[1:])
 
 
