@@ -191,8 +191,8 @@ def test_work_grows_with_the_length(program, tmp_path):
         )
 
 
-def test_five_thousand_operations():
-    length = 2_500
+def test_ten_thousand_operations():
+    length = 5_000
 
     @tf.function
     def f(x):
@@ -209,9 +209,9 @@ def test_five_thousand_operations():
     assert float(gradient(f)) == 0.0
 
 
-def test_five_thousand_eager_operations_under_a_tape():
+def test_ten_thousand_eager_operations_under_a_tape():
     def f(x):
-        for _ in range(2_500):
+        for _ in range(5_000):
             x = x * 1.0 + 1.0
         return x
 
