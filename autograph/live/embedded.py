@@ -8,24 +8,23 @@ A global would be seen by the program: in `vars(module)`, and in whatever says `
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import ast
+    from ..syntax.translate import NewNodes
 
 _OPERATORS = "\0agc.autograph.operators\0"
 
 
-def without_name(nodes: Iterable[ast.AST], ag: str) -> None:
-    """Put a constant in the place of the name of the operators."""
+def without_name(new: NewNodes, ag: str) -> None:
+    """Put a constant in the place of the name of the operators, in the nodes that are not the user's."""
     import ast  # whoever has a tree has loaded it, and what is about trees
 
     from ..syntax.tree import position
 
-    for node in nodes:
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == ag:
+    for node in new[ast.Attribute]:
+        if type(node.value) is ast.Name and node.value.id == ag:
             constant = ast.Constant(_OPERATORS)
             constant.__dict__.update(position(node.value))
             node.value = constant

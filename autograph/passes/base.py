@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NoReturn
 
 import gast
 
+from ..analyses.containers import LIST_DISPLAYS, LISTS
 from ..analyses.staticness import FRAME_ATTRIBUTES, FRAME_READERS, Staging
 from ..errors import ConversionError, Diagnostic
 from ..options.features import Feature
@@ -64,7 +65,7 @@ class Names:
 
     def __init__(self, function: gast.AST) -> None:
         self.bound: set[str] = set()  # by the function itself, or by a function inside it
-        self._kinds: set[type] = set()
+        self._kinds: set[type] = set()  # of what is in it
         self._seen = function
         self.used = _names_in(function, self.bound, self._kinds)
         self.generated: set[str] = set()
@@ -74,6 +75,11 @@ class Names:
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
         self.items = "[]=" in self.used
+        self.has_functions = not self._kinds.isdisjoint(DEFINITIONS)  # inside it
+        # Without one of these it has no list that it may have made itself.
+        self.makes_lists = self.items or not (
+            self.used.isdisjoint(LISTS) and self._kinds.isdisjoint((*LIST_DISPLAYS, gast.Match))
+        )
 
     def may_have(self, wanted: frozenset[type], function: gast.AST) -> bool:
         """Whether the outermost function has nodes of these kinds as it is now, or had some before."""
@@ -254,8 +260,10 @@ class FunctionPass(Pass):
             self.names = self.registry.of(function)
             if not self.is_concerned(function):
                 return function
-        body = self.statements(function.body, outermost=False)
-        before = evolve(function, body=body) if body is not function.body else function
+        before = function
+        if self.names.has_functions:
+            body = self.statements(function.body, outermost=False)
+            before = evolve(function, body=body) if body is not function.body else function
         after = self.function(before)
         if self.erases is not None and after is not before:
             left = self.staging(after).jumps
@@ -287,24 +295,32 @@ def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]
     '[]=' for an item that is assigned.
     """
     names: set[str] = set()
-    pending: list[gast.AST] = [function]
+    if type(function) in _BINDERS:
+        bound.update(_BINDERS[type(function)](function))
+    pending: list[Any] = children(function)
     while pending:
         node = pending.pop()
+        if node is None:  # `**d` in a dict, a parameter without a default
+            continue
         kind = type(node)
         found.add(kind)
+        values = node.__dict__
         if kind is gast.Name:
             names.add(node.id)
             if type(node.ctx) is not gast.Load:
                 bound.add(node.id)
-        elif kind is gast.Constant:
-            continue
         elif kind is gast.Attribute:
             names.update({node.attr} & FRAME_ATTRIBUTES)
         elif kind in _BINDERS:
             bound.update(_BINDERS[kind](node))
         elif kind in _TELLING:
             names.update(_TELLING[kind](node))
-        pending.extend(children(node))
+        for field in INNER[kind]:
+            value = values.get(field)
+            if type(value) is list:
+                pending += value
+            elif value is not None:
+                pending.append(value)
     return names | bound
 
 

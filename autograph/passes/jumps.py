@@ -21,6 +21,7 @@ from typing import NamedTuple
 import gast
 
 from ..analyses.endings import JUMPS, Endings, leaves_context, shapes_function
+from ..syntax.origin import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree import LOOPS, TRIES, WITHS, Statements, blocks, copied, evolve, with_blocks
 from .base import FunctionPass
@@ -92,7 +93,7 @@ class Jumps:
 
     def setup(self, origin: gast.stmt) -> Statements:
         """What stands before a statement that may set the flag."""
-        return RESET(origin, flag=self.flag)
+        return RESET(on_first_line(origin, self.owner.context.source), flag=self.flag)
 
     def loop(self, loop: gast.stmt) -> tuple[gast.stmt, Statements]:
         """A loop with jumps inside, and what follows it when no jump was made.

@@ -25,6 +25,7 @@ import gast
 from ..analyses.endings import JUMPS, find_jumps
 from ..analyses.staticness import Staging
 from ..syntax.nodes import load
+from ..syntax.origin import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
@@ -107,6 +108,7 @@ class _Returns(Jumps):
     def setup(self, origin: gast.stmt) -> Statements:
         if not self.valued:
             return super().setup(origin)
+        origin = on_first_line(origin, self.owner.context.source)
         text = at(gast.Constant(self.result, None), origin)
         return SETUP(origin, flag=self.flag, result=self.result, ag=self.ag, text=text)
 

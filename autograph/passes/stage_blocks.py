@@ -24,6 +24,7 @@ from ..analyses.lists import Lists
 from ..analyses.scopes import mentions_choice
 from ..analyses.state import FunctionPlan, Plan, plan
 from ..syntax.nodes import STORE, assign, attribute, call, group, lambda_of, load, store, text
+from ..syntax.origin import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree import (
     LOOPS,
@@ -56,9 +57,10 @@ class StageBlocks(FunctionPass):
         staging = self.staging(node)
         if not staging.staged and not mentions_choice(node):
             return node
-        context, generated = self.context, self.names.generated
-        lists = Lists(node, context.ag, generated, context.is_builtin, context.is_library)
-        self.names.lists.update((id(name), name) for name in lists.reads)
+        context, generated, lists = self.context, self.names.generated, None
+        if self.names.makes_lists:
+            lists = Lists(node, context.ag, generated, context.is_builtin, context.is_library)
+            self.names.lists.update((id(name), name) for name in lists.reads)
         found = plan(node, staging, generated, context.ag, lists)
         if not found.blocks and not found.unproven:
             return node
@@ -109,7 +111,8 @@ class _Writer:
         else:
             staged = self.for_loop(statement, found)
         before += self.places.leave(around, statement)
-        return before + [at(new, statement) for new in staged]
+        place = on_first_line(statement, self.context.source)
+        return before + [at(new, place) for new in staged]
 
     def decides_nothing(self, statement: Any) -> bool:
         """Whether what a lowered jump has left is `if not returned: pass`."""

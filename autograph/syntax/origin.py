@@ -10,13 +10,17 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agc.autograph.errors import Where
 
-from .tree import BLOCK_FIELDS, INNER
+from .tree import BLOCK_FIELDS, INNER, Node, evolve
+
+if TYPE_CHECKING:
+    from .translate import NewNodes
 
 
 def where_of(node: Any, filename: str, text: str, function: str = "") -> Where:
@@ -80,7 +84,7 @@ Extent = tuple[int, int, int, int]  # line and column of the start, line and col
 _ONLY_FUNCTIONS = ("while_loop", "cell", "attr", "item")
 
 
-def settle(new: Iterable[ast.AST], ag: str, generated: Collection[str], text: str) -> None:
+def settle(new: NewNodes, ag: str, generated: Collection[str], text: str) -> None:
     """Move what was generated for a compound statement to the first line of that statement, in place.
 
     `new` are the nodes of a tree that are not the user's.
@@ -92,11 +96,16 @@ def settle(new: Iterable[ast.AST], ag: str, generated: Collection[str], text: st
     A statement's position reaches to the end of its last block. Python puts a method call that does so on the
     last line, and a debugger would jump there.
     """
-    lines = lines_of(text)
-    known = {id(node): node for node in new}
-    for node in known.values():
-        for field in _BLOCKS.get(type(node), ()):
-            _settle_block(getattr(node, field), ag, generated, lines, known)
+    statements = [statement for kind in _SIMPLE for statement in new[kind]]
+    calls = (call for call in new[ast.Call] if operator_of(call, ag))
+    if any(node.end_lineno != node.lineno for node in chain(statements, calls)):
+        known = {id(node) for nodes in new.values() for node in nodes}
+        for statement in statements:
+            _settle_statement(statement, ag, lines_of(text), known)
+    for kind, fields in _BLOCKS.items():
+        for node in new[kind]:
+            for field in fields:
+                _move_functions(getattr(node, field), generated)
 
 
 _BLOCKS = {
@@ -107,37 +116,28 @@ _BLOCKS = {
 _SIMPLE = (ast.Assign, ast.Expr, ast.Return)
 
 
-def _settle_block(
-    block: list[Any], ag: str, generated: Collection[str], lines: Sequence[str], new: Collection[int]
-) -> None:
+def _move_functions(block: list[Any], generated: Collection[str]) -> None:
+    """Move each generated function of a block to what it was generated for, which comes after it."""
     origin = None
     for statement in reversed(block):
-        if isinstance(statement, ast.FunctionDef) and statement.name in generated:
-            if origin is not None:
-                ast.copy_location(statement, origin)
-        else:
+        if type(statement) is not ast.FunctionDef or statement.name not in generated:
             origin = statement
-        if (
-            statement.end_lineno != statement.lineno
-            and isinstance(statement, _SIMPLE)
-            and id(statement) in new
-        ):
-            _settle_statement(statement, ag, lines, new)
+        elif origin is not None:
+            ast.copy_location(statement, origin)
 
 
 def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: Collection[int]) -> None:
     """End the operators' calls in a statement on their first line, and all that goes just as far as one of them."""
     nodes: list[Any] = list(_walk(statement, new))
     extents = {extent_of(node) for node in nodes if type(node) is ast.Call and operator_of(node, ag)}
-    if not extents:
-        return
     own = extent_of(statement)
     ends = {extent: _end_on_first_line(extent, lines) for extent in extents if extent[0] != extent[2]}
     for node in nodes:
         end = ends.get(extent_of(node)) if "lineno" in node._attributes else None
         if end is not None:
             node.end_lineno, node.end_col_offset = end
-    statement.end_lineno, statement.end_col_offset = _end_on_first_line(own, lines)
+    if extents and own[0] != own[2]:
+        statement.end_lineno, statement.end_col_offset = _end_on_first_line(own, lines)
 
 
 def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
@@ -153,6 +153,15 @@ def _walk(node: ast.AST, new: Collection[int]) -> Iterator[ast.AST]:
                 pending += [part for part in value if id(part) in new]
             elif id(value) in new:
                 pending.append(value)
+
+
+def on_first_line(statement: Node, text: str) -> Node:
+    """The same statement as far as it stands on its first line: what is made for it in `stage_blocks` belongs there."""
+    lines = lines_of(text)
+    if statement.end_lineno == statement.lineno or statement.lineno > len(lines):
+        return statement
+    line, column = _end_on_first_line(extent_of(statement), lines)
+    return evolve(statement, end_lineno=line, end_col_offset=column)
 
 
 def _end_on_first_line(extent: Extent, lines: Sequence[str]) -> tuple[int, int]:
@@ -173,17 +182,11 @@ def operator_of(node: ast.AST, ag: str) -> str | None:
     return None
 
 
-def generated_lambdas(new: Iterable[ast.AST], ag: str) -> set[Extent]:
+def generated_lambdas(new: NewNodes, ag: str) -> set[Extent]:
     """Where the bodies of the lambdas are that operators get as arguments, among the nodes that are not the user's."""
-    found = set()
-    for node in new:
-        operator = operator_of(node, ag) if type(node) is ast.Call else None
-        if operator is None:
-            continue
-        found |= {
-            extent_of(part.body) for part in _functions_of(node, operator) if isinstance(part, ast.Lambda)
-        }
-    return found
+    calls = ((call, operator_of(call, ag)) for call in new[ast.Call])
+    parts = (part for call, operator in calls if operator for part in _functions_of(call, operator))
+    return {extent_of(part.body) for part in parts if type(part) is ast.Lambda}
 
 
 def _functions_of(call: Any, operator: str) -> list[ast.expr]:

@@ -11,6 +11,7 @@ was made from, with all that is below it.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -21,6 +22,10 @@ from .tree import POSITION, children
 Fields = dict[str, Any]
 
 
+NewNodes = defaultdict[type[ast.AST], list[Any]]
+"""Nodes by their kinds, those of a kind in the order in which they were made: each behind those below it."""
+
+
 class Translation:
     """One tree on its way to gast and, rewritten, back."""
 
@@ -28,11 +33,11 @@ class Translation:
         # id of a gast node → the node it was made from; `self.tree` keeps all of them alive.
         self._origins: dict[int, ast.AST] = {}
         self.tree: Any = self._to(tree)
-        self.new: list[Any] = []  # what `back` had to make, each node behind those below it
+        self.new = NewNodes(list)  # what `back` had to make
 
     def back(self, tree: gast.AST) -> Any:
         """A tree of gast's as `ast` has it. A node without a position gets that of the node around it."""
-        self.new = []
+        self.new = NewNodes(list)
         return self._origins.get(id(tree)) or self._from(tree, _START)
 
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
@@ -68,13 +73,16 @@ class Translation:
 
     def _from(self, node: Any, around: Fields) -> Any:
         """A node that did not come in as it is, or what is no node at all; `around` has the position around it."""
-        origins = self._origins
         kind = type(node)
-        way = _BACK.get(kind)
+        if kind is gast.Name:
+            if type(node.ctx) is not gast.Param:
+                return self._name_from(node, around)
+            way: _Way | None = _BACK_TO_PARAMETER
+        else:
+            way = _BACK.get(kind)
         if way is None:
             return _LEAVES.get(kind, node)
-        if kind is gast.Name and type(node.ctx) is gast.Param:
-            way = _BACK_TO_PARAMETER
+        origins = self._origins
         new_kind, convert, is_placed, with_nodes = way
         new = _node(new_kind)
         fields = new.__dict__
@@ -93,8 +101,20 @@ class Translation:
             elif value is not None:
                 known = origins.get(id(value)) or _LEAVES.get(type(value))
                 fields[name] = known or self._from(value, around)
-        self.new.append(new)
+        self.new[new_kind].append(new)
         return new
+
+    def _name_from(self, node: gast.Name, around: Fields) -> ast.Name:
+        """The same for a variable, as most new nodes are."""
+        new = _node(ast.Name)
+        fields = new.__dict__
+        fields.update(node.__dict__)
+        del fields["annotation"], fields["type_comment"]
+        fields["ctx"] = _LEAVES[type(node.ctx)]
+        if fields.get("end_col_offset") is None:
+            _place(fields, around)
+        self.new[ast.Name].append(new)
+        return new  # type: ignore[no-any-return]
 
 
 def to_ast(tree: gast.AST) -> Any:
@@ -146,11 +166,6 @@ def _name_to(fields: Fields) -> None:
     fields["annotation"] = fields["type_comment"] = None
 
 
-def _name_from(fields: Fields) -> None:
-    del fields["annotation"], fields["type_comment"]
-    fields["ctx"] = _LEAVES[type(fields["ctx"])]
-
-
 def _parameter_to(fields: Fields) -> None:
     fields["id"], fields["ctx"] = fields.pop("arg"), gast.Param()
 
@@ -192,7 +207,6 @@ _TO_GAST: dict[type, Callable[[Fields], None]] = {
     **dict.fromkeys(_TYPE_PARAMETERS, _type_parameter_to),
 }
 _FROM_GAST: dict[type, Callable[[Fields], None]] = {
-    ast.Name: _name_from,
     ast.arg: _parameter_from,
     ast.ExceptHandler: _handler_from,
 }
@@ -208,8 +222,7 @@ class _Way(NamedTuple):
 
 
 def _way_to(kind: type[ast.AST]) -> _Way:
-    with_nodes = () if kind is ast.Name else _WITH_NODES[kind]  # a name's context is seen to already
-    return _Way(kind, _FROM_GAST.get(kind), bool(kind._attributes), with_nodes)
+    return _Way(kind, _FROM_GAST.get(kind), bool(kind._attributes), _WITH_NODES[kind])
 
 
 _BACK = {kind: _way_to(new) for kind, new in _AST_KINDS.items() if kind not in _LEAVES and new in _WITH_NODES}

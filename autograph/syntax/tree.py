@@ -100,9 +100,15 @@ def at(node: Node, origin: gast.AST) -> Node:
         new = pending.pop()
         if new is None or "lineno" in new.__dict__:
             continue
+        values = new.__dict__
         if new._attributes:
-            new.__dict__.update(place)
-        _add_children(new, pending)
+            values.update(place)
+        for name in INNER[type(new)]:
+            value = values.get(name)
+            if type(value) is list:
+                pending += value
+            elif value is not None:
+                pending.append(value)
     return node
 
 
@@ -117,12 +123,6 @@ def position(node: gast.AST) -> dict[str, int]:
 def children(node: gast.AST) -> list[gast.AST]:
     """The nodes directly below a node that say something; not `Load` and its like."""
     below: list[Any] = []
-    _add_children(node, below)
-    return [part for part in below if part is not None] if None in below else below
-
-
-def _add_children(node: gast.AST, below: list[Any]) -> None:
-    """Put the nodes directly below a node to others; there may be None among them, as in `{**others}`."""
     values = node.__dict__
     for name in INNER[type(node)]:
         value = values.get(name)
@@ -130,6 +130,8 @@ def _add_children(node: gast.AST, below: list[Any]) -> None:
             below += value
         elif value is not None:
             below.append(value)
+    # There may be None among parts: `{**others}`, a parameter without a default.
+    return [part for part in below if part is not None] if None in below else below
 
 
 def walk(tree: gast.AST) -> Iterator[gast.AST]:
