@@ -25,8 +25,8 @@ def definedness(flow: Flow) -> Definedness:
     # What a nested function assigns may be bound at any time; other scopes' variables are not ours to judge.
     elsewhere = flow.elsewhere
     bound, unbound = [0] * count, [0] * count
-    reached = [False] * count
-    reached[flow.entry] = True
+    reached, pending = [False] * count, [False] * count  # what is known of a pending node is new
+    reached[flow.entry] = pending[flow.entry] = True
     bound[flow.entry] = flow.mask(flow.rebound) | elsewhere
     unbound[flow.entry] = ((1 << len(flow.index)) - 1) & ~elsewhere
     steps = list(zip(flow.bind, flow.may, flow.unbind, flow.next, flow.escape, strict=True))
@@ -34,8 +34,9 @@ def definedness(flow: Flow) -> Definedness:
     while goes_back:
         goes_back = False
         for node, (bind, may, unbind, next_nodes, escape) in enumerate(steps):
-            if not reached[node]:
+            if not pending[node]:
                 continue
+            pending[node] = False
             has, lacks = bound[node], unbound[node]
             after_has = (has & ~unbind) | bind | may
             after_lacks = (lacks & ~bind) | unbind
@@ -45,14 +46,14 @@ def definedness(flow: Flow) -> Definedness:
                     or after_has & ~bound[following]
                     or after_lacks & ~unbound[following]
                 ):
-                    reached[following] = True
+                    reached[following] = pending[following] = True
                     goes_back |= following <= node
                     bound[following] |= after_has
                     unbound[following] |= after_lacks
             if escape >= 0:
                 either_has, either_lacks = has | after_has, lacks | after_lacks
                 if not reached[escape] or either_has & ~bound[escape] or either_lacks & ~unbound[escape]:
-                    reached[escape] = True
+                    reached[escape] = pending[escape] = True
                     goes_back |= escape <= node
                     bound[escape] |= either_has
                     unbound[escape] |= either_lacks

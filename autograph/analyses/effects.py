@@ -112,16 +112,20 @@ def facts(code: CodeType) -> Facts:
     """
     known = _facts.get(code)
     if known is None:
-        names: set[str] = set()
+        names = set(code.co_names)
         globals_set: set[str] = set()
-        for inner in nested(code):
-            names.update(inner.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                inner = facts(constant)
+                names |= inner.names
+                globals_set |= inner.globals_set
             # Attributes are also named by texts: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
-            names.update(text for text in inner.co_consts if isinstance(text, str) and text.isidentifier())
-            if not _SET_GLOBALS.isdisjoint(inner.co_code[::2]):  # hardly any code does
-                for instruction in _instructions(inner):
-                    if instruction.opcode in _SET_GLOBALS:
-                        globals_set.add(instruction.argval)
+            elif isinstance(constant, str) and constant.isidentifier():
+                names.add(constant)
+        if not _SET_GLOBALS.isdisjoint(code.co_code[::2]):  # hardly any code does
+            for instruction in _instructions(code):
+                if instruction.opcode in _SET_GLOBALS:
+                    globals_set.add(instruction.argval)
         reflects = not REFLECTION.isdisjoint(names)
         known = Facts(frozenset(names), frozenset(code.co_freevars), frozenset(globals_set), reflects)
         _facts[code] = known

@@ -125,7 +125,7 @@ class Staging:
             self._survey(function.body)
             suspended = any(id(statement) in self._suspends for statement in function.body)
             self._decide(function.body, frozenset({"return"}) if suspended else frozenset())
-            if self.staged:
+            if self.staged and not self._escapes.keys() <= set(map(id, function.body)):
                 self._cross(function.body, dict.fromkeys(_NAMES.values(), (False, None)))
 
     def __contains__(self, block: gast.AST) -> bool:
@@ -133,40 +133,45 @@ class Staging:
 
     def _survey(self, body: Statements) -> frozenset[str]:
         """Note which jumps leave each statement, and whether it suspends the function; give the jumps."""
-        escapes: frozenset[str] = frozenset()
+        escapes = _NOTHING
         for statement in body:
             kind = type(statement)
-            own: frozenset[str] = _JUMPS.get(kind, frozenset())
-            suspends = isinstance(statement, ASYNC)
-            if not own:
-                for part in blocks(statement) if kind not in _DEFINITIONS else ():
+            own = _JUMPS.get(kind, _NOTHING)
+            if kind in _COMPOUND:
+                for part in blocks(statement):
                     inner = self._survey(part)
-                    suspends = suspends or any(id(child) in self._suspends for child in part)
-                    own |= (
-                        inner - _OF_LOOPS
-                        if isinstance(statement, LOOPS) and part is statement.body
-                        else inner
-                    )
-            if suspends or (not self._plain and _suspends_itself(statement)):
+                    own |= inner - _OF_LOOPS if kind in _LOOPS and part is statement.body else inner
+            if not self._plain and self._is_suspended(statement):
                 self._suspends.add(id(statement))
             if own:
                 self._escapes[id(statement)] = own
                 escapes |= own
         return escapes
 
+    def _is_suspended(self, statement: gast.stmt) -> bool:
+        """Whether a statement suspends the function, or one in it does, which is known already."""
+        inner = (
+            (child for part in blocks(statement) for child in part) if type(statement) in _COMPOUND else ()
+        )
+        return (
+            isinstance(statement, ASYNC)
+            or any(id(child) in self._suspends for child in inner)
+            or _suspends_itself(statement)
+        )
+
     def _decide(self, body: Statements, forced: frozenset[str]) -> frozenset[str]:
         """Decide about each block. `forced` holds the jumps to constructs that stay native; the result
         holds the jumps that are subject to data."""
-        dependent: frozenset[str] = frozenset()
+        dependent = _NOTHING
         for statement in body:
-            if id(statement) in self._escapes or type(statement) in _COMPOUND:
+            if type(statement) in _COMPOUND:
                 dependent |= self._decide_one(statement, forced)
         return dependent
 
     def _decide_one(self, statement: gast.stmt, forced: frozenset[str]) -> frozenset[str]:
-        escapes = self._escapes.get(id(statement), frozenset())
+        escapes = self._escapes.get(id(statement), _NOTHING)
         bound = id(statement) in self._suspends or bool(escapes & forced)
-        if isinstance(statement, LOOPS):
+        if type(statement) in _LOOPS:
             inner = self._decide(statement.body, forced | _OF_LOOPS if bound else forced - _OF_LOOPS)
             outer = self._decide(statement.orelse, forced)
             free = (
@@ -178,7 +183,7 @@ class Staging:
                 self.staged.add(id(statement))
                 return escapes
             return (inner - _OF_LOOPS) | outer
-        dependent: frozenset[str] = frozenset()
+        dependent = _NOTHING
         for part in blocks(statement):
             final = isinstance(statement, TRIES) and part is statement.finalbody
             dependent |= self._decide(part, frozenset(_LEAVING | _OF_LOOPS) if final else forced)
@@ -198,7 +203,7 @@ class Staging:
                     self.jumps.append(statement)
                 if here and final is not None:
                     self.astray.append((statement, final))
-            elif id(statement) in self._escapes or type(statement) in _COMPOUND:
+            elif type(statement) in _COMPOUND:
                 here = self._cross_one(statement, ways)
             else:
                 continue
@@ -213,7 +218,7 @@ class Staging:
         crosses = False
         for part in blocks(statement):
             inner = below
-            if isinstance(statement, LOOPS):
+            if type(statement) in _LOOPS:
                 # A staged loop's own `break` and `continue` leave the function that its body becomes.
                 own = (staged, None)
                 inner = {**below, "break": own, "continue": own} if part is statement.body else ways
@@ -230,7 +235,7 @@ _LEAVING = frozenset({"break", "return"})
 _NOTHING: frozenset[str] = frozenset()
 _NAMES: dict[type, str] = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
 _JUMPS: dict[type, frozenset[str]] = {kind: frozenset({name}) for kind, name in _NAMES.items()}
-_DEFINITIONS = frozenset({gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef})
+_LOOPS = frozenset(LOOPS)
 _COMPOUND = frozenset({gast.If, *LOOPS, gast.With, gast.AsyncWith, *TRIES, gast.Match})
 
 

@@ -24,7 +24,7 @@ from .choosing import Choosing
 from .entries import Entry, Reaches
 from .held_lists import HeldLists
 from .mutables import extras, parts, refill
-from .nests import Path, drawn, fits, holds, objects, rebuilt
+from .nests import Path, are_plain, drawn, fits, holds, objects, rebuilt
 from .numbers import Numbers
 from .relations import Known, Run, disagreements
 from .sameness import alike
@@ -103,12 +103,15 @@ class Aliases:
         self.before, self._own = self._choosing.before, self._choosing.own
         self.begun = self._choosing.begun
         self._lists = HeldLists(initial, is_choice)
+        self._begins_plain = are_plain(initial)
         self._runs: list[Run] = []
         self._found: dict[Path, Any] = {}  # the objects in the results after the block
 
     def enter(self, state: State) -> tuple[State, Held]:
         """The state with the containers themselves in it, filled with what came in; and what they held."""
         held: Held = {}
+        if self._are_plain(state):
+            return state, held
         new: dict[Path, Any] = {}
         self._lists.enter(state)
         instead = {} if self.is_choice else self._numbers.shown(state, lambda path: self.names[path[0]])
@@ -127,6 +130,8 @@ class Aliases:
 
     def came(self, state: State) -> Came:
         """The objects with which a run begins; what may be one of them and of others is noted."""
+        if self._are_plain(state):
+            return {}
         now = self._choosing.by_items(dict(objects(state)))
         for path, *values in self._entry.doubts(self.before, now):
             self._watch.begins(self.names[path[0]], values)
@@ -136,6 +141,11 @@ class Aliases:
         """The results as the backend may have them."""
         extra = len(results) - len(self.gives)  # such as whether a loop goes on
         own = results[extra:]
+        if self._are_plain(own):
+            self._runs.append(Run({}, doubts.groups()))
+            self._choosing.see_nothing()
+            self._entry.forget()
+            return tuple(results)
         found = self._choosing.by_items(dict(objects(own)))
         self._choosing.see(own, found, self._named)
         hidden = self._choosing.hidden(own)
@@ -159,6 +169,10 @@ class Aliases:
             *(drawn(result, knows, (at,), hidden) for at, result in enumerate(own)),
         )
 
+    def _are_plain(self, values: Sequence[Any]) -> bool:
+        """Whether there are no objects, neither before the block nor in what a run of it gets or gives."""
+        return self._begins_plain and not self._numbers.objects and are_plain(values)
+
     def _moving(self, run: Run) -> dict[Path, list[Any]]:
         """Where a round of a loop ends with another object than the one with which it began."""
         given = {path: [self.before.get(path), value] for path, value in run.objects.items()}
@@ -172,7 +186,7 @@ class Aliases:
         """After all runs: an object that is changed later, and perhaps one of others, is carried by its number."""
         paths = list(dict.fromkeys(path for run in self._runs for path in run.objects))
         ways: set[Path] = set()
-        for path, other in disagreements(self._all_runs(), paths):
+        for path, other in disagreements(self._all_runs(), paths) if paths else ():
             name = self._named(path)
             if not isinstance(other, Known):
                 is_noticed = self._watch.is_noticed((name, self._named(other)), None, set(self.gives))
@@ -210,6 +224,8 @@ class Aliases:
 
     def settle(self, results: State) -> State:
         """The results after the block, in which is one object what is one in every run."""
+        if self._are_plain(results):
+            return tuple(results)
         runs = self._all_runs()
         new: dict[Any, Any] = {}
         found = self._found
@@ -264,7 +280,7 @@ class Aliases:
 
     def tell(self) -> None:
         """When everything is in its place: tell of what is one object in some runs, and two in others."""
-        for path, other in disagreements(self._all_runs(), self._found):
+        for path, other in disagreements(self._all_runs(), self._found) if self._found else ():
             name, result = self._named(path), self._found[path]
             if not isinstance(other, Known):
                 self._watch.parted((name, self._named(other)), (result, self._found[other]))

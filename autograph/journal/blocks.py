@@ -94,7 +94,8 @@ def _settled(
 ) -> State:
     journal = look()
     carried = carry(journal)
-    carried.extend(journal.remembered())
+    if remembered := journal.remembered():
+        carried.extend(remembered)
     try:
         for _ in range(MAX_ATTEMPTS):
             try:

@@ -69,6 +69,10 @@ class Choosing:
             if any(is_chosen(type(value)) for value in values) and not self.numbers.covers(path):
                 raise rebound(named(path))
 
+    def see_nothing(self) -> None:
+        """A run whose results have no objects."""
+        self._runs.append({})
+
     def hidden(self, results: Sequence[Any]) -> dict[Path, Any]:
         """What the backend gets in place of objects in the results."""
         counts = self.numbers.counts()

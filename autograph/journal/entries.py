@@ -37,6 +37,12 @@ class Entry:
         self.moving: dict[Path, list[Any]] = {}  # where a round ends with another object, and which these are
         self._doubtful: dict[tuple[Path, Any], Path | Known] = {}
 
+    def forget(self) -> None:
+        """A round without objects: there is nothing to be known of them."""
+        self.first = {}
+        if not self.apart:
+            self.moving = {}
+
     def learn(self, before: dict[Path, Any], run: Run, names: tuple[str, ...], watch: Reaches) -> bool:
         """Look at the objects after a round; whether the trace was wrong about those at the beginning of one."""
         runs = Run(before, run.doubts), run

@@ -57,12 +57,14 @@ def objects(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
     >>> list(objects(([{"n": [1]}], 2)))
     [((0,), [{'n': [1]}]), ((0, 0), {'n': [1]}), ((0, 0, 'n'), [1])]
     """
-    for number, value in enumerate(values):
-        if not is_leaf(value):
+    if not all(map(_is_leaf_kind, map(type, values))):
+        for number, value in enumerate(values):
             yield from _objects(value, (number,), ())
 
 
 def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[Path, Any]]:
+    if is_leaf(value):
+        return
     if isinstance(value, Maybe):
         value = value.value
     if is_mutable(value):
@@ -71,21 +73,27 @@ def _objects(value: Any, path: Path, inside: tuple[Any, ...]) -> Iterator[tuple[
         yield path, value
         inside = (*inside, value)
     for key, part in children(value).items():
-        if not is_leaf(part):
-            yield from _objects(part, (*path, key), inside)
+        yield from _objects(part, (*path, key), inside)
 
 
 def references(values: Sequence[Any]) -> Iterator[tuple[Path, Any]]:
     """The objects in values that are not taken apart, each with its way: users' own, and lists of a backend."""
-    for number, value in enumerate(values):
-        kind: Any = type(value)
-        if not _is_plain_kind(kind):
+    if not are_plain(values):
+        for number, value in enumerate(values):
             yield from _references(value, (number,), ())
+
+
+def are_plain(values: Sequence[Any]) -> bool:
+    """Whether there are no objects among values and in them: most are tensors and numbers.
+
+    >>> are_plain((1, "a", None)), are_plain((1, [2]))
+    (True, False)
+    """
+    return all(map(_is_plain_kind, map(type, values)))
 
 
 @functools.lru_cache(maxsize=1024)
 def _is_plain_kind(kind: Any) -> bool:
-    """Whether there is no such object in the values of a class: most are tensors and numbers."""
     return _is_leaf_kind(kind) and not _is_reference_kind(kind)
 
 

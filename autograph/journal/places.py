@@ -192,6 +192,8 @@ class Carried:
         )
 
     def read(self) -> State:
+        if not self.places:  # as most blocks have none
+            return ()
         values = zip(self.places, (place.read() for place in self.places), self.lost, strict=True)
         return tuple(Undefined(place.name) if value is lost else value for place, value, lost in values)
 

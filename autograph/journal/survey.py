@@ -152,6 +152,8 @@ class _Closures(Walk):
 
 def _fitting(closures: _Closures) -> list[Extent]:
     """The extents behind these closures that are remembered, and in which nothing has changed."""
+    if not _memory.extents:
+        return []
     entries = closures.labelled()
     fitting: list[Extent] = []
     names = closures.names

@@ -18,6 +18,8 @@ from typing import Any
 
 from .. import policy
 from ..analyses import effects
+from ..errors import is_own_file
+from ..stack.codes import is_block
 from ..staging import is_chosen
 from . import containers, records
 from .chosen import choice_of
@@ -180,15 +182,19 @@ class Walk:
     # Code
 
     def _function(self, function: FunctionType, trail: Trail) -> None:
+        code, closure = function.__code__, function.__closure__
+        if closure is None and is_own_file(code.co_filename):
+            return  # such as `keep`
         is_users = policy.is_user_code(function)
         self.watches.function(function)
-        for name, shared in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        for name, shared in zip(code.co_freevars, closure or (), strict=True):
             self._cell(shared, Trail(None, "", name), is_users)
-        self._dict_of(function, trail)
+        if not is_block(code):  # of which the program knows nothing
+            self._dict_of(function, trail)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.push(default, Trail(None, "", function.__name__))
         if is_users:
-            self._code(function.__code__, function.__globals__)
+            self._code(code, function.__globals__)
 
     def _cell(self, shared: CellType, trail: Trail, is_users: bool) -> None:
         if id(shared) in self._seen:

@@ -135,6 +135,18 @@ class Registry:
         return self.known[key]
 
 
+class _Methods(dict[type, Callable[[Any, Any], Any]]):
+    """By the kind of a node, the method with which a class of passes visits it."""
+
+    def __init__(self, owner: type[Pass]) -> None:
+        super().__init__()
+        self.owner = owner
+
+    def __missing__(self, kind: type) -> Callable[[Any, Any], Any]:
+        self[kind] = getattr(self.owner, f"visit_{kind.__name__}", self.owner.children)
+        return self[kind]
+
+
 class Pass:
     """Rebuilds a tree from the leaves up; nodes that do not change are shared with the old tree."""
 
@@ -143,7 +155,7 @@ class Pass:
     # There is nothing to do without one of these; empty: unknown.
     concerns: ClassVar[frozenset[type]] = frozenset()
     passed_over: ClassVar[frozenset[type]] = frozenset({gast.Constant})  # nothing to do there, nor below
-    _methods: ClassVar[dict[type, str | None]] = {}
+    _methods: ClassVar[_Methods]
 
     def __init__(self, context: Context, registry: Registry) -> None:
         self.context = context
@@ -151,7 +163,7 @@ class Pass:
         self.names: Names = None  # type: ignore[assignment]  # set on entry of each outermost function
 
     def __init_subclass__(cls) -> None:
-        cls._methods = {}
+        cls._methods = _Methods(cls)
         cls.passed_over = frozenset(
             kind for kind in cls.passed_over if not hasattr(cls, f"visit_{kind.__name__}")
         )
@@ -165,18 +177,12 @@ class Pass:
 
     def visit(self, node: Any) -> Any:
         """The new node, a list of nodes in place of a statement, or the node itself."""
-        kind = type(node)
-        try:
-            method = self._methods[kind]
-        except KeyError:
-            wanted = f"visit_{kind.__name__}"
-            method = self._methods[kind] = wanted if hasattr(self, wanted) else None
-        return self.children(node) if method is None else getattr(self, method)(node)
+        return self._methods[type(node)](self, node)
 
     def children(self, node: Any) -> Any:
         """The node with its children visited."""
         changes: dict[str, Any] | None = None
-        values = node.__dict__
+        values, methods = node.__dict__, self._methods
         for field in INNER[type(node)]:
             value = values.get(field)
             if type(value) is list:
@@ -184,7 +190,7 @@ class Pass:
             elif value is None or type(value) in self.passed_over:
                 continue
             else:
-                new = self.visit(value)
+                new = methods[type(value)](self, value)
             if new is not value:
                 if changes is None:
                     changes = {}
@@ -194,9 +200,10 @@ class Pass:
     def visit_all(self, nodes: list[Any]) -> list[Any]:
         """The list with each node visited; the very same list if nothing changed."""
         result: list[Any] | None = None
-        passed_over = self.passed_over
+        passed_over, methods = self.passed_over, self._methods
         for position, node in enumerate(nodes):
-            new = node if node is None or type(node) in passed_over else self.visit(node)
+            kind = type(node)
+            new = node if node is None or kind in passed_over else methods[kind](self, node)
             if result is None and new is not node:
                 result = nodes[:position]
             if result is not None:

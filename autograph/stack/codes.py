@@ -56,6 +56,12 @@ class CodeMap(Generic[Fact]):
         return len(self._entries)
 
 
+def is_block(code: CodeType) -> bool:
+    """Whether code is a block of a converted function: that goes by the name of the function around it."""
+    around, _, own = code.co_qualname.rpartition(".<locals>.")
+    return own != code.co_name and around.endswith(code.co_name)
+
+
 def nested(code: CodeType) -> Iterator[CodeType]:
     """`code` and the code of all functions, classes and comprehensions inside it."""
     pending = [code]

@@ -44,11 +44,12 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
     """A staged decision, while what depends on it is traced."""
 
     def __init__(self) -> None:
-        self.frame = sys._getframe(1)
-        while self.frame.f_back is not None and is_own_file(self.frame.f_code.co_filename):
-            self.frame = self.frame.f_back
-        self.line = self.frame.f_lineno
-        self.place = id(self.frame.f_code), self.frame.f_lasti
+        frame = sys._getframe(1)
+        code = frame.f_code
+        while is_own_file(code.co_filename) and (around := frame.f_back) is not None:
+            frame, code = around, around.f_code
+        self.frame, self.line = frame, frame.f_lineno
+        self.place = id(code), frame.f_lasti
         self.alike = 0  # rounds before this one in which all but tensors was the same
         self.deepest: Diagnostic | None = None  # what to say when the stack is exhausted
         self.state: Key = None

@@ -98,12 +98,14 @@ def at(node: Node, origin: gast.AST) -> Node:
     pending: list[Any] = [node]
     while pending:
         new = pending.pop()
-        if new is None or "lineno" in new.__dict__:
+        if new is None:
             continue
-        values = new.__dict__
-        if new._attributes:
+        kind, values = type(new), new.__dict__
+        if "lineno" in values:
+            continue
+        if kind._attributes:
             values.update(place)
-        for name in INNER[type(new)]:
+        for name in INNER[kind] if kind is not gast.Name else ():  # nothing new is below a variable
             value = values.get(name)
             if type(value) is list:
                 pending += value
