@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .. import static
 from ..live.embedded import without_name
 from ..live.halves import joined
-from ..live.loader import Renaming, function_names, settled
+from ..live.loader import Renaming, settled
 from ..passes import pipeline
 from ..syntax import source
 from ..syntax.origin import generated_lambdas
@@ -38,8 +38,7 @@ def convert(text: str, filename: str) -> ModuleCode:
     with deep_trees():
         translation = Translation(tree)
         after = pipeline.run(translation.tree, context)
-        generated = function_names(after) - function_names(translation.tree)
-        new = settled(translation, joined(translation, after, context.ag), context, generated)
+        new, generated = settled(translation, joined(translation, after, context.ag), context)
         lambdas = generated_lambdas(translation.new, context.ag)
         without_name(translation.new, context.ag)
         code = _compiled(new, filename)

@@ -15,7 +15,6 @@ become state like any other, so the backend sees only pure functions:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
 from typing import Any, Protocol
 
 from ..errors import StagingError
@@ -224,7 +223,6 @@ class Carried:
         `key` stands for it if the function itself is made for each attempt.
         """
 
-        @wraps(function)
         def carrying(*state: Any) -> State:
             with _Run(self, state, key or function) as run:
                 # A block that only assigns places needs no return statement.
@@ -233,12 +231,12 @@ class Carried:
                 self.watch.ends(self.places)
                 return self.aliases.leave(results, run.came)
 
+        carrying.__wrapped__ = function  # type: ignore[attr-defined]  # errors show the lines of the block itself
         return carrying
 
     def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The test of a loop, which reads the places. If it assigns some, the block starts again."""
 
-        @wraps(function)
         def carrying(*state: Any) -> Any:
             with _Run(self, state, function) as run:
                 going = function(*run.own)
@@ -248,6 +246,7 @@ class Carried:
                 raise self.watch.again()
             return going
 
+        carrying.__wrapped__ = function  # type: ignore[attr-defined]
         return carrying
 
     def leave(self, results: State) -> State:

@@ -267,8 +267,9 @@ def _methods_of(owner: type) -> Iterator[CodeType]:
 
 def is_converted(code: CodeType) -> bool:
     """Whether code calls the operators, as converted code does."""
-    names = any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))
-    return names or any(isinstance(constant, ModuleType) for constant in code.co_consts)
+    if any(isinstance(constant, ModuleType) for constant in code.co_consts):
+        return True
+    return any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))
 
 
 def _is_handed_on(mention: effects.Mention, frame: FrameType) -> bool:

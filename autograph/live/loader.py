@@ -33,7 +33,7 @@ from ..syntax import source
 from ..syntax.origin import Extent, extent_of_code, generated_lambdas, settle
 from ..syntax.source import Definition
 from ..syntax.translate import Translation
-from ..syntax.tree import BLOCK_FIELDS, blocks, deep_trees
+from ..syntax.tree import BLOCK_FIELDS, blocks, deep_trees, position
 from .embedded import with_operators, without_name
 from .halves import joined
 
@@ -94,10 +94,9 @@ def converted_code(
     with deep_trees():
         translation = Translation(ast.Module([bare(definition)], []))
         after = pipeline.run(translation.tree, context)
-        generated = function_names(after) - function_names(translation.tree)
         if halves:
             after = joined(translation, after, context.ag)
-        tree = settled(translation, after, context, generated)
+        tree, generated = settled(translation, after, context)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")
         lambdas = generated_lambdas(translation.new, context.ag)
@@ -109,12 +108,14 @@ def converted_code(
 
 
 def settled(
-    translation: Translation, after: gast.Module, context: Context, generated: Collection[str]
-) -> ast.Module:
-    """The converted tree as Python compiles it, with a position for every node."""
+    translation: Translation, after: gast.Module, context: Context
+) -> tuple[ast.Module, Collection[str]]:
+    """The converted tree as Python compiles it, with a position for every node; and the names of generated functions."""
     tree: ast.Module = translation.back(after)
+    new = [*translation.new[ast.FunctionDef], *translation.new[ast.AsyncFunctionDef]]
+    generated = {function.name for function in new} - function_names(translation.tree)
     settle(translation.new, context.ag, generated, context.source)
-    return tree
+    return tree, generated
 
 
 def live_context(
@@ -203,7 +204,7 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> Co
     outer: Any = module.body[0]
     outer.body[0].body[0].body = [function]
     for wrapper in (outer, outer.body[0], outer.body[0].body[0]):
-        ast.copy_location(wrapper, function)
+        wrapper.__dict__.update(position(function))
     flags = original.co_flags & _FUTURE
     with source.unwarned():
         code: CodeType = compile(module, definition.filename, "exec", flags=flags, dont_inherit=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph.errors import Where
 
-from .tree import BLOCK_FIELDS, INNER, Node, evolve
+from .tree import BLOCK_FIELDS, INNER, Node, evolve, position
 
 if TYPE_CHECKING:
     from .translate import NewNodes
@@ -123,7 +123,7 @@ def _move_functions(block: list[Any], generated: Collection[str]) -> None:
         if type(statement) is not ast.FunctionDef or statement.name not in generated:
             origin = statement
         elif origin is not None:
-            ast.copy_location(statement, origin)
+            statement.__dict__.update(position(origin))
 
 
 def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: Collection[int]) -> None:

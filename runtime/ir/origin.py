@@ -84,7 +84,8 @@ def site() -> Site | None:
 
 def origin_at(site: Site) -> Origin:
     code, at = site
-    return Origin(code.co_filename, _sites_of(code).lines[at // 2] or code.co_firstlineno, code.co_name)
+    lines = (line for start, end, line in code.co_lines() if start <= at < end)
+    return Origin(code.co_filename, next(lines, None) or code.co_firstlineno, code.co_name)
 
 
 def raised_at(error: BaseException) -> Origin | None:
@@ -118,8 +119,8 @@ def user_call() -> Call | None:
 def _known_of(sites: _Sites, at: int, frame: FrameType) -> tuple[Origin, str | None]:
     """The line of the instruction that a frame is at, and what takes its result."""
     code = sites.code
-    line = sites.lines[at // 2] or frame.f_lineno
-    known = Origin(code.co_filename, line, code.co_name), _assigned(code, sites.units, at)
+    origin = Origin(code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_name)
+    known = origin, _assigned(code, sites.units, at)
     sites.known[at] = known
     return known
 
@@ -129,8 +130,8 @@ class _Sites(NamedTuple):
 
     code: CodeType
     units: bytes  # its instructions, which the code itself copies whenever it is asked
-    lines: list[int | None]  # a frame asked for its line counts from the first line of the code, each time
-    known: dict[int, tuple[Origin, str | None]]  # of instructions: the line, and what takes the result
+    # Of instructions: the line, for which a frame counts from the first line of the code, and what takes the result.
+    known: dict[int, tuple[Origin, str | None]]
 
 
 _sites: dict[int, _Sites] = {}  # by number: to hash code takes as long as the code is
@@ -142,8 +143,7 @@ def _sites_of(code: CodeType) -> _Sites:
     if known is None:
         if len(_sites) >= _KEPT:
             _sites.clear()
-        lines = [position[0] for position in code.co_positions()]
-        known = _sites[id(code)] = _Sites(code, code.co_code, lines, {})
+        known = _sites[id(code)] = _Sites(code, code.co_code, {})
     return known
 
 

@@ -118,11 +118,9 @@ def _may_stand(law: Law, found: Operand, operation: Operation, bound: Bound) -> 
 def _all_match(pattern: Call, operation: Operation, walk: Walk, bound: Bound) -> bool:
     if len(pattern.arguments) != len(operation.inputs):
         return False
-    if not all(
-        _matches(part, operand, walk, bound)
-        for part, operand in zip(pattern.arguments, operation.inputs, strict=True)
-    ):
-        return False
+    for part, operand in zip(pattern.arguments, operation.inputs, strict=True):
+        if not _matches(part, operand, walk, bound):
+            return False
     if pattern.name is not None:
         bound[pattern.name] = operation.outputs[0]
     return True

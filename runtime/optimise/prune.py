@@ -106,11 +106,9 @@ class _Needs:
                 self._keep(operation)
 
     def _want(self, operands: Iterable[Operand]) -> None:
-        known = self.values
-        for operand in operands:
-            if operand not in known:
-                known.add(operand)
-                self._pending.append(operand)
+        new = [operand for operand in operands if operand not in self.values]
+        self.values.update(new)
+        self._pending += new
 
     def _spread(self) -> None:
         pending, kept = self._pending, self.operations

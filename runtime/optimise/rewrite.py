@@ -113,9 +113,9 @@ class Walk:
     def finish(self) -> Graph:
         """The new graph; the old one, if nothing has changed."""
         graph = self.graph
-        outputs = tuple(graph.outputs)
-        if self.known:
-            outputs = read_as(outputs, self.known)
+        if not self.known and not self.is_changed:
+            return graph
+        outputs = read_as(graph.outputs, self.known)
         if not self.is_changed and outputs == tuple(graph.outputs):
             return graph
         return Graph(graph.name, graph.inputs, tuple(self.operations), outputs)

@@ -41,17 +41,20 @@ def run(graph: Graph, options: Options) -> Graph:
 def _is_vague(graph: Graph) -> bool:
     """Whether there is a tensor whose shape is not known, in a graph or its regions."""
     for operation in graph.operations:
-        if any(map(_is_unknown, operation.outputs)):
+        if _are_vague(operation.outputs):
             return True
         for region in operation.regions:
-            if any(map(_is_unknown, region.inputs)) or _is_vague(region):
+            if _are_vague(region.inputs) or _is_vague(region):
                 return True
     return False
 
 
-def _is_unknown(value: Value) -> bool:
-    spec = value.spec
-    return type(spec) is Spec and spec.shape != () and not is_static(spec.shape)
+def _are_vague(values: Sequence[Value]) -> bool:
+    for value in values:
+        spec = value.spec
+        if type(spec) is Spec and spec.shape != () and not is_static(spec.shape):
+            return True
+    return False
 
 
 class _Shapes:
