@@ -110,7 +110,7 @@ def converted_code(
 def settled(
     translation: Translation, after: gast.Module, context: Context
 ) -> tuple[ast.Module, Collection[str]]:
-    """The converted tree as Python compiles it, with a position for every node; and the names of generated functions."""
+    """The tree as Python compiles it, with a position for every node, and the names of generated functions."""
     tree: ast.Module = translation.back(after)
     new = [*translation.new[ast.FunctionDef], *translation.new[ast.AsyncFunctionDef]]
     generated = {function.name for function in new} - function_names(translation.tree)
