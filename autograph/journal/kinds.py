@@ -55,6 +55,7 @@ class Kind(NamedTuple):
 
 
 _OPEN = Kind(True, False, False, False, False, ())
+_OBJECT = Kind(True, True, False, False, False, ())
 _CLOSED = Kind(False, False, False, False, False, ())
 
 
@@ -66,6 +67,8 @@ def kind_of(cls: type) -> Kind:
     """
     if cls in _KNOWN:
         return _OPEN
+    if cls is functools.partial:  # as operators make them
+        return _OBJECT
     if cls in ATOMS or backends[cls] is not PYTHON:
         return _CLOSED
     bases = policy.bases_of(cls)
