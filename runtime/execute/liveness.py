@@ -16,6 +16,8 @@ def may_be_big(value: Value) -> bool:
 
 def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
     """For each live operation, the values of the graph that may be big and are not used after it."""
+    if graph.is_scalar:
+        return [[] for _ in live]
     seen: set[Operand] = {*graph.outputs, *graph.inputs}
     dying = []
     for operation in reversed(live):

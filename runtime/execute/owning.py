@@ -130,7 +130,7 @@ class Owning:
         self.kept: list[Value] = []
         self.states: dict[Operation, frozenset[int]] = {}
         self._written: dict[Operation, str | None] = {}
-        if any(is_big(value) for operation in live for value in operation.outputs):
+        if not graph.is_scalar and any(is_big(value) for operation in live for value in operation.outputs):
             self._read()
             self._take()
             self._keep()

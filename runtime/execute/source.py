@@ -85,7 +85,7 @@ class Writer(Regions):
         outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
         self.pairs |= pairs(graph, live)
-        together = companions(live) if self.has_threads else {}
+        together = companions(live) if self.has_threads and not graph.is_scalar else {}
         moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
             if operation in together:

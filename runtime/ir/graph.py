@@ -171,12 +171,24 @@ _is_stateful = operator.attrgetter("stateful")
 _regions_of = operator.attrgetter("regions")
 
 
+def _are_scalar(values: Sequence[Value]) -> bool:
+    for value in values:
+        spec = value.spec
+        if type(spec) is not Spec or spec.shape != ():
+            return False
+    return True
+
+
+def _is_no_array(operand: Operand) -> bool:
+    return type(operand) is not Constant or operand.value.ndim == 0
+
+
 class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
     __slots__ = (
-        "__weakref__", "_builder", "_live", "_naming", "_types", "inputs", "name", "operations", "outputs",
-        "stateful",
+        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "_types", "inputs", "name", "operations",
+        "outputs", "stateful",
     )  # fmt: skip
 
     def __init__(
@@ -192,6 +204,7 @@ class Graph:
         self.outputs = outputs
         self.stateful: bool = any(map(_is_stateful, operations))
         self._types: frozenset[str] | None = None
+        self._is_scalar: bool | None = None
         self._live: tuple[Operation, ...] | None = None
         self._naming: Naming | None = None
         self._builder: Any = None  # what adds to the graph, if it is one that grows
@@ -212,6 +225,20 @@ class Graph:
             if type(self.operations) is tuple:  # it does not grow
                 self._types = types
         return types
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether there are only scalars in it, also in regions and callees: many looks at shapes are idle then."""
+        found = self._is_scalar
+        if found is None:
+            found = _are_scalar(self.inputs) and all(
+                _are_scalar(operation.outputs) and all(map(_is_no_array, operation.inputs))
+                for operation in self.operations
+            )
+            found = found and all(region.is_scalar for region in self.regions())
+            if type(self.operations) is tuple:  # it does not grow
+                self._is_scalar = found
+        return found
 
     def regions(self) -> Iterator[Graph]:
         """The regions of all operations."""

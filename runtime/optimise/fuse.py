@@ -43,6 +43,8 @@ def run(graph: Graph, options: Options | None = None) -> Graph:
 
     It comes after all other passes, for executors that run fused operations.
     """
+    if graph.is_scalar:
+        return graph
     chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
     return _fused(graph, {}) if chosen.remapping and not chosen.disable_meta_optimizer else graph
 

@@ -33,7 +33,7 @@ _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    if _RULES.keys().isdisjoint(graph.types) and not _is_vague(graph):
+    if _RULES.keys().isdisjoint(graph.types) and (graph.is_scalar or not _is_vague(graph)):
         return graph
     return _Shapes().visit(graph, {})
 

@@ -62,6 +62,31 @@ def test_user_lines_stay() -> None:
     assert call.lineno == 3
 
 
+def test_what_stands_for_a_block_ends_on_its_first_line() -> None:
+    lines = [
+        "def f(n):",
+        "    while n > 1:  # so long",
+        "        n = g(n)",
+        "        if n == 7:",
+        "            break",
+        "    return n",
+    ]
+    source = "\n".join(lines)
+    tree = pipeline.run(gast.parse(source), Context(source=source))
+    made = [node for node in gast.walk(tree) if isinstance(node, (gast.Assign, gast.Return))]
+    ends = {
+        unparse(node).partition("ag__")[0].strip(): (node.end_lineno, node.end_col_offset) for node in made
+    }
+    assert ends == {
+        "stop = False": (2, len(lines[1])),
+        "(n, stop) =": (2, len(lines[1])),
+        "n =": (3, len(lines[2])),
+        "(stop,) =": (4, len(lines[3])),
+        "return (n, stop)": (4, len(lines[3])),
+        "return n": (6, len(lines[5])),
+    }
+
+
 def test_every_generated_node_has_a_position() -> None:
     source = Path(FOLDER.parent / "corpus" / "programs.py").read_text()
     tree = pipeline.run(gast.parse(source), Context(source=source))
