@@ -306,9 +306,11 @@ def categories(stream: Stream, logits: Array, count: int) -> Array:
     first = stream.reserve(rows * rounded * sampling.BLOCKS_PER_ELEMENT * 2)
     drawn = stream.bits(first, -(-rows * count * 2 // 4)).reshape(-1)
     units = sampling.uniform(drawn, dtypes.float64)[: rows * count].reshape(rows, count)
-    weights = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True))
-    heights = np.cumsum(np.where(np.isfinite(logits), weights, 0.0), axis=1)
-    found = [np.searchsorted(row, unit * row[-1], "right") for row, unit in zip(heights, units, strict=True)]
+    wide = logits.astype(np.float64)
+    weights = np.exp(wide - np.maximum.reduce(wide, axis=1, keepdims=True))
+    weights[~np.isfinite(wide)] = 0.0
+    heights = np.add.accumulate(weights, 1)
+    found = [row.searchsorted(unit * row[-1], "right") for row, unit in zip(heights, units, strict=True)]
     return np.array(found, np.int64).reshape(rows, count)
 
 

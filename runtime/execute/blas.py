@@ -22,7 +22,7 @@ import numpy as np
 from ..ir.graph import Graph, Operation
 from ..ops import narrow
 from ..ops.contracting import multiplications
-from ..shapes import is_static
+from ..shapes import is_static, num_elements
 from .beside import beside
 from .shortcuts import product
 
@@ -75,19 +75,31 @@ def is_big(operation: Operation) -> bool:
 
 def _multiplications(operation: Operation) -> float:
     """How many a product takes; infinity where that is not known."""
-    if operation.op.name == "einsum":
-        given = [value.shape for value in operation.inputs]
-        if not all(map(is_static, given)):
-            return math.inf
+    name, (result,) = operation.op.name, operation.outputs
+    given = [value.shape for value in operation.inputs]
+    if not all(map(is_static, [*given, result.shape])):
+        return math.inf
+    if name == "einsum":
         return multiplications(operation.attrs["equation"], given)  # type: ignore[arg-type]
-    if operation.op.name != "matmul":
+    if name == "matmul":
+        return _of_matrices(operation)
+    if name not in _FILTERED:
         return math.inf
-    left, right = operation.inputs
-    inner, other = left.shape, right.shape
-    if not inner or not other or None in inner or None in other:
+    # Each element of what a convolution gives, or of the gradient of that, meets all of a part of the filter.
+    rows, filter = ([*given, result.shape][place] for place in _FILTERED[name])
+    return float(num_elements(rows) or 0) * (num_elements((filter or ())[:-1]) or 0)
+
+
+_FILTERED = {"conv": (-1, 1), "conv_backprop_input": (2, 1), "conv_backprop_filter": (2, -1)}
+"""Where the result of a convolution, or its gradient, and the filter stand: among operands, -1 for the result."""
+
+
+def _of_matrices(product: Operation) -> float:
+    left: Any = product.inputs[0].shape
+    rows: Any = product.outputs[0].shape
+    if len(left) < 2 or len(rows) < 2:
         return math.inf
-    *_, rows, columns = operation.outputs[0].shape or (0, 0)
-    return float((rows or 0) * (columns or 0) * (inner[-2 if operation.attrs["transpose_a"] else -1] or 0))
+    return float(rows[-2] * rows[-1] * left[-2 if product.attrs["transpose_a"] else -1])
 
 
 class _Limit:

@@ -24,9 +24,10 @@ from .elementwise import erf, exp, sigmoid, tanh
 from .extents import shape as shape_of
 from .families import CURVED, FLOATS, NUMERIC, REAL, Array, demand
 from .joining import join
-from .reductions import reduce_sum
+from .reductions import reduce_sum, sum_of
 from .selecting import choose
 from .shaping import reshape, sum_to
+from .short_axes import along_short, is_short
 
 
 @op
@@ -111,9 +112,13 @@ def _along(logits: Operand, axis: int, what: str) -> Spec:
     return Spec(logits.dtype, logits.shape)
 
 
-def _shifted(logits: Array, axis: int) -> Array:
+def with_top_at_zero(logits: Array, axis: int) -> Array:
     """The same distribution with its largest logit at 0, where `exp` cannot overflow."""
-    return logits - np.max(logits, axis, keepdims=True) if logits.size else logits
+    if not logits.size:
+        return logits
+    if is_short(logits, axis):
+        return logits - along_short(np.maximum, logits, keepdims=True)
+    return logits - np.maximum.reduce(logits, axis=axis, keepdims=True)
 
 
 @op
@@ -128,8 +133,9 @@ def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
 
 @softmax.kernel
 def _(logits: Array, axis: int) -> Array:
-    weights = np.exp(_shifted(logits, axis))
-    return weights / np.sum(weights, axis, keepdims=True, dtype=weights.dtype)
+    weights = np.exp(with_top_at_zero(logits, axis))
+    weights /= sum_of(weights, axis, True)
+    return weights
 
 
 @softmax.gradient
@@ -149,8 +155,8 @@ def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
 
 @log_softmax.kernel
 def _(logits: Array, axis: int) -> Array:
-    shifted = _shifted(logits, axis)
-    return shifted - np.log(np.sum(np.exp(shifted), axis, keepdims=True, dtype=shifted.dtype))
+    shifted = with_top_at_zero(logits, axis)
+    return shifted - np.log(sum_of(np.exp(shifted), axis, True))
 
 
 @log_softmax.gradient

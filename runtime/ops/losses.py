@@ -16,7 +16,7 @@ from ..composite.composites import accepted
 from ..convert import TensorLike, convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
-from .activations import log_softmax, softmax
+from .activations import log_softmax, softmax, with_top_at_zero
 from .arithmetic import add, multiply
 from .casting import cast
 from .creation import ones_like, zeros_like
@@ -25,7 +25,7 @@ from .elementwise import exp, log, log1p, square
 from .extents import shape as shape_of
 from .families import FLOATS, Array, demand
 from .ranges import one_hot
-from .reductions import reduce_sum
+from .reductions import reduce_sum, sum_of
 from .selecting import where
 from .shaping import broadcast_to, expand_dims, transpose
 
@@ -91,9 +91,9 @@ def _(labels: Array, logits: Array) -> Array:
         )
     kind = np.result_type(logits.dtype, np.float32)
     logits = logits.astype(kind, copy=False)
-    shifted = logits - np.max(logits, -1, keepdims=True) if logits.size else logits
-    logarithm = np.log(np.sum(np.exp(shifted), -1, keepdims=True))
-    return np.sum(labels * (logarithm - shifted), -1, dtype=kind).astype(labels.dtype, copy=False)
+    shifted = with_top_at_zero(logits, -1)
+    logarithm = np.log(sum_of(np.exp(shifted), -1, True))
+    return sum_of(labels * (logarithm - shifted), -1, False).astype(labels.dtype, copy=False)
 
 
 @softmax_cross_entropy.gradient
@@ -171,9 +171,9 @@ def _(labels: Array, logits: Array) -> Array:
             f"[0, {logits.shape[-1]})."
         )
     wide = logits.astype(np.result_type(logits.dtype, np.float32), copy=False)
-    shifted = wide - np.max(wide, -1, keepdims=True) if wide.size else wide
+    shifted = with_top_at_zero(wide, -1)
     chosen = np.take_along_axis(shifted, np.asarray(labels)[..., np.newaxis], -1)[..., 0]
-    return (np.log(np.sum(np.exp(shifted), -1)) - chosen).astype(logits.dtype, copy=False)
+    return (np.log(sum_of(np.exp(shifted), -1, False)) - chosen).astype(logits.dtype, copy=False)
 
 
 @sparse_softmax_cross_entropy.gradient

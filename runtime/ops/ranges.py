@@ -186,9 +186,11 @@ def chosen_rows(
 
 @chosen_rows.kernel
 def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
-    place = axis % (np.ndim(indices) + 1)
-    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (np.ndim(indices) - place))
-    return np.where(np.expand_dims(indices, place) == row, on_value, off_value)
+    shape = np.shape(indices)
+    place = axis % (len(shape) + 1)
+    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (len(shape) - place))
+    chosen = np.reshape(indices, (*shape[:place], 1, *shape[place:])) == row
+    return np.where(chosen, on_value, off_value)
 
 
 chosen_rows.no_gradient("as in TensorFlow")

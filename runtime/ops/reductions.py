@@ -68,7 +68,8 @@ _ONE_BY_ONE = frozenset("fdbhilqBHILQ")
 """The characters of dtypes whose elements are added up in this very dtype."""
 
 
-def _sum(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
+    """The sum along axes, or one axis, in the dtype itself."""
     own = input_tensor.dtype
     if input_tensor.ndim > 1 and own.char in _ONE_BY_ONE and is_short(input_tensor, axis):
         total = along_short(np.add, input_tensor, keepdims)
@@ -90,7 +91,7 @@ def mean_of(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     own = input_tensor.dtype
     kind = WIDE.get(own.char) or WIDE.get(own.kind) or own.type
     if own.kind in "fc" and kind is own.type:
-        total = _sum(input_tensor, axis, keepdims)
+        total = sum_of(input_tensor, axis, keepdims)
         return total / kind(input_tensor.size // (total.size or 1))
     total = _add(input_tensor, axis, kind, None, keepdims)
     count = input_tensor.size // (total.size or 1)
@@ -118,17 +119,17 @@ def _any(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
 def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     largest = _max(input_tensor, axis, True)
     largest = np.where(np.isfinite(largest), largest, input_tensor.dtype.type(0))
-    logs = np.log(_sum(np.exp(input_tensor - largest), axis, keepdims))
+    logs = np.log(sum_of(np.exp(input_tensor - largest), axis, keepdims))
     return logs + largest.reshape(logs.shape)
 
 
 def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
     squares = np.square(np.abs(input_tensor))
-    return np.sqrt(_sum(squares, axis, keepdims)).astype(input_tensor.dtype)
+    return np.sqrt(sum_of(squares, axis, keepdims)).astype(input_tensor.dtype)
 
 
 reduce_sum = reduction(
-    "reduce_sum", _sum, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]"
+    "reduce_sum", sum_of, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]"
 )
 reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24")
 reduce_mean = reduction(

@@ -33,6 +33,28 @@ def test_plans_with_small_products_want_one_thread(sizes: tuple[str, str, str], 
     assert blas.wants_one_thread(parse(product(*sizes))) is wanted
 
 
+@pytest.mark.parametrize(
+    ("size", "wanted"),
+    [
+        (4, False),
+        (16, True),
+        (128, False),
+        (None, False),
+    ],  # 10 thousand multiplications, half a million, 300 million
+)
+def test_so_do_plans_with_small_convolutions(size: int | None, wanted: bool) -> None:
+    def convolution(x: tf.Tensor, filter: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            tape.watch([x, filter])
+            y = tf.nn.conv2d(x, filter, 1, "SAME")
+        return tape.gradient(y, [x, filter])
+
+    given = [tf.TensorSpec((4, size, size, 8)), tf.TensorSpec((3, 3, 8, 8))]
+    for function in (lambda x, filter: tf.nn.conv2d(x, filter, 1, "SAME"), convolution):
+        graph = tf.function(function).get_concrete_function(*given).graph
+        assert blas.wants_one_thread(graph) is wanted
+
+
 def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the last of those who wanted it, whatever happened."""
     threads = [4]
