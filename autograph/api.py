@@ -31,7 +31,7 @@ from .live.listing import Conversion, conversions
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
-from .policy import do_not_convert
+from .policy import do_not_convert, is_user_class
 from .stack.sites import assigned_before, assigned_in, running
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ __all__ = [
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
     "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
-    "in_sight", "no_doubts",
+    "in_sight", "no_doubts", "is_user_class",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "running", "assigned_before", "assigned_in", "altered_in",
 ]  # fmt: skip

@@ -42,6 +42,8 @@ APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
 _CHANGERS = APPENDERS | {
     "insert", "pop", "popleft", "popitem", "remove", "clear", "sort", "reverse", "rotate", "update", "setdefault",
 }  # fmt: skip
+# Functions that tell which object a value is: `id(x)`, `operator.is_(x, y)`.
+_COMPARERS = {"variable": {"id", "is_", "is_not"}, "attribute": {"is_", "is_not"}}
 _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 
 # `x[i] += 1` and `x.n += 1` need what they update twice.
@@ -212,11 +214,15 @@ def compares(
     for inner in nested(code):
         steps = [] if inner in besides else _steps_of(inner)
         for at, step in enumerate(steps):
-            if step.kind != "is" or steps[at - 1].kind == "constant" or steps[at - 1].value == "__class__":
+            is_call = step.kind in ("variable", "attribute") and step.value in _COMPARERS[step.kind]
+            is_plain = (
+                step.kind != "is" or steps[at - 1].kind == "constant" or steps[at - 1].value == "__class__"
+            )
+            if is_plain and not is_call:
                 continue
             where = Mention(step.line, step.offset, False, False, False, False, inner is not code, inner)
-            operands = steps[max(at - 2, 0) : at]
-            others = all(operand.kind in ("variable", "fast") for operand in operands)
+            operands = steps[max(at - 2, 0) : at] if step.kind == "is" else []
+            others = len(operands) == 2 and all(operand.kind in ("variable", "fast") for operand in operands)
             is_meant = names is None or not others or any(operand.value in names for operand in operands)
             if is_meant and comes_after(code, where, after):
                 return True

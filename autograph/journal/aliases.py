@@ -71,7 +71,7 @@ class Watch(Reaches, choosing.Watch, Protocol):
         """
         ...
 
-    def chooses(self, name: str) -> None:
+    def chooses(self, name: str, objects: Sequence[Any]) -> None:
         """A variable has one of several objects, as the graph decides: nobody may ask which."""
         ...
 
@@ -230,8 +230,8 @@ class Aliases:
         new: dict[Any, Any] = {}
         found = self._found
         instead = self._numbers.shown(results, self._named)
-        for path in self._numbers.objects:
-            self._watch.chooses(self._named(path))
+        for path, among in self._numbers.objects.items():
+            self._watch.chooses(self._named(path), among)
         held = self._lists.settled(results, runs)
         found.update(held)
         instead.update(held)

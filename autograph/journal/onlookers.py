@@ -80,13 +80,13 @@ class Onlookers:
             return False
         if not all(map(str.isidentifier, names)):
             # Methods change the object in an attribute, and what an expression gives has no name to look for.
-            return not self._reach.asks_which()
+            return not self._reach.asks_which(() if container is None else (container,))
         outside = chain.from_iterable(map(self._reach.names_outside, names))
         return any(True for _ in self._reach.changes_later([*names, *others, *outside]))
 
-    def chooses(self, name: str) -> None:
+    def chooses(self, name: str, objects: Sequence[Any]) -> None:
         """A variable has one of several objects, which are told by a number: nobody may ask which it is."""
-        if self._reach.asks_which():
+        if self._reach.asks_which(objects):
             raise compared(name)
 
     def begins(self, name: str, values: Sequence[Any]) -> None:
@@ -105,7 +105,7 @@ class Onlookers:
 
     def _doubt(self, names: Sequence[str], values: Sequence[Any], error: Exception) -> None:
         """These names are of one object, or of several: from now on it must not matter."""
-        if self._reach.compares_later(set(names)):
+        if self._reach.compares_later(set(names), values):
             raise compared(next(filter(None, names), "value"))
         if not doubts.note(values, error) and any(True for _ in self._reach.changes_later(names)):
             raise error

@@ -14,7 +14,6 @@ from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any
 
-from .. import policy
 from ..analyses import effects
 from ..errors import Where, is_block, is_own_file
 from ..stack.codes import nested
@@ -102,24 +101,33 @@ class Reach:
                     ):
                         yield Where(code.co_filename, mention.line, function=code.co_name)
 
-    def compares_later(self, names: Set[str]) -> bool:
-        """Whether the function goes on to ask which object one of these is, or has a function do so."""
+    def compares_later(self, names: Set[str], values: Sequence[Any]) -> bool:
+        """Whether the function goes on to ask which object one of these is, or has a function do so.
+
+        The variables `names` have one of the objects `values`.
+        """
         labels = set(map(_label, names))
-        return self._compares_around(labels) or any(
-            not mention.indexes
-            and effects.comes_after(code, mention, position)
-            and any(effects.compares(f.__code__) for f in _functions_beside(mention, frame))
-            for frame, (code, position) in zip(self._frames, self.around, strict=True)
-            for label in labels
-            for mention in effects.mentions(code, label)
+        return self._compares_around(labels) or (
+            any(map(effects.compares, self._codes_later(values)))
+            and any(
+                not mention.indexes and effects.comes_after(code, mention, position)
+                for code, position in self.around
+                for label in labels
+                for mention in effects.mentions(code, label)
+            )
         )
 
-    def asks_which(self) -> bool:
+    def asks_which(self, values: Sequence[Any]) -> bool:
         """Whether code that may run later asks of any objects whether they are one, as far as it is in sight."""
-        called = (code for frame in self._frames for code in _called_in(frame))
+        return self._compares_around(None) or any(map(effects.compares, self._codes_later(values)))
+
+    def _codes_later(self, values: Sequence[Any]) -> list[CodeType]:
+        """The code that may run later, apart from the function itself; with the methods of some objects."""
+        later = self._later
+        methods = Walk([(value, Trail(None, "", "")) for value in values], later.names, later.reflects)
+        found = {id(code): code for code in self.codes} | later.codes | methods.codes
         # What a dataclass gets compares classes and defaults only, and has no file.
-        codes = [code for code in {*self.codes, *called} - self.blocks if code.co_filename != "<string>"]
-        return self._compares_around(None) or any(map(effects.compares, codes))
+        return [code for code in found.values() if code not in self.blocks and code.co_filename != "<string>"]
 
     def _compares_around(self, labels: Set[str] | None) -> bool:
         besides = frozenset() if self._is_repeated() else frozenset(self.blocks)
@@ -238,31 +246,6 @@ class Reach:
         while frame is not None and (is_own_file(frame.f_code.co_filename) or not is_converted(frame.f_code)):
             frame = frame.f_back
         return frame is not None
-
-
-def _called_in(frame: FrameType) -> Iterator[CodeType]:
-    """The code of functions that a function names, and of methods of the objects and classes that it names."""
-    names = {
-        name
-        for code in nested(frame.f_code)
-        for name in (*code.co_names, *code.co_varnames, *code.co_freevars)
-    }
-    for name in names:
-        value = frame.f_locals.get(name, frame.f_globals.get(name))
-        modules = vars(value) if isinstance(value, ModuleType) else {}
-        for one in (value, *(modules[inner] for inner in names & modules.keys())):
-            if isinstance(one, FunctionType) and policy.is_user_code(one):
-                yield one.__code__
-            elif policy.is_user_class(one if isinstance(one, type) else type(one)):
-                yield from _methods_of(one if isinstance(one, type) else type(one))
-
-
-def _methods_of(owner: type) -> Iterator[CodeType]:
-    for base in filter(policy.is_user_class, policy.bases_of(owner)):
-        for member in list(vars(base).values()):
-            function = getattr(member, "fget", None) or getattr(member, "__func__", member)
-            if isinstance(function, FunctionType):
-                yield function.__code__
 
 
 def is_converted(code: CodeType) -> bool:

@@ -26,7 +26,7 @@ from ..ops.casting import cast
 from ..ops.declare import Op
 from ..tensor import SymbolicTensor, Tensor, WeakDtypeError, adapting, weak_origin
 from . import raising
-from .diagnostics import assigned, staging_error
+from .diagnostics import advice_for_objects, assigned, staging_error
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown
 
 
@@ -225,7 +225,8 @@ def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
                 column,
                 [leaves.describe(leaf) for leaf in column],
                 why="the graph decides which branch runs, so both must give a tensor, or the same Python object",
-                fix=f"give `{path}` a tensor of one dtype in every branch" + _instance(path, column),
+                fix=advice_for_objects(column)
+                or f"give `{path}` a tensor of one dtype in every branch" + _instance(path, column),
             )
     return None
 

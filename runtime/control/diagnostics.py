@@ -14,7 +14,16 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agc.autograph.api import Diagnostic, Note, StagingError, Where, assigned_before, assigned_in, running
+from agc.autograph.api import (
+    Diagnostic,
+    Note,
+    StagingError,
+    Where,
+    assigned_before,
+    assigned_in,
+    is_user_class,
+    running,
+)
 
 from ..tensor import SymbolicTensor
 
@@ -69,3 +78,14 @@ def _made_at(value: Any) -> Where | None:
         return None
     origin = value._builder.origin_of(value._value)
     return None if origin is None else Where(origin.filename, origin.line, function=origin.function)
+
+
+def advice_for_objects(values: Sequence[Any]) -> str | None:
+    """How to go on where a block makes instances of a user's class, which a graph does not carry; None for others."""
+    for kind in map(type, values):
+        if all(base is object or is_user_class(base) for base in kind.__mro__):
+            return (
+                f"make `{kind.__name__}` a dataclass, whose fields a graph carries, "
+                f"or make the objects before the block and let it choose and change them"
+            )
+    return None

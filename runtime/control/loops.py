@@ -22,7 +22,7 @@ from ..language.tensor_list import from_elements
 from ..ops.structure import WHILE
 from ..tensor import SymbolicTensor, WeakDtypeError
 from . import raising
-from .diagnostics import assigned, assigned_outside, staging_error
+from .diagnostics import advice_for_objects, assigned, assigned_outside, staging_error
 from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
 
 MAX_ATTEMPTS = 12
@@ -242,7 +242,7 @@ class Loop:
                 f"the loop changes `{slot.path}` from {leaves.describe(slot.initial)} to {leaves.describe(leaf)}",
                 notes=self._changes(slot, leaf),
                 why="only tensors change while a loop of the graph runs",
-                fix=f"make `{slot.path}` a tensor before the loop",
+                fix=advice_for_objects((leaf,)) or f"make `{slot.path}` a tensor before the loop",
             )
         if not leaves.can_be_carried(leaf):
             raise self._changes_type(slot, leaf)

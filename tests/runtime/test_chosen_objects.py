@@ -459,7 +459,14 @@ class TestRefusals:
             same = chosen
             return float(same.is_last(a)) + x
 
+        def nobody_calls_it(x, n):
+            a, b = Chain(x), Chain(x + 1)
+            chosen = a if x > 0 else b
+            chosen.value = x * 2
+            return a.value + b.value
+
         refused(f, "asked for with `is`")
+        agrees(nobody_calls_it)
 
     def test_contents_of_different_kinds(self):
         def f(x, n):

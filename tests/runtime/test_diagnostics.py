@@ -51,6 +51,36 @@ def test_a_value_from_before_the_branches():
     ]
 
 
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+
+def test_objects_that_a_block_makes():
+    def branch(x):
+        point = Point(x)
+        if x > 0:
+            point = Point(x + 1)
+        return point.x
+
+    def loop(x):
+        point = Point(x)
+        for _ in tf.range(3):
+            point = Point(point.x + 1)
+        return point.x
+
+    for f, title in (
+        (branch, "the branches give `point` values"),
+        (loop, "the loop changes `point` from Point"),
+    ):
+        with pytest.raises(StagingError, match=title) as caught:
+            tf.function(f)(tf.constant(2))
+        assert (
+            "fix: make `Point` a dataclass, whose fields a graph carries, or make the objects before"
+            in str(caught.value)
+        )
+
+
 def test_results_of_a_function():
     def fit(loss):
         if loss < 1:

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import operator
 import types
 
 import agc.runtime as tf
@@ -16,6 +17,9 @@ class Total:
 
     def __post_init__(self):
         self.made = True
+
+    def is_the(self, other):
+        return self is other
 
     def add(self, x):
         self.value = self.value + x
@@ -404,7 +408,32 @@ class TestOneOrTwo:
                     last = [x]
             return x + last[0]
 
-        for f in (after, in_a_loop, in_a_function, in_the_next_round):
+        def same_as_well(one, other):
+            return same(one, other)
+
+        def further_in(x):
+            first = [x]
+            second = first if x > 0 else [x]
+            both = second, first
+            return x if same_as_well(*both) else -x
+
+        def by_a_function(x):
+            first = [x]
+            second = first if x > 0 else [x]
+            return x if operator.is_(second, first) else -x
+
+        def by_number(x):
+            first = [x]
+            second = first if x > 0 else [x]
+            return x if id(second) == id(first) else -x
+
+        def by_a_method(x):
+            first = Total(x)
+            second = first if x > 0 else Total(x)
+            return x if second.is_the(first) else -x
+
+        after_it = further_in, by_a_function, by_number, by_a_method
+        for f in (after, in_a_loop, in_a_function, in_the_next_round, *after_it):
             self.refused(f, "is gets decided in a block that the graph runs, and is asked for with `is`")
 
     def test_objects_that_differ_in_more_than_their_parts(self):
