@@ -176,11 +176,12 @@ def check_pass(name: str, graph: bool) -> None:
 
 
 def listed(start: Callable[[], int]) -> int:
-    """Run, then list the conversions, where the program's own output does not get mixed with them."""
-    status = start()
-    for found in autograph.conversions():
-        click.echo(str(found), err=True)
-    return status
+    """Run, then list the conversions, where the program's own output does not get mixed with them; however it ends."""
+    try:
+        return start()
+    finally:
+        for found in autograph.conversions():
+            click.echo(str(found), err=True)
 
 
 def refuse_package(place: str, function: str | None) -> None:

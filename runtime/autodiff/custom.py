@@ -151,11 +151,15 @@ class _Way:
         else:
             found, of_variables = self.grad(*grads), []
         flat = [None] if found is None else nest.flatten(found)
-        if len(flat) != self.count:
+        tensors = sum(self.are_tensors)
+        if len(flat) not in (self.count, tensors):
             raise ValueError(
-                f"custom_gradient function expected to return {self.count} gradients, but returned {len(flat)} instead."
+                f"custom_gradient function expected to return {tensors} gradients, but returned {len(flat)} instead."
             )
-        own = [grad for grad, is_tensor in zip(flat, self.are_tensors, strict=True) if is_tensor]
+        if len(flat) == tensors:  # what is no tensor has none: the object of a method, a number
+            own = flat
+        else:
+            own = [grad for grad, is_tensor in zip(flat, self.are_tensors, strict=True) if is_tensor]
         return [None if grad is None else convert_to_tensor(grad) for grad in (*own, *of_variables)]
 
 

@@ -158,7 +158,7 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
             "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
             "give `element_shape`; or was a result of `write` dropped, which is the array with the element?"
         )
-    zero = np.zeros(shape, dtype.numpy)
+    zero = np.full(shape, b"" if dtype is dtypes.string else 0, dtype.numpy)
     return [zero if item is None else item for item in items]
 
 
@@ -231,9 +231,11 @@ def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
 
 
 def _as_rows(items: list[Any]) -> Any:
-    """`np.stack`, in a tenth of its time if these are numbers."""
-    is_plain = isinstance(items[0], (np.ndarray, np.generic)) and items[0].dtype.kind in "biufc"
-    return np.array(items) if is_plain else np.stack(items)
+    """`np.stack`, in a tenth of its time if these are numbers. A text is an array of none, or bytes."""
+    first = items[0]
+    if isinstance(first, (np.ndarray, np.generic)):
+        return np.array(items) if first.dtype.kind in "biufc" else np.stack(items)
+    return np.array(items, object)
 
 
 def _joined(join: Any, items: list[Any]) -> Any:

@@ -36,7 +36,7 @@ def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) ->
 
 @scatter_nd.kernel
 def _(indices: Array, updates: Array, shape: Array) -> Array:
-    result = np.zeros(checked_dims(shape), updates.dtype)
+    result = np.full(checked_dims(shape), b"" if updates.dtype == object else 0, updates.dtype)
     np.add.at(result, _coordinates(indices, updates, result.shape), updates)
     return result
 

@@ -152,8 +152,9 @@ class Signature:
         """The attributes, of what the parameters got."""
         try:
             return {name: reader(values[i]) for i, name, reader in self._attributes}
-        except (TypeError, ValueError, OverflowError):  # once more, to name the attribute
-            return {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
+        except (TypeError, ValueError, OverflowError):
+            pass  # once more, to name the attribute; out here the error has no other one for its context
+        return {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
 
     def _attribute(self, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import logging
-import sys
+import weakref
 from typing import Any
 
 from .. import dtypes, tracking
@@ -26,13 +26,31 @@ _UNUSED = (
 )
 
 
+class _Rest:
+    """The values that no variable has got yet, by the numbers of their nodes; it tells of them in the end."""
+
+    def __init__(self, contents: Contents, prefix: str) -> None:
+        self.keys = {number: node.key for number, node in enumerate(contents.nodes) if node.key is not None}
+        self.prefix = prefix
+        self.is_silent = False
+
+    def tell(self) -> None:
+        if self.keys and not self.is_silent:
+            _log.warning(_UNUSED, self.prefix, _listed(list(self.keys.values())))
+
+
 class Restoration:
-    """The values of one checkpoint on their way to the variables of one object."""
+    """The values of one checkpoint on their way to the variables of one object.
+
+    It lives as long as an object waits for a child, or the program asks what became of it: then it says what nobody took.
+    """
 
     def __init__(self, contents: Contents, prefix: str) -> None:
         self.contents = contents
         self.prefix = prefix
         self.matched: dict[int, Any] = {}
+        self.rest = _Rest(contents, prefix)
+        weakref.finalize(self, self.rest.tell)
 
     def match(self, place: Any, number: int) -> None:
         """Restore an object from a node, and all that is below it."""
@@ -42,6 +60,7 @@ class Restoration:
             if number in self.matched:
                 continue
             self.matched[number] = place
+            self.rest.keys.pop(number, None)
             node = self.contents.nodes[number]
             if isinstance(place, Variable) and node.key is not None:
                 self._assign(place, node.key)
@@ -80,8 +99,7 @@ class Restoration:
 
     def unused(self) -> list[str]:
         """The saved values that no variable has got."""
-        nodes = enumerate(self.contents.nodes)
-        return [node.key for number, node in nodes if node.key is not None and number not in self.matched]
+        return list(self.rest.keys.values())
 
 
 class LoadStatus:
@@ -90,7 +108,6 @@ class LoadStatus:
     def __init__(self, restoration: Restoration, root: Any) -> None:
         self._restoration = restoration
         self._root = root
-        self._silent = False
 
     def assert_consumed(self) -> LoadStatus:
         """Refuse, with an AssertionError, when a saved value has no variable, or a variable got no value."""
@@ -124,15 +141,8 @@ class LoadStatus:
 
     def expect_partial(self) -> LoadStatus:
         """Say nothing about values that are not used."""
-        self._silent = True
+        self._restoration.rest.is_silent = True
         return self
-
-    def __del__(self) -> None:
-        if self._silent or sys.is_finalizing():
-            return
-        unused = self._restoration.unused()
-        if unused:
-            _log.warning(_UNUSED, self._restoration.prefix, _listed(unused))
 
 
 class NothingRestored:

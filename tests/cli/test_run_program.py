@@ -379,3 +379,10 @@ def test_what_was_converted_and_what_was_not(agc, folder):
         f"left alone plain, at {folder / 'prog.py'}:6: do_not_convert",
         f"with its module main, at {folder / 'prog.py'}:11",
     ]
+
+
+def test_what_was_converted_is_told_of_a_program_that_exits(agc, folder):
+    (folder / "prog.py").write_text("def three():\n    return 3\n\n\nraise SystemExit(three())\n")
+    result = agc("run", "--conversions", "prog.py")
+    assert result.returncode == 3
+    assert result.stderr.split() == ["with", "its", "module", "three,", "at", f"{folder / 'prog.py'}:1"]

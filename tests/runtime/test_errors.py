@@ -38,3 +38,9 @@ def test_of_a_graph_the_operation_and_its_definition_are(executor):
     (gather, _) = concrete.graph.get_operations()
     assert caught.value.op is gather
     assert caught.value.node_def.name == gather.name == "gather"
+
+
+def test_an_attribute_that_is_refused_is_the_whole_story():
+    with pytest.raises(TypeError, match="axis") as caught:
+        tf.function(lambda x, axis: tf.reduce_max(x, axis=axis))(tf.ones([2, 3]), tf.constant(0))
+    assert caught.value.__context__ is None

@@ -200,3 +200,29 @@ def test_gradients_through_parts():
         return tape.gradient(loss, x)
 
     assert f(tf.constant([1.0, 2.0, 3.0])).numpy().tolist() == [5.0, 28.0, 42.0]
+
+
+def test_rows_are_scattered_whose_number_only_the_graph_knows():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32), tf.TensorSpec([None], tf.float32)])
+    def scattered(places, rows):
+        with tf.GradientTape() as tape:
+            tape.watch(rows)
+            total = tf.reduce_sum(
+                tf.TensorArray(tf.float32, size=4).scatter(places, rows).stack() * [1.0, 2, 4, 8]
+            )
+        return total, tape.gradient(total, rows)
+
+    total, slope = scattered([3, 0], [10.0, 100.0])
+    assert (float(total), slope.numpy().tolist()) == (180, [8, 1])
+    assert scattered([2, 2], [10.0, 100.0])[1].numpy().tolist() == [0, 4]  # the later one stays
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index 4"):
+        scattered([3, 4], [1.0, 1.0])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        scattered([3, 2], [1.0])
+
+
+def test_texts_that_were_never_written_are_empty():
+    array = tf.TensorArray(tf.string, size=0, dynamic_size=True).write(1, "x")
+    assert array.stack().numpy().tolist() == [b"", b"x"]
+    assert tf.TensorArray(tf.string, 2).unstack(["a", "bc"]).stack().numpy().tolist() == [b"a", b"bc"]
+    assert tf.scatter_nd([[1], [1]], ["a", "b"], [2]).numpy().tolist() == [b"", b"ab"]

@@ -104,6 +104,16 @@ def test_a_wrong_number_of_gradients_is_refused() -> None:
         tape.gradient(y, X)
 
 
+def test_the_object_of_a_method_has_no_gradient() -> None:
+    class Layer:
+        @tf.custom_gradient
+        def scaled(self, x: Any, factor: float) -> Any:
+            return x * factor, lambda dy: dy * 7.0
+
+    layer = Layer()
+    assert everywhere(lambda x: layer.scaled(x, 3.0)) == [7.0] * 4
+
+
 def test_several_results() -> None:
     @tf.custom_gradient
     def both(x: Any, y: Any) -> Any:
