@@ -235,7 +235,7 @@ def _as_rows(items: list[Any]) -> Any:
     first = items[0]
     if isinstance(first, (np.ndarray, np.generic)):
         return np.array(items) if first.dtype.kind in "biufc" else np.stack(items)
-    return np.array(items, object)
+    return np.stack([np.asarray(item, object) for item in items])
 
 
 def _joined(join: Any, items: list[Any]) -> Any:

@@ -42,7 +42,7 @@ class _Rest:
 class Restoration:
     """The values of one checkpoint on their way to the variables of one object.
 
-    It lives as long as an object waits for a child, or the program asks what became of it: then it says what nobody took.
+    It lives while an object waits for a child, or the program asks what became of it; then it says what nobody took.
     """
 
     def __init__(self, contents: Contents, prefix: str) -> None:

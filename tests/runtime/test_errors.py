@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import traceback
 
 import agc.runtime as tf
 import pytest
@@ -42,5 +43,5 @@ def test_of_a_graph_the_operation_and_its_definition_are(executor):
 
 def test_an_attribute_that_is_refused_is_the_whole_story():
     with pytest.raises(TypeError, match="axis") as caught:
-        tf.function(lambda x, axis: tf.reduce_max(x, axis=axis))(tf.ones([2, 3]), tf.constant(0))
-    assert caught.value.__context__ is None
+        tf.function(lambda x, axis: tf.nn.softmax(x, axis=axis))(tf.ones([2, 3]), tf.constant(0))
+    assert "another exception" not in "".join(traceback.format_exception(caught.value))

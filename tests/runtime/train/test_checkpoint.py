@@ -129,7 +129,7 @@ def test_unused_values_are_told_of_once_unless_they_are_expected(saved, caplog):
 
 
 def test_values_of_what_is_built_later_are_not_told_of(saved, caplog):
-    net, v = Net(), tf.Variable(0.0)
+    net, v = Net(), tf.Variable(b"")
     with caplog.at_level(logging.WARNING, "agc"):
         tf.train.Checkpoint(net=net, v=v).restore(saved)
         gc.collect()
