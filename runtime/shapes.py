@@ -69,6 +69,36 @@ class TensorShape:
     def with_rank(self, rank: int) -> TensorShape:
         return self.merge_with((None,) * rank)
 
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape; ValueError when it has fewer dimensions than `rank`."""
+        if self._dims is not None and len(self._dims) < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape; ValueError when it has more dimensions than `rank`."""
+        if self._dims is not None and len(self._dims) > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The most precise shape that covers both.
+
+        >>> TensorShape([2, 3]).most_specific_compatible_shape([2, 4])
+        TensorShape([2, None])
+        """
+        return self.most_general_common_supershape(other)
+
+    def assert_same_rank(self, other: Any) -> None:
+        """ValueError when both ranks are known, and differ."""
+        if None not in (self._dims, as_dims(other)) and len(self) != len(TensorShape(other)):
+            raise ValueError(f"Shapes {self} and {TensorShape(other)} must have the same rank")
+
+    def assert_is_fully_defined(self) -> None:
+        """ValueError when the rank or a dimension is unknown."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
     def assert_is_compatible_with(self, other: Any) -> None:
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {TensorShape(other)} are incompatible")

@@ -240,6 +240,19 @@ class EagerTensor(Tensor):
     def value_index(self) -> NoReturn:
         self._is_of_graphs("value_index")
 
+    @property
+    def backing_device(self) -> str:
+        """Where the elements are: on the one device that there is."""
+        return self.device
+
+    def cpu(self) -> EagerTensor:
+        """The tensor itself, which is in the memory of the CPU."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> NoReturn:
+        """RuntimeError: there is no such device."""
+        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+
     def _is_of_graphs(self, name: str) -> NoReturn:
         raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
 

@@ -170,6 +170,10 @@ class Variable(PartialUpdates):
     def read_value(self) -> Tensor:
         return self.value()
 
+    def read_value_no_copy(self) -> Tensor:
+        """The present value: no reading makes a copy."""
+        return self.value()
+
     def initialized_value(self) -> Tensor:
         """The present value; of a variable of a graph, the initial one where it has none yet."""
         return self.value() if self._owner is None else self._initial
@@ -268,6 +272,19 @@ class Variable(PartialUpdates):
         """Subtract `delta`. Returns and raises as `assign_add`."""
         result = state.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name)
         return self.changed(result) if read_value else result if self._owner is not None else None
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """The present value, after which 1 is added to it; of a scalar int32 or int64 variable.
+
+        Raises OutOfRangeError when it has reached `limit`.
+
+        >>> n = Variable(3)
+        >>> int(n.count_up_to(5)), int(n)
+        (3, 4)
+        """
+        value: Tensor = state.counted(self.value(), limit)
+        self.assign(value + 1)
+        return value
 
     def _operand(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, self.dtype)

@@ -134,3 +134,24 @@ def _(variable: Any) -> Any:
         return np.array(variable._array is not None)
     except errors.FailedPreconditionError:
         return np.array(False)
+
+
+@op
+def counted(value: Input, limit: int, name: Name = None) -> Spec:
+    """An integer that is smaller than `limit`, as it is; OutOfRangeError for one that has reached it.
+
+    >>> int(counted(3, 5))
+    3
+    """
+    if value.dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"only int32 and int64 variables count up, not one of {value.dtype.name}")
+    if value.shape not in (None, ()):
+        raise ValueError(f"only scalar variables count up, not one of shape {shapes.show(value.shape)}")
+    return Spec(value.dtype, ())
+
+
+@counted.kernel
+def _(value: Any, limit: int) -> Any:
+    if value >= limit:
+        raise errors.OutOfRangeError(f"Reached limit of {limit}")
+    return value

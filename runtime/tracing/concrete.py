@@ -41,8 +41,8 @@ concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
 class ConcreteFunction:
     """A graph with the structure of the arguments and results that it was traced with.
 
-    Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `inputs`, `outputs`,
-    `captured_inputs`, `variables`.
+    Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `output_shapes`, `output_dtypes`,
+    `inputs`, `outputs`, `captured_inputs`, `variables`, `trainable_variables`.
     """
 
     def __copy__(self) -> Self:
@@ -105,6 +105,11 @@ class ConcreteFunction:
         return tuple(self.references)
 
     @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """Those of the variables that are trainable."""
+        return tuple(variable for variable in self.references if variable.trainable)
+
+    @property
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
         args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
@@ -119,6 +124,16 @@ class ConcreteFunction:
         """The results: TensorSpecs where the graph gives values, Python values elsewhere."""
         specs = self._output_specs()
         return nest.map_structure(lambda leaf: _described(leaf, specs), self._structure)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the results, in their structure; unknown for None."""
+        return nest.map_structure(_shape_of, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the results, in their structure; None for None."""
+        return nest.map_structure(_dtype_of, self.structured_outputs)
 
     def _output_specs(self) -> list[AnySpec]:
         return [output.spec for output in self.graph.outputs]
@@ -314,6 +329,20 @@ def _described(leaf: Any, specs: list[AnySpec]) -> Any:
         return leaf
     spec = specs[leaf.number]
     return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf.array
+
+
+def _shape_of(leaf: Any) -> Any:
+    """The shape of a result, in the structure of its components where it is a composite."""
+    if components.is_composite_spec(leaf):
+        return nest.map_structure(_shape_of, leaf._component_specs)
+    return getattr(leaf, "shape", shapes.TensorShape(None))
+
+
+def _dtype_of(leaf: Any) -> Any:
+    """The dtype of a result, like `_shape_of`."""
+    if components.is_composite_spec(leaf):
+        return nest.map_structure(_dtype_of, leaf._component_specs)
+    return getattr(leaf, "dtype", None)
 
 
 def _run_time_value(leaf: Any) -> Any:

@@ -163,6 +163,19 @@ class TestConcreteFunctions:
 
         assert float(Holder().only(2.0)) == 3.0
 
+    def test_shapes_of_composite_results_and_trainable_variables(self):
+        weight, count = tf.Variable(2.0), tf.Variable(0, trainable=False)
+
+        @tf.function
+        def f(x):
+            count.assign_add(1)
+            return tf.RaggedTensor.from_row_lengths(x * weight, [2])
+
+        concrete = f.get_concrete_function(tf.TensorSpec([None]))
+        assert concrete.output_shapes == [[None], [2]] and concrete.output_dtypes == [tf.float32, tf.int64]
+        assert [v.ref() for v in concrete.trainable_variables] == [weight.ref()]
+        assert {v.ref() for v in concrete.variables} == {weight.ref(), count.ref()}
+
     def test_signatures_in_and_out(self):
         @tf.function
         def f(x, factor, y=None):
@@ -173,6 +186,8 @@ class TestConcreteFunctions:
         assert concrete.structured_input_signature == ((spec, 2.0, None), {})
         assert concrete.structured_outputs["product"] == tf.TensorSpec([None, 2], tf.float32)
         assert concrete.structured_outputs["same"] is None
+        assert concrete.output_shapes == {"product": [None, 2], "same": tf.TensorShape(None), "number": []}
+        assert concrete.output_dtypes == {"product": tf.float32, "same": None, "number": tf.int32}
         result = concrete(tf.ones([1, 2]), 2.0)
         assert result["product"].numpy().tolist() == [[2.0, 2.0]]
         assert result["same"] is None

@@ -130,3 +130,30 @@ def test_the_shape_of_a_value_is_known() -> None:
     x.set_shape([None, 3])
     with pytest.raises(ValueError, match=r"shape \(2, 3\) is not compatible with supplied shape \(2, 2\)"):
         x.set_shape([2, 2])
+
+
+def test_what_is_asked_of_shapes():
+    shape, unknown = tf.TensorShape([1, None]), tf.TensorShape(None)
+    assert shape.with_rank_at_least(2) == shape == shape.with_rank_at_most(2)
+    assert unknown.with_rank_at_least(1) == unknown == unknown.with_rank_at_most(1)
+    assert tf.TensorShape([1, 3]).most_specific_compatible_shape([1, 2]) == shape
+    assert shape.most_specific_compatible_shape([1]) == unknown
+    shape.assert_same_rank([3, 4])
+    shape.assert_same_rank(None)
+    tf.TensorShape([1, 2]).assert_is_fully_defined()
+    for question, message in (
+        (lambda: shape.with_rank_at_least(3), "must have rank at least 3"),
+        (lambda: shape.with_rank_at_most(1), "must have rank at most 1"),
+        (lambda: shape.assert_same_rank([1]), "must have the same rank"),
+        (shape.assert_is_fully_defined, "is not fully defined"),
+        (unknown.assert_is_fully_defined, "is not fully defined"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            question()
+
+
+def test_where_tensors_are():
+    x = tf.constant(1.0)
+    assert x.backing_device == x.device and x.cpu() is x
+    with pytest.raises(RuntimeError, match="GPU:0 unknown device"):
+        x.gpu()

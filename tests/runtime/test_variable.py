@@ -79,6 +79,22 @@ def test_refused(mistake, error):
         mistake()
 
 
+@pytest.mark.parametrize("executor", [None, "plan", "interpret"])
+def test_counting_up_to_a_limit(executor):
+    n = tf.Variable(3)
+    step = n.count_up_to if executor is None else tf.function(n.count_up_to, experimental_executor=executor)
+    assert [int(step(5)), int(step(5)), int(n)] == [3, 4, 5]
+    with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 5"):
+        step(5)
+    assert int(n.read_value_no_copy()) == 5
+
+
+@pytest.mark.parametrize("value, message", [(1.0, "int32 and int64"), ([1], "scalar variables")])
+def test_what_cannot_count(value, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        tf.Variable(value).count_up_to(4)
+
+
 def test_references_are_hashable():
     v, w = tf.Variable(1), tf.Variable(1)
     assert {v.ref(), v.ref()} == {v.ref()}
