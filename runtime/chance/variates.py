@@ -287,14 +287,22 @@ def _exponential_candidates(bits: Array, low: Any, high: Any, dtype: dtypes.DTyp
 
 
 def shuffled(stream: Stream, count: int) -> list[int]:
-    """The numbers below `count` in a random order (Fisher and Yates); takes one word for each but the last."""
+    """The numbers below `count` in a random order; takes one word for each but the last."""
+    blocks = -(-max(count - 1, 0) // 4)
+    drawn = stream.bits(stream.reserve(blocks), blocks).reshape(-1) if blocks else np.empty(0, np.uint32)
+    return order_of(drawn[: count - 1]) if count else []
+
+
+def order_of(drawn: Array) -> list[int]:
+    """The order that words name: of one number more (Fisher and Yates).
+
+    >>> order_of(np.array([7, 1], np.uint32))
+    [1, 2, 0]
+    """
+    count = len(drawn) + 1
     order = list(range(count))
-    if count < 2:
-        return order
-    blocks = -(-(count - 1) // 4)
-    drawn = stream.bits(stream.reserve(blocks), blocks).reshape(-1).tolist()
-    for i in range(count - 1):
-        j = i + drawn[i] % (count - i)
+    for i, word in enumerate(drawn.tolist()):
+        j = i + word % (count - i)
         order[i], order[j] = order[j], order[i]
     return order
 
@@ -305,13 +313,21 @@ def categories(stream: Stream, logits: Array, count: int) -> Array:
     rounded = -(-count // 4) * 4
     first = stream.reserve(rows * rounded * sampling.BLOCKS_PER_ELEMENT * 2)
     drawn = stream.bits(first, -(-rows * count * 2 // 4)).reshape(-1)
-    units = sampling.uniform(drawn, dtypes.float64)[: rows * count].reshape(rows, count)
+    return picked(logits, sampling.uniform(drawn, dtypes.float64)[: rows * count].reshape(rows, count))
+
+
+def picked(logits: Array, units: Array) -> Array:
+    """For each row of logits the indices that numbers in [0, 1), as many for each, pick.
+
+    >>> picked(np.array([[0.0, 0.0, 0.0]]), np.array([[0.1, 0.5, 0.9]])).tolist()
+    [[0, 1, 2]]
+    """
     wide = logits.astype(np.float64)
     weights = np.exp(wide - np.maximum.reduce(wide, axis=1, keepdims=True))
     weights[~np.isfinite(wide)] = 0.0
     heights = np.add.accumulate(weights, 1)
     found = [row.searchsorted(unit * row[-1], "right") for row, unit in zip(heights, units, strict=True)]
-    return np.array(found, np.int64).reshape(rows, count)
+    return np.array(found, np.int64).reshape(units.shape)
 
 
 _SIMON = 0x7369F885192C0EF5

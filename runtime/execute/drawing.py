@@ -1,7 +1,8 @@
 """Random numbers of seeds in plans: each operation draws ahead, see `agc.runtime.chance.ahead`.
 
     s = stack 7, i                                        s = (7, i)
-    u = stateless_random_uniform [], s : float32[] ==>    u = drawn_u(s)
+    u = stateless_random_uniform [], s : float32[] ==>    u = draw_u(s)
+    y = seeded_shuffle x, s : float32[9]                  y = draw_y(s, x)
 
 A seed that is put together of two numbers is a pair of Python's, if nothing but such operations reads it.
 """
@@ -10,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import dtypes
-from ..chance import sampling, scrambling
+from ..chance import sampling, scrambling, variates
 from ..chance.ahead import Ahead, Seed
 from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ops import narrow
+from ..shapes import is_static
 from .kernels import kernel_of
 
 Array = Any
@@ -28,40 +30,98 @@ _MOST_BLOCKS = 4096
 _LEAST = 4
 
 
-def _between(bits: Array, dtype: dtypes.DType, low: Array, high: Array) -> Array:
-    return sampling.between(bits, int(low), int(high), dtype)
+class _Draw(NamedTuple):
+    """How an operation draws: the numbers `of_bits` are its result, or what it `reads`, with its first operand."""
+
+    amount: Callable[[Operation], int | None]
+    """How many numbers; None where that is not known."""
+    of_bits: Callable[[Array, Operation], Array]
+    """One number of each word, or of each two where these are `wide`."""
+    seed: int = 1
+    reads: Callable[[Array, Array, Operation], Array] | None = None
+    is_wide: Callable[[Operation], bool] = lambda operation: operation.outputs[0].dtype.size == 8
 
 
-_OF_BITS: dict[str, Callable[..., Array]] = {
-    "full_integers": sampling.any_integers,
-    "stateless_random_integers": _between,
-    "stateless_random_normal": sampling.normal,
-    "stateless_random_uniform": sampling.uniform,
+def _in_shape(operation: Operation) -> int | None:
+    shape, _, *bounds = operation.inputs
+    known = [bound.value for bound in bounds if type(bound) is Constant]
+    if type(shape) is not Constant or len(known) < len(bounds) or (known and known[0] >= known[1]):
+        return None
+    return math.prod(shape.value.tolist()) if (shape.value >= 0).all() else None
+
+
+def _in_result(operation: Operation) -> int | None:
+    shape: Any = operation.outputs[0].shape
+    return math.prod(shape) if is_static(shape) else None
+
+
+def _for_rows(operation: Operation) -> int | None:
+    rows = (operation.inputs[0].shape or (None,))[0]
+    return None if rows is None else rows - 1
+
+
+def _constants(operation: Operation) -> list[Array]:
+    return [operand.value for operand in operation.inputs if type(operand) is Constant]
+
+
+def _between(bits: Array, operation: Operation) -> Array:
+    low, high = _constants(operation)[1:]
+    return sampling.between(bits, int(low), int(high), operation.outputs[0].dtype)
+
+
+def _categories(units: Array, logits: Array, operation: Operation) -> Array:
+    found = variates.picked(logits, units.reshape(len(logits), -1))
+    return found.astype(operation.attrs["dtype"].numpy)
+
+
+_DRAWS = {
+    "full_integers": _Draw(_in_shape, lambda bits, o: sampling.any_integers(bits, o.outputs[0].dtype)),
+    "stateless_random_integers": _Draw(_in_shape, _between),
+    "stateless_random_normal": _Draw(_in_shape, lambda bits, o: sampling.normal(bits, o.outputs[0].dtype)),
+    "stateless_random_uniform": _Draw(_in_shape, lambda bits, o: sampling.uniform(bits, o.outputs[0].dtype)),
+    "seeded_categorical": _Draw(
+        _in_result,
+        lambda bits, o: sampling.uniform(bits, dtypes.float64),
+        seed=2,
+        reads=_categories,
+        is_wide=lambda o: True,
+    ),
+    "seeded_shuffle": _Draw(
+        _for_rows,
+        lambda bits, o: bits,
+        reads=lambda words, value, o: value[variates.order_of(words)],
+        is_wide=lambda o: False,
+    ),
 }
-"""By operation, what makes its numbers of random bits: one of each word, or of each two for 64 bits."""
 
 
 def draws_ahead(operation: Operation) -> bool:
-    """Whether nothing but its seed, of two numbers, is not known of an operation, and it draws few numbers."""
-    if operation.type not in _OF_BITS or narrow.is_used_by(operation):
+    """Whether nothing but its seed, of two numbers, is not known of what an operation draws, and that is little."""
+    draw = _DRAWS.get(operation.type)
+    if draw is None or narrow.is_used_by(operation):
         return False
-    shape, seed, *bounds = operation.inputs
-    if type(shape) is not Constant or seed.shape != (2,) or type(seed) is Constant:
-        return False
-    known = [bound.value for bound in bounds if type(bound) is Constant]
-    if len(known) < len(bounds) or (known and known[0] >= known[1]):
-        return False
-    count = math.prod(shape.value.tolist())
-    return bool((shape.value >= 0).all()) and 0 < _blocks(operation, count) * _LEAST <= _MOST_BLOCKS
+    seed = operation.inputs[draw.seed]
+    return (
+        seed.shape == (2,) and type(seed) is not Constant and 0 < _blocks(operation) * _LEAST <= _MOST_BLOCKS
+    )
+
+
+def _blocks(operation: Operation) -> int:
+    """How many blocks an operation draws for a seed; 0 where that is not known."""
+    draw = _DRAWS[operation.type]
+    return -(-(draw.amount(operation) or 0) * (2 if draw.is_wide(operation) else 1) // 4)
 
 
 def pairs(graph: Graph, live: Sequence[Operation]) -> frozenset[Operation]:
     """Those operations of a graph that put seeds together which are read by nothing but what draws ahead."""
-    if _OF_BITS.keys().isdisjoint(graph.types):
+    if _DRAWS.keys().isdisjoint(graph.types):
         return frozenset()
     others: set[Operand] = set(graph.outputs)
     for operation in live:
-        others.update(operation.inputs[2:] if draws_ahead(operation) else operation.inputs)
+        operands = list(operation.inputs)
+        if draws_ahead(operation):
+            del operands[_DRAWS[operation.type].seed]
+        others.update(operands)
     return frozenset(
         each
         for each in live
@@ -69,23 +129,31 @@ def pairs(graph: Graph, live: Sequence[Operation]) -> frozenset[Operation]:
     )
 
 
-def _blocks(operation: Operation, count: int) -> int:
-    return -(-count * (2 if operation.outputs[0].dtype.size == 8 else 1) // 4)
+def drawing(operation: Operation, pairs: set[Operation]) -> tuple[Callable[..., Any], list[Operand]]:
+    """What draws for an operation that draws ahead, and the operands to call it with."""
+    draw, ahead = _DRAWS[operation.type], _ahead(operation)
+    seed, reads = operation.inputs[draw.seed], draw.reads
+    take = ahead.draw if any(seed is pair.outputs[0] for pair in pairs) else ahead.draw_by
+    if reads is None:
+        return take, [seed]
+    return lambda seed, value: reads(take(seed), value, operation), [seed, operation.inputs[0]]
 
 
-def drawn(operation: Operation) -> Ahead:
-    """What draws for an operation that draws ahead."""
-    compute, of_bits, attrs = kernel_of(operation), _OF_BITS[operation.type], operation.attrs
-    shape, *bounds = (operand.value for operand in operation.inputs if type(operand) is Constant)
-    sizes, dtype = tuple(shape.tolist()), operation.outputs[0].dtype
-    count = math.prod(sizes)
-    each = _blocks(operation, count)
-
-    def one(seed: Seed) -> Any:
-        return compute(shape, np.array(seed, np.int64), *bounds, **attrs)[()]
+def _ahead(operation: Operation) -> Ahead:
+    draw, each = _DRAWS[operation.type], _blocks(operation)
+    count: Any = draw.amount(operation)
+    sizes = (count,) if draw.reads else tuple(_constants(operation)[0].tolist())
 
     def many(seed: Seed, step: Seed, seeds: int) -> Any:
-        numbers = of_bits(scrambling.blocks(seed, step, seeds, each).reshape(-1), dtype, *bounds)
+        numbers = draw.of_bits(scrambling.blocks(seed, step, seeds, each).reshape(-1), operation)
         return numbers.reshape(seeds, -1)[:, :count].reshape(seeds, *sizes)
 
+    def one(seed: Seed) -> Any:
+        return many(seed, (0, 0), 1)[0] if draw.reads else _by_kernel(operation, seed)
+
     return Ahead(one, many, _MOST_BLOCKS // each)
+
+
+def _by_kernel(operation: Operation, seed: Seed) -> Any:
+    shape, *bounds = _constants(operation)
+    return kernel_of(operation)(shape, np.array(seed, np.int64), *bounds, **operation.attrs)[()]

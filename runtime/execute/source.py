@@ -19,7 +19,7 @@ from ..ops import narrow
 from . import blas
 from .beside import beside, companions
 from .blanks import small_blank
-from .drawing import drawn, draws_ahead, pairs
+from .drawing import drawing, draws_ahead, pairs
 from .lines import Scope, tuple_of
 from .lists import changing, may_write
 from .liveness import last_uses
@@ -190,10 +190,9 @@ class Writer(Regions):
 
     def _drawing(self, operation: Operation, scope: Scope) -> str:
         """An operation that draws random numbers ahead, by its seed."""
-        ahead, seed = drawn(operation), operation.inputs[1]
-        draw = ahead.draw if any(seed is pair.outputs[0] for pair in self.pairs) else ahead.draw_by
+        draw, operands = drawing(operation, self.pairs)
         name = self.module.name_of(("draw", operation), f"draw_{operation.outputs[0].name}", draw)
-        return f"{name}({self.text(seed, scope)})"
+        return f"{name}({', '.join(self.text(operand, scope) for operand in operands)})"
 
     def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
         """The operation computed into an array that is there already, if there is one."""

@@ -127,6 +127,26 @@ def test_a_seed_of_two_numbers_is_a_pair_where_nothing_else_reads_it() -> None:
     assert list(Plan(graph)(np.array(30))) == list(interpret(graph, [np.array(30, np.int32)]))
 
 
+def test_orders_and_categories_are_those_of_the_seeds() -> None:
+    def program(x: Any, logits: Any, n: Any) -> Any:
+        orders = tf.TensorArray(tf.float32, n)
+        picks = tf.TensorArray(tf.int64, n)
+        for i in tf.range(n):
+            orders = orders.write(i, R.experimental.stateless_shuffle(x, tf.stack([i, 3])))
+            picks = picks.write(i, R.stateless_categorical(logits + x[:2, None], 3, tf.stack([3, i])))
+        return orders.stack(), picks.stack()
+
+    specs = [tf.TensorSpec([9]), tf.TensorSpec([2, 5]), tf.TensorSpec([], tf.int32)]
+    graph = tf.function(program).get_concrete_function(*specs).graph
+    plan = Plan(graph)
+    assert "draw_seeded_shuffle" in plan.source
+    assert "draw_seeded_categorical" in plan.source
+    rng = np.random.default_rng(0)
+    given = [rng.random(9, np.float32), rng.random((2, 5), np.float32), np.array(30, np.int32)]
+    for wanted, found in zip(interpret(graph, given), plan(*given), strict=True):
+        assert wanted.tolist() == found.tolist()
+
+
 def test_seeds_that_are_arrays_draw_ahead_as_well() -> None:
     @tf.function(jit_compile=False)
     def program(seed: Any) -> Any:
