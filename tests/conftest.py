@@ -31,6 +31,7 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.collect()
         gc.freeze()
+        gc.set_threshold(10_000)  # what tests make is mostly gone by itself: that is not looked for so often
         gc.enable()
 
 

@@ -158,9 +158,11 @@ def forked():
     return os.waitpid(child, 0)[1] == 0
 
 assert all(forked() and is_right() for _ in range(3))
-busy = threading.Thread(target=lambda: [is_right() for _ in range(100)])
+done = threading.Event()
+busy = threading.Thread(target=lambda: [is_right() for _ in iter(done.is_set, True)])
 busy.start()
 assert all(forked() for _ in range(10))
+done.set()
 busy.join()
 with multiprocessing.get_context("fork").Pool(2) as processes:
     assert all(processes.map(is_right, range(4)))
