@@ -17,6 +17,7 @@ from ..syntax.tree import LOOPS, SUSPENSIONS, TRIES, WITHS, Statements, blocks, 
 
 JUMPS = (gast.Return, gast.Break, gast.Continue)
 BINDERS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom)
+_CLOSED = frozenset(BINDERS)  # nothing in them jumps out
 PATTERNS = (gast.MatchAs, gast.MatchStar, gast.MatchMapping)
 
 
@@ -67,11 +68,10 @@ def find_jumps(body: Statements, kind: type) -> set[int]:
     def search(statements: Statements) -> bool:
         hit = False
         for statement in statements:
-            here = isinstance(statement, kind)
-            if isinstance(statement, BINDERS):
-                continue
-            for part in blocks(statement):
-                if kind is gast.Return or not (isinstance(statement, LOOPS) and part is statement.body):
+            own = type(statement)
+            here = own is kind
+            for part in blocks(statement) if own not in _CLOSED else ():
+                if kind is gast.Return or not (own in LOOPS and part is statement.body):
                     here |= search(part)
             if here:
                 found.add(id(statement))

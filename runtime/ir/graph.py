@@ -171,16 +171,18 @@ _is_stateful = operator.attrgetter("stateful")
 _regions_of = operator.attrgetter("regions")
 
 
-def _are_scalar(values: Sequence[Value]) -> bool:
+def _has_scalars_only(graph: Graph) -> bool:
+    values = list(graph.inputs)
+    for operation in graph.operations:
+        values += operation.outputs
+        for operand in operation.inputs:
+            if type(operand) is Constant and operand.value.ndim:
+                return False
     for value in values:
         spec = value.spec
         if type(spec) is not Spec or spec.shape != ():
             return False
     return True
-
-
-def _is_no_array(operand: Operand) -> bool:
-    return type(operand) is not Constant or operand.value.ndim == 0
 
 
 class Graph:
@@ -231,11 +233,7 @@ class Graph:
         """Whether there are only scalars in it, also in regions and callees: many looks at shapes are idle then."""
         found = self._is_scalar
         if found is None:
-            found = _are_scalar(self.inputs) and all(
-                _are_scalar(operation.outputs) and all(map(_is_no_array, operation.inputs))
-                for operation in self.operations
-            )
-            found = found and all(region.is_scalar for region in self.regions())
+            found = _has_scalars_only(self) and all(region.is_scalar for region in self.regions())
             if type(self.operations) is tuple:  # it does not grow
                 self._is_scalar = found
         return found
