@@ -15,9 +15,9 @@ import __future__ as futures
 
 import ast
 import builtins
+import functools
 import sys
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -33,7 +33,7 @@ from ..syntax import source
 from ..syntax.origin import Extent, extent_of_code, generated_lambdas, settle
 from ..syntax.source import Definition
 from ..syntax.translate import Translation
-from ..syntax.tree import BLOCK_FIELDS, blocks, deep_trees, position
+from ..syntax.tree import BLOCK_FIELDS, blocks, deep_trees, evolve, position
 from .embedded import with_operators, without_name
 from .halves import joined
 
@@ -125,9 +125,9 @@ def live_context(
     return Context(
         filename=definition.filename,
         source=definition.text,
-        is_library=partial(_is_library, f.__globals__),
-        is_builtin=partial(_is_builtin, f.__globals__),
-        is_directive=partial(_is_directive, f.__globals__),
+        is_library=functools.partial(_is_library, f.__globals__),
+        is_builtin=functools.partial(_is_builtin, f.__globals__),
+        is_directive=functools.partial(_is_directive, f.__globals__),
         ag=static.fresh_name(definition.segment()),
         features=features,
     )
@@ -194,23 +194,26 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> Co
         mark = ast.Constant(None, lineno=original.co_firstlineno, col_offset=0)
         mark.end_lineno, mark.end_col_offset = original.co_firstlineno, 0
         function.decorator_list = [mark] if original.co_firstlineno < function.lineno else []
-    free = [name for name in original.co_freevars if name != "__class__"]
-    # Parsed rather than built by hand: the fields of these nodes differ between versions of Python.
-    module = ast.parse(
-        f"def {FACTORY}({', '.join(free)}):\n"
-        f" class {CLASSLESS}:\n"
-        f"  class {definition.owner or CLASSLESS}: pass"
-    )
-    outer: Any = module.body[0]
-    outer.body[0].body[0].body = [function]
-    for wrapper in (outer, outer.body[0], outer.body[0].body[0]):
-        wrapper.__dict__.update(position(function))
+    free = ", ".join(name for name in original.co_freevars if name != "__class__")
+    wrapped, place = function, position(function)
+    for wrapper in _wrappers(free, definition.owner or CLASSLESS):
+        wrapped = evolve(wrapper, body=[wrapped], **place)
     flags = original.co_flags & _FUTURE
     with source.unwarned():
-        code: CodeType = compile(module, definition.filename, "exec", flags=flags, dont_inherit=True)
+        code: CodeType = compile(
+            ast.Module([wrapped], []), definition.filename, "exec", flags=flags, dont_inherit=True
+        )
     for _ in range(4):  # factory, class, class, function
         (code,) = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return code
+
+
+@functools.lru_cache(maxsize=256)
+def _wrappers(free: str, owner: str) -> tuple[Any, Any, Any]:
+    """What stands around a function, from the innermost on; parsed, as the fields differ between versions of Python."""
+    factory: Any
+    (factory,) = ast.parse(f"def {FACTORY}({free}):\n class {CLASSLESS}:\n  class {owner}: pass").body
+    return factory.body[0].body[0], factory.body[0], factory
 
 
 def function_names(tree: gast.AST) -> set[str]:
