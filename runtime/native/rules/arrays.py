@@ -14,14 +14,14 @@ from typing import Any
 
 from ... import dtypes
 from ...ir.graph import Operation
-from ...ir.specs import ArraySpec
+from ...ir.specs import ArraySpec, Spec
 from ..emit.nodes import Buffer, Index, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import RefusedError, lowers
 from ..emit.sizes import Size
 from ..emit.types import Register, integer
 from ..lengths import MAKING, SizedSpec
-from .cells import Cells, List, Lists, Unmade, View, copied, made
+from .cells import Cells, List, Lists, One, Unmade, View, copied, made
 from .creating import asked_shape, shape_of, uniform
 
 _MOVING = MAKING - {"list_pop", "list_take"} | {"array_item"}
@@ -288,6 +288,8 @@ def _(region: Region, operation: Operation, array: Node, shape: Node) -> Node:
     wanted = asked_shape(region, operation, shape)
     if isinstance(array, Unmade):
         return uniform(operation.outputs[0].dtype, wanted, 0)
+    if isinstance(array, One):
+        array = made(e, array, Spec(array.dtype, array.value.shape))
     cells = cells_of(array)
     length, size = cells.length(e), e.word(wanted[0])
     result = region.stored(uniform(cells.dtype, wanted, 0), Buffer.new(e, cells.dtype, wanted))

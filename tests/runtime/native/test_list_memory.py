@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime.execute import interpret
 from agc.runtime.native import Native
-from agc.runtime.ops.partial_lists import array_item, array_one, array_sum
+from agc.runtime.ops.partial_lists import array_item, array_one, array_rows, array_sum
 
 ROWS = np.arange(120, dtype=np.float32).reshape(3, 40)
 ONES = np.ones(40, np.float32)
@@ -123,3 +123,13 @@ def test_a_gradient_is_asked_for_far_behind_one_that_was_read() -> None:
         return [array_item(grads, i, [4000], tf.float32) for i in (0, place)]
 
     check(program, (np.arange(4000, dtype=np.float32), np.int32(500)))
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_rows_of_which_one_has_a_gradient(size: int) -> None:
+    """What lies behind the last row is nobody's."""
+
+    def program(row: Any, place: Any) -> Any:
+        return [array_rows(array_one(place, row * i), [size, 4], tf.float32) for i in (1, 2)]
+
+    check(program, (np.arange(4, dtype=np.float32), np.int32(1)))
