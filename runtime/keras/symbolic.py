@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from agc import runtime as tf
 
 from ..shapes import as_dims
+from . import notes
 from .naming import auto_name
 
 
@@ -45,6 +46,7 @@ class KerasTensor:
         self.dtype = tf.as_dtype(dtype).name
         self.name = name or auto_name("keras_tensor")
         self.node: Node | None = None
+        self._keras_mask: Any = None
 
     @property
     def ndim(self) -> int:
@@ -139,18 +141,35 @@ def filled(nest: Any, value_of: Callable[[KerasTensor], Any]) -> Any:
 
 
 def inferred(call: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """What `call` gives for KerasTensors among the arguments: a nest of KerasTensors, found by tracing it."""
+    """What `call` gives for KerasTensors among the arguments: a nest of KerasTensors, found by tracing it.
+
+    What has a mask is given with one, and what gets a mask has it.
+    """
     tensors = keras_tensors((args, kwargs))
+    masked = [tensor for tensor in tensors if tensor._keras_mask is not None]
 
     def traced(*values: Any) -> Any:
-        found = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
+        found = {id(tensor): value for tensor, value in zip(tensors, values, strict=False)}
+        for tensor, mask in zip(masked, values[len(tensors) :], strict=True):
+            notes.masks[found[id(tensor)]] = mask
         own_args, own_kwargs = filled((args, kwargs), lambda tensor: found[id(tensor)])
-        return call(*own_args, **own_kwargs)
+        outputs = call(*own_args, **own_kwargs)
+        for tensor in masked:
+            if notes.masks.get(found[id(tensor)]) is None:  # attention takes it off
+                tensor._keras_mask = None
+        return outputs, [notes.masks.get(leaf) for leaf in tf.nest.flatten(outputs)]
 
-    concrete = tf.function(traced, autograph=False).get_concrete_function(
-        *(tensor.spec for tensor in tensors)
-    )
-    return tf.nest.map_structure(
-        lambda leaf: KerasTensor(leaf.shape, leaf.dtype) if isinstance(leaf, tf.TensorSpec) else leaf,
-        concrete.structured_outputs,
-    )
+    specs = [tensor.spec for tensor in (*tensors, *(tensor._keras_mask for tensor in masked))]
+    concrete = tf.function(traced, autograph=False).get_concrete_function(*specs)
+    outputs, masks = concrete.structured_outputs
+    made = [_keras_tensor(*pair) for pair in zip(tf.nest.flatten(outputs), masks, strict=True)]
+    return tf.nest.pack_sequence_as(outputs, made)
+
+
+def _keras_tensor(leaf: Any, mask: Any) -> Any:
+    if not isinstance(leaf, tf.TensorSpec):
+        return leaf
+    tensor = KerasTensor(leaf.shape, leaf.dtype)
+    if isinstance(mask, tf.TensorSpec) and mask.shape.rank is not None:
+        tensor._keras_mask = KerasTensor(mask.shape, mask.dtype)
+    return tensor

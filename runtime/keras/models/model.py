@@ -124,7 +124,9 @@ class Model(Trainer, Layer):
             raise NotImplementedError(
                 f"Model {type(self).__name__} does not have a `call()` method implemented."
             )
-        return self.network.run(inputs)
+        outputs = self.network.run(inputs)
+        is_alone = isinstance(outputs, (list, tuple)) and len(outputs) == 1
+        return outputs[0] if is_alone else outputs
 
     def build(self, input_shape: Any) -> None:
         """Make the weights for inputs of this shape, by tracing the model."""

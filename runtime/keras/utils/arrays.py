@@ -15,14 +15,14 @@ import numpy as np
 
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
-    """One-hot vectors of integer labels, as an array of float32."""
+    """One-hot vectors of integer labels, as an array of float64."""
     labels = np.asarray(x, np.int64)
     if labels.ndim > 1 and labels.shape[-1] == 1:
         labels = labels[..., 0]
     count = int(labels.max()) + 1 if num_classes is None else num_classes
     if labels.size and labels.max() >= count:
         raise ValueError(f"there are {count} classes, and a label is {int(labels.max())}")
-    return np.eye(count, dtype=np.float32)[labels]
+    return np.eye(count)[labels]
 
 
 def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:

@@ -102,3 +102,17 @@ def test_masks_work_in_functional_models() -> None:
     model = keras.Model(inputs, layers.MultiHeadAttention(1, 2, use_bias=False)(x, x))
     short = model(IDS[:, :2])
     assert np.allclose(model(IDS)[:, :2], short, atol=1e-6)
+
+
+def test_layers_of_functional_models_get_their_masks_at_once() -> None:
+    class Shares(layers.Layer):
+        def call(self, x: Any, mask: Any = None) -> Any:
+            assert mask is not None
+            kept = tf.exp(x) * tf.expand_dims(tf.cast(mask, x.dtype), -1)
+            return kept / tf.reduce_sum(kept, axis=1, keepdims=True)
+
+    inputs = keras.Input((None,), dtype="int32")
+    x = layers.Dense(1)(layers.Embedding(5, 2, mask_zero=True, embeddings_initializer="ones")(inputs))
+    assert x._keras_mask.shape == (None, None)
+    model = keras.Model(inputs, Shares()(x))
+    assert model(IDS).numpy().tolist() == [[[0.5], [0.5], [0.0]]]

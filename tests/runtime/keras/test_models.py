@@ -283,3 +283,14 @@ def test_the_best_weights_are_kept(tmp_path: Any) -> None:
     )
     model.fit(np.ones((4, 2), "f") * 3, np.zeros((4, 1), "f"), epochs=3, verbose=0, callbacks=[best])
     assert {path.name.split(".")[0] for path in tmp_path.iterdir()} == {"best-1"}
+
+
+@pytest.mark.parametrize("pack", [lambda x: [x], lambda x: (x,), lambda x: x])
+def test_a_list_of_one_output_is_that_output(pack) -> None:
+    inputs = keras.Input((2,))
+    outputs = layers.Dense(1, kernel_initializer="ones")(inputs)
+    model = keras.Model(pack(inputs), pack(outputs))
+    assert model(tf.ones([1, 2])).numpy().tolist() == [[2.0]]
+    model.compile("sgd", loss=["mse"])
+    model.fit(np.ones((2, 2)), np.zeros((2, 1)), verbose=0)
+    assert model.predict(np.ones((1, 2)), verbose=0).shape == (1, 1)
