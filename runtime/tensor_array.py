@@ -152,7 +152,8 @@ class TensorArray:
         """
         tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
         places = convert_to_tensor(indices)
-        if places.shape.rank != 1 or None in places.shape or tensor.shape[:1] != places.shape:
+        counted = places.shape.rank == 1 and None not in places.shape and places.dtype.is_integer
+        if not counted or tensor.shape[:1] != places.shape:
             return self._after(elements.array_scatter(self._reachable(), places, tensor, name=name))
         array = self
         for index, row in zip(unstack(places), unstack(tensor), strict=True):
@@ -217,7 +218,7 @@ def _known(size: Any) -> int | None:
     if isinstance(size, SymbolicTensor):
         known = size._value.elements
         return None if known is None else known[0]
-    return int(size)
+    return max(int(size), 0)
 
 
 def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:

@@ -21,15 +21,17 @@ from .. import shapes
 from ..convert import convert_to_tensor, holds_tensor
 from ..ir.specs import Spec
 from .arithmetic import floormod
-from .comparison import equal
+from .casting import cast
+from .comparison import equal, greater
 from .creation import ones_like
 from .declare import Input, Ints, Name, Op, op
 from .extents import rank as rank_of
 from .extents import shape as shape_of
 from .families import Array
+from .joining import join
 from .ranges import range as numbers
 from .reductions import reduce_any
-from .selecting import choose
+from .selecting import choose, gather
 from .shaping import expand_dims, reshape
 from .static import checked_dims, dims, integers
 
@@ -105,9 +107,9 @@ def _reduced(operation: Op, x: Any, axes: Any, given: Mapping[str, Any]) -> Any:
     result = operation(axes_last(x, axes), **{**given, "axis": -1, "keepdims": False})
     if not given["keepdims"]:
         return result
-    sizes = shape_of(x)
-    places = reshape(numbers(rank_of(x)), [-1, 1])
-    is_gone = reduce_any(equal(places, floormod(reshape(axes, [-1]), rank_of(x))), 1)
+    sizes, rank = shape_of(x), rank_of(x)
+    gone = floormod(cast(reshape(axes, [-1]), rank.dtype), rank)
+    is_gone = reduce_any(equal(reshape(numbers(rank), [-1, 1]), gone), 1)
     return axes_back(expand_dims(result, -1), axes, choose(is_gone, ones_like(sizes), sizes))
 
 
@@ -119,6 +121,22 @@ def _scanned(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
     return axes_back(operation(axes_last(x, axis), **{**given, "axis": -1}), axis, shape_of(x))
 
 
+def _expanded(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    rank = rank_of(x)
+    places, new = numbers(rank + 1), floormod(cast(axis, rank.dtype), rank + 1)
+    before = gather(join([shape_of(x), [1]], 0), choose(greater(places, new), places - 1, places))
+    sizes = choose(equal(places, new), ones_like(places), before)
+    return axes_back(operation(x, -1), axis, sizes)
+
+
+def _joined(operation: Op, parts: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    first = convert_to_tensor(parts[0])
+    flat = operation([axes_last(part, axis) for part in parts], -1)
+    rank = rank_of(first)
+    is_joined = equal(numbers(rank), floormod(cast(axis, rank.dtype), rank))
+    return axes_back(flat, axis, choose(is_joined, shape_of(flat)[-1], shape_of(first)))
+
+
 _REDUCTIONS = (
     "reduce_sum", "reduce_prod", "reduce_mean", "reduce_max", "reduce_min", "reduce_all", "reduce_any",
     "reduce_logsumexp", "reduce_euclidean_norm", "reduce_variance", "reduce_std", "count_nonzero",
@@ -127,6 +145,8 @@ _REDUCTIONS = (
 _WAYS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_REDUCTIONS, _reduced),
     **dict.fromkeys(("argmax", "argmin"), _found),
+    "expand_dims": _expanded,
+    "concat": _joined,
     **dict.fromkeys(("cumsum", "cumprod", "cumulative_logsumexp"), _scanned),
 }
 

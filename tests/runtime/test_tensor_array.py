@@ -114,6 +114,10 @@ def test_the_number_of_elements_is_known_where_nothing_changes_it():
     }  # fmt: skip
 
 
+def test_no_array_has_fewer_elements_than_none():
+    assert tf.TensorArray(tf.float32, -1).size() == 0
+
+
 def test_a_graph_serves_arrays_of_all_sizes():
     f = tf.function(lambda ta: ta.stack())
     arrays = [tf.TensorArray(tf.int32, size).unstack(tf.range(size)) for size in (2, 3)]
@@ -143,6 +147,7 @@ def test_scatter_of_any_number_of_rows(executor):
     [
         (lambda: tf.TensorArray(tf.int32, 3).scatter([0, 1], [1]), "1 elements to 2 indices"),
         (lambda: tf.TensorArray(tf.int32, 3).scatter([0, 3], [1, 2]), "write to index 3 but"),
+        (lambda: tf.TensorArray(tf.int32, 3).scatter([0.0], [1]), "must be integers, not float32"),
         (lambda: tf.TensorArray(tf.int32, 3).scatter(0, [1]), "must be a vector"),
         (lambda: tf.TensorArray(tf.int32, 3).scatter([0], 1), "at least one axis"),
         (lambda: tf.TensorArray(tf.int32, size=1).write(1, 0), "not resizeable and size is: 1"),

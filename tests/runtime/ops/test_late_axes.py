@@ -29,6 +29,8 @@ CALLS = {
     "cumprod": lambda x, axis: tf.math.cumprod(x, axis, reverse=True),
     "cumulative_logsumexp": tf.math.cumulative_logsumexp,
     "l2_normalize": tf.math.l2_normalize,
+    "expand_dims": tf.expand_dims,
+    "concat": lambda x, axis: tf.concat([x, 2.0 * x], axis),
 }
 
 
@@ -50,8 +52,9 @@ def test_several_axes(axes: list[int], keepdims: bool) -> None:
     def call(x: Any, axis: Any) -> Any:
         return tf.reduce_sum(x, axis, keepdims)
 
-    late = tf.function(call)(X, tf.constant(axes, tf.int32))
-    assert late.numpy() == pytest.approx(call(X, axes).numpy())
+    for dtype in (tf.int32, tf.int64):
+        late = tf.function(call)(X, tf.constant(axes, dtype))
+        assert late.numpy() == pytest.approx(call(X, axes).numpy())
 
 
 def test_python_numbers_among_the_axes() -> None:
@@ -102,6 +105,15 @@ def test_what_is_known_of_the_shape() -> None:
 def test_axes_that_are_not_there(axis: Any, message: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.function(tf.reduce_sum)(X, tf.constant(axis))
+
+
+def test_new_and_joined_axes_that_are_not_there() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="axis 4 is out of range for a tensor of rank 4"):
+        tf.function(tf.expand_dims)(X, tf.constant(4))
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="axis -4 is out of range for a tensor of rank 3"
+    ):
+        tf.function(lambda axis: tf.concat([X, X], axis))(tf.constant(-4))
 
 
 @pytest.mark.parametrize(
