@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..staging import State
-    from .places import Carried, Place
+    from .carried import Carried
+    from .places import Place
 
 
 def staged(

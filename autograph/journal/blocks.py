@@ -29,9 +29,10 @@ from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
 from . import containers
 from .aliases import Watch
+from .carried import Carried
 from .containers import Items
 from .onlookers import Onlookers
-from .places import Carried, Place
+from .places import Place
 from .reach import Reach, is_converted
 from .records import Record, Reshaped, Spot
 from .refusals import hidden, only_once, presence, refused, unsettled

@@ -12,15 +12,17 @@ import functools
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..analyses import effects
 from ..errors import Where, is_block, is_own_file
 from ..stack.codes import nested
-from .holders import Search
 from .places import Attribute, Item, Place
 from .records import Reshaped, Trail
 from .walk import Walk
+
+if TYPE_CHECKING:
+    from .holders import Search
 
 
 class Reach:
@@ -151,6 +153,8 @@ class Reach:
         Of the block's own function are left out those that it has `assigned`, and those that the function does not
         use again. A caller may have handed on what is in its variables, so all of these count.
         """
+        from .holders import Search  # few blocks have objects that somebody else may know
+
         modules = self._modules()
         in_modules = self._in_modules or self._searched(modules)
         is_there = in_modules.has_met(container)
@@ -166,6 +170,8 @@ class Reach:
 
     def _searched(self, modules: Sequence[dict[str, Any]]) -> Search:
         """Everything that these lead to: it is the same until code of the program runs."""
+        from .holders import Search
+
         self._in_modules = search = Search()
         for variables in modules:
             search.pass_by(variables)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import leave_no_trace
 from ..journal import staged
-from ..journal.places import Carried
+from ..journal.carried import Carried
 from ..staging import PYTHON, Backend, State, backends
 from .chains import AT_ONCE, arm_of, run_arm
 from .held import Held, PlaceMaker

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import leave_no_trace
 from ..journal import pure, staged
-from ..journal.places import Carried
+from ..journal.carried import Carried
 from ..staging import PYTHON, State, backends
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import Diagnostic, StagingError, leave_no_trace
 from ..journal import staged
-from ..journal.places import Carried
+from ..journal.carried import Carried
 from ..stack.sites import running
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .branches import Branch, cond, keep, parameters_of

@@ -11,7 +11,7 @@
                             nonlocal total                       or before the block whose own the cell is
                             total = value
 
-What becomes of them is told in `autograph/journal/places.py`."""
+What becomes of them is told in `autograph/journal/places.py` and `carried.py`."""
 
 from __future__ import annotations
 
