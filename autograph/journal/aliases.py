@@ -26,6 +26,7 @@ from .held_lists import HeldLists
 from .mutables import extras, parts, refill
 from .nests import Path, are_plain, drawn, fits, holds, objects, rebuilt
 from .numbers import Numbers
+from .refusals import rebound
 from .relations import Known, Run, disagreements
 from .sameness import alike
 
@@ -230,8 +231,11 @@ class Aliases:
         new: dict[Any, Any] = {}
         found = self._found
         instead = self._numbers.shown(results, self._named)
+        replaced = self._replaced()
         for path, among in self._numbers.objects.items():
             self._watch.chooses(self._named(path), among)
+            if any(one is other for one in among for other in replaced):
+                raise rebound(self._named(path))
         held = self._lists.settled(results, runs)
         found.update(held)
         instead.update(held)
@@ -248,6 +252,18 @@ class Aliases:
             return found[path], found[path] is value
 
         return tuple(rebuilt(value, (number,), choose, instead) for number, value in enumerate(results))
+
+    def _replaced(self) -> list[Any]:
+        """Objects without numbers in whose place a round of a loop leaves another: the next begins with that.
+
+        So no number would be true of them in all rounds.
+        """
+        if self.is_choice:
+            return []
+        before = [(path, value) for path, value in self.before.items() if not self._numbers.covers(path)]
+        return [
+            value for path, value in before if any(run.objects.get(path) is not value for run in self._runs)
+        ]
 
     def _all_runs(self) -> list[Run]:
         """The runs, and what the results are when a loop does not run."""

@@ -752,6 +752,21 @@ class TestTwoNames:
         refused(left, "chosen")
 
 
+def test_a_loop_hands_on_what_its_next_round_begins_without():
+    """The second round begins with a new list in `first`: no number tells of it."""
+
+    def f(x):
+        first, last = [x + 1], [x * 2]
+        known = {"k": first}
+        for _ in tf.range(2):
+            last = first
+            first = [x]
+        known["k"] = last
+        return known["k"][0]
+
+    refused(f, "last")
+
+
 class TestListsThatTheGraphHolds:
     """Lists of different lengths, and what loops have filled: they are objects as well."""
 
