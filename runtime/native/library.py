@@ -16,12 +16,14 @@ from .emit import pool
 from .emit.shared import WRITERS, written
 from .emit.types import ir
 from .engine import Code, assembled, known_as
+from .symbols import declare
 
 _loading = threading.Lock()
 
 
 @functools.cache
 def _code() -> Code:
+    declare()
     module = ir().Module("agc library")
     for name in WRITERS:
         written(module, name)
@@ -33,6 +35,7 @@ def _code() -> Code:
 
 @functools.cache
 def _threads() -> Code:
+    declare()
     code = Code(assembled(pool.text(), levels.NONE))
     workers.begin(code.variable(pool.MEMORY))
     known_as(pool.RUN, code.function(pool.RUN))

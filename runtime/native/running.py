@@ -187,11 +187,11 @@ class Native:
 
     def _code_of(self, unit: Any, key: Any) -> Compiled:
         """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
+        from . import library
         from .loading import Loader
-        from .symbols import declare_symbols
         from .unit import content
 
-        declare_symbols(unit.module.globals)
+        library.load(unit.module.globals)
         is_plain = self._is_plain
         failed = self.fail if is_plain else _failed
         inputs = unit.graph.inputs

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-from collections.abc import Container
 from typing import Any
 
-from . import library
 from .emit.metering import symbols
 from .engine import known_as
 
@@ -21,14 +19,9 @@ _OF_PYTHON = (
 )  # fmt: skip
 
 
-def declare_symbols(names: Container[str]) -> None:
-    """Tell LLVM where the functions of Python and NumPy are, and those that all code shares, or code of these names."""
-    _declare()
-    library.load(names)
-
-
 @functools.cache
-def _declare() -> None:
+def declare() -> None:
+    """Tell LLVM where they are, before any code is loaded: what is missing then stays so."""
     for name in _OF_PYTHON:
         known_as(name, address_of(getattr(ctypes.pythonapi, name)))
     for name, address in symbols():
