@@ -13,7 +13,7 @@ from ..ir.graph import Operation
 from ..ir.specs import Spec
 from ..ops import narrow
 from ..shapes import num_elements
-from .owning import BIG
+from .owning import is_big
 
 _NUMBERS = {"zeros_like": 0, "ones_like": 1}
 
@@ -23,9 +23,8 @@ def small_blank(operation: Operation) -> np.ndarray[Any, Any] | None:
     number = _NUMBERS.get(operation.type)
     if number is None or narrow.is_used_by(operation):
         return None
-    spec = operation.outputs[0].spec
-    assert isinstance(spec, Spec)
-    count = num_elements(spec.shape)
-    if count is None or spec.dtype.kind not in "biufc" or count * spec.dtype.size >= BIG:
+    (blank,) = operation.outputs
+    assert isinstance(blank.spec, Spec)
+    if num_elements(blank.spec.shape) is None or blank.spec.dtype.kind not in "biufc" or is_big(blank):
         return None
-    return np.full(spec.shape, number, spec.dtype.numpy)
+    return np.full(blank.spec.shape, number, blank.spec.dtype.numpy)
