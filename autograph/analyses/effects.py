@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import opcode
+import re
 from collections.abc import Iterator, Set
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
@@ -49,6 +50,7 @@ _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 # `x[i] += 1` and `x.n += 1` need what they update twice.
 _KINDS = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy", "IS_OP": "is"}
 _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
+_ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # of `STORE_FAST_LOAD_FAST`
 _READS = frozenset({"variable", "fast", "attribute"})
 _NOISE = frozenset(
     {
@@ -101,9 +103,16 @@ _steps: CodeMap[list[_Step]] = CodeMap()
 
 
 def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
+    """The instructions; those of newer Pythons that store or load two variables are two."""
     import dis  # programs that stage nothing do without it
 
-    return dis.get_instructions(code)
+    for instruction in dis.get_instructions(code):
+        names = _ONE.findall(instruction.opname) if type(instruction.argval) is tuple else None
+        if not names:
+            yield instruction
+            continue
+        for name, value in zip(names, instruction.argval, strict=True):
+            yield instruction._replace(opname=name, argval=value)
 
 
 def facts(code: CodeType) -> Facts:
@@ -313,13 +322,7 @@ def _read(code: CodeType) -> Iterator[_Step]:
             continue
         if instruction.positions is not None and instruction.positions.lineno is not None:
             line = instruction.positions.lineno
-        # Newer Pythons load two variables at once.
-        values = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
-        kind = _kind_of(name, instruction.argrepr)
-        if kind == "constant":
-            values = (instruction.argval,)
-        for value in values:
-            yield _Step(kind, value, line, instruction.offset)
+        yield _Step(_kind_of(name, instruction.argrepr), instruction.argval, line, instruction.offset)
 
 
 def _kind_of(opname: str, shown: str) -> str:
@@ -328,7 +331,9 @@ def _kind_of(opname: str, shown: str) -> str:
     if opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
         return "constant"
     if opname.startswith("LOAD_FAST"):
-        return "fast"
+        return (
+            "other" if opname == "LOAD_FAST_AND_CLEAR" else "fast"
+        )  # which keeps it for behind a comprehension
     if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
         return "variable"
     if opname in _KINDS:

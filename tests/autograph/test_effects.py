@@ -1,0 +1,48 @@
+"""What is read off bytecode, in every version of Python: newer ones store and load variables in pairs."""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import Any
+
+from agc.autograph.analyses import effects
+
+
+def chosen(first: Any, second: Any) -> Any:
+    winner = max(first, second)
+    winner.append(1)
+    left, right = divmod(first, second)
+    both = [(each.append(left), right) for each in winner]
+    print(both)
+    return both
+
+
+CODE = chosen.__code__
+
+
+def call(code: CodeType, which: int) -> int:
+    """Where the code has a call, by the number of it."""
+    return [each.offset for each in dis.get_instructions(code) if each.opname == "CALL"][which]
+
+
+def test_what_is_stored_is_known_though_it_is_read_at_once() -> None:
+    assert effects.stored_after(CODE, call(CODE, 0)) == "winner"
+
+
+def test_what_several_variables_get() -> None:
+    assert [effects.stored_after(CODE, call(CODE, 2), item) for item in (0, 1)] == ["left", "right"]
+
+
+def test_what_is_read_as_soon_as_it_is_stored_is_a_mention() -> None:
+    (mention,) = effects.mentions(CODE, "each")
+    assert mention.appends and mention.alters
+
+
+def test_variables_that_are_read_together_are_two_mentions() -> None:
+    assert [len(list(effects.mentions(CODE, name))) for name in ("first", "second")] == [2, 2]
+
+
+def test_what_is_returned() -> None:
+    assert effects.returns(CODE, "both", call(CODE, 2))
+    assert not effects.returns(CODE, "winner", call(CODE, 2))
