@@ -330,10 +330,10 @@ def _kind_of(opname: str, shown: str) -> str:
         return "attribute"
     if opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
         return "constant"
+    if opname == "LOAD_FAST_AND_CLEAR":  # it keeps a variable for behind a comprehension
+        return "other"
     if opname.startswith("LOAD_FAST"):
-        return (
-            "other" if opname == "LOAD_FAST_AND_CLEAR" else "fast"
-        )  # which keeps it for behind a comprehension
+        return "fast"
     if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
         return "variable"
     if opname in _KINDS:

@@ -39,9 +39,8 @@ class Search:
     def __init__(self, sought: Any = _NOBODY, earlier: Search | None = None) -> None:
         self._sought = sought
         self._earlier: set[int] = set() if earlier is None else earlier._without
-        self._without: set[int] = (
-            set()
-        )  # the numbers of what has been searched, and does not lead to the object
+        # The numbers of what has been searched, and does not lead to the object.
+        self._without: set[int] = set()
         self._seen: set[int] = set()  # those of what the search at hand has come by
         self._alive: list[Any] = []  # so that no other object gets such a number
         self._rules: dict[type, Parts | None] = {}

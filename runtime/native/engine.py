@@ -54,12 +54,13 @@ def _processor() -> tuple[str, str]:
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
+_HOW = {"opt": 3, "reloc": "default", "codemodel": "jitdefault", "jit": True}
+"""How code is generated: it is told where things stand when it is loaded, also those in files loaded with it."""
+
+
 def _machine() -> Any:
     cpu, features = _processor()
-    host = _binding().Target.from_default_triple()
-    return host.create_target_machine(
-        cpu=cpu, features=features, opt=3, reloc="default", codemodel="jitdefault", jit=True
-    )
+    return _binding().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, **_HOW)
 
 
 @functools.cache
@@ -69,7 +70,7 @@ def _host() -> str:
 
     from ..version import GIT_VERSION
 
-    return "\n".join([GIT_VERSION, llvmlite.__version__, *_processor(), sys.version])
+    return "\n".join([GIT_VERSION, llvmlite.__version__, *_processor(), str(_HOW), sys.version])
 
 
 _FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "global_dead_code_eliminate"
@@ -78,19 +79,17 @@ _FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "
 
 def optimised(text: str, level: Level = ALL) -> OwnModule:
     """The module of an IR text after LLVM's passes, which is to be closed."""
-    _binding()
-    own = OwnModule(text)
+    own = OwnModule(text, _machine())
     try:
-        _optimise(own.module, level)
+        _optimise(own.module, own.machine, level)
     except BaseException:
         own.close()
         raise
     return own
 
 
-def _optimise(module: Any, level: Level) -> None:
+def _optimise(module: Any, machine: Any, level: Level) -> None:
     binding = _binding()
-    machine = _machine()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     module.verify()
     tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
@@ -120,7 +119,7 @@ class Assembly:
 
         self._key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
         self._known = cache.read(self._key)
-        self._emission = None if self._known is not None else Emission(_machine(), optimised(text, level))
+        self._emission = None if self._known is not None else Emission(optimised(text, level))
 
     def begin(self) -> Assembly:
         """Have another thread make it."""

@@ -20,14 +20,15 @@ _EMIT = "LLVMPY_TargetMachineEmitToMemory"
 
 
 class OwnModule:
-    """A module in a context of its own.
+    """A module in a context of its own, for a machine.
 
     It is to be closed: where both are garbage, Python may let go of the context before the module, which needs it.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, machine: Any) -> None:
         import llvmlite.binding as binding
 
+        self.machine = machine
         self._context = binding.create_context()
         try:
             self.module = binding.parse_assembly(text, self._context)
@@ -43,8 +44,8 @@ class OwnModule:
 class Emission:
     """The code generation for a module, which is closed then."""
 
-    def __init__(self, machine: Any, own: OwnModule) -> None:
-        self._machine, self._own = machine, own
+    def __init__(self, own: OwnModule) -> None:
+        self._own = own
         self._thread: threading.Thread | None = None
         self._data = b""
         self._error: Exception | None = None
@@ -68,7 +69,7 @@ class Emission:
 
     def _run(self) -> None:
         try:
-            self._data = _emitted(self._machine, self._own.module)
+            self._data = _emitted(self._own.machine, self._own.module)
         except Exception as error:
             self._error = error
         finally:

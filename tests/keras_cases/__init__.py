@@ -65,9 +65,8 @@ def rounded(value: Any) -> Any:
 def agree(one: Any, other: Any) -> bool:
     """Whether two answers are the same, but for the last digits of float32."""
     if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        if any(
-            isinstance(part, (list, str)) for part in one
-        ):  # the numbers of a row are compared all at once
+        # The numbers of a row are compared all at once, below.
+        if any(isinstance(part, (list, str)) for part in one):
             return all(map(agree, one, other))
         if any(isinstance(part, (list, str)) for part in other):
             return False
