@@ -8,7 +8,7 @@ everything else          static: the same Python object on every path
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,15 +22,22 @@ from .ir.graph import Operand, Value
 from .ir.specs import AnySpec, ArraySpec, Spec
 from .language import literals
 from .ops.declare import wrap
-from .tensor import EagerArray, EagerTensor, Tensor
+from .tensor import EagerArray, EagerTensor, SymbolicTensor, Tensor
 from .tensor_array import TensorArray
 
 NUMBERS = (bool, int, float, complex)
+_CARRIED = (Tensor, TensorArray, np.ndarray, np.generic, *NUMBERS)
+_PLAIN = frozenset({SymbolicTensor, EagerTensor, *NUMBERS})
+
+
+def are_plain(values: Iterable[Any]) -> bool:
+    """Whether these are tensors and numbers, as most are: they have no parts, and none of them may be undefined."""
+    return _PLAIN.issuperset(map(type, values))
 
 
 def is_carried(leaf: Any) -> bool:
     """Whether a graph carries this value; what is not carried stays a Python object."""
-    return isinstance(leaf, (Tensor, TensorArray, np.ndarray, np.generic, *NUMBERS))
+    return isinstance(leaf, _CARRIED)
 
 
 def can_be_carried(leaf: Any) -> bool:
@@ -139,6 +146,11 @@ def flatten(value: Any) -> list[Any]:
     if isinstance(value, Maybe):
         return [value.defined, *components.flatten(value.value)]
     return components.flatten(value)
+
+
+def flatten_all(values: Sequence[Any]) -> list[Any]:
+    """The leaves of several values."""
+    return list(values) if are_plain(values) else [leaf for value in values for leaf in flatten(value)]
 
 
 def flatten_named(name: str, value: Any) -> list[tuple[str, Any]]:

@@ -20,12 +20,11 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
-from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
 from . import containers
 from .aliases import Watch
@@ -33,7 +32,7 @@ from .carried import Carried
 from .containers import Items
 from .onlookers import Onlookers
 from .places import Place
-from .reach import Reach, is_converted
+from .reach import Reach
 from .records import Record, Reshaped, Spot
 from .refusals import hidden, only_once, presence, refused, unsettled
 from .survey import Survey
@@ -74,7 +73,7 @@ def staged(
     `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
     further objects that the blocks get.
     """
-    reach = Reach(list(_frames(sys._getframe(1))))
+    reach = Reach(sys._getframe(1))
     _memory.depth += 1
     try:
         roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
@@ -249,7 +248,7 @@ class Journal:
 
 def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
     """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
-    reach = Reach(list(_frames(sys._getframe(1))))
+    reach = Reach(sys._getframe(1))
     journal = Journal([("operand", block) for block in blocks], reach)
 
     def looked_after() -> Any:
@@ -283,23 +282,3 @@ def _is_settling(value: Any) -> bool:
         return True
     is_number = isinstance(value, (int, float, complex)) and not isinstance(value, bool)
     return not is_number and backends[type(value)] is PYTHON and not isinstance(value, Maybe)
-
-
-def _frames(frame: FrameType | None) -> Iterator[FrameType]:
-    """The user's functions in which the block stands, outwards.
-
-    Where a backend, or code that is not converted, calls the user's code, is the end: what is behind that is no part
-    of the graph. (What a backend calls as part of a block, it calls through this package.)
-    """
-    has_found = calls_user = False
-    while frame is not None:
-        is_users = not is_own_file(frame.f_code.co_filename)
-        if is_users:
-            if has_found and not is_converted(frame.f_code):
-                break
-            has_found = True
-            yield frame
-        elif calls_user and not str(frame.f_globals.get("__name__")).startswith("agc.autograph."):
-            break
-        calls_user = is_users
-        frame = frame.f_back

@@ -88,3 +88,11 @@ def kind_of(cls: type) -> Kind:
         is_cache=cls is _CACHE,
         slots=slots,
     )
+
+
+class Kinds(dict[type, Kind]):
+    """class → what is to be known of it, found out when it is asked for."""
+
+    def __missing__(self, cls: type) -> Kind:
+        kind = self[cls] = kind_of(cls)
+        return kind

@@ -11,12 +11,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
-from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
+from types import CodeType, FrameType, FunctionType, GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from ..analyses import effects
 from ..errors import Where, is_block, is_own_file
 from ..stack.codes import nested
+from .frames import frames_around, is_converted
 from .places import Attribute, Item, Place
 from .records import Reshaped, Trail
 from .walk import Walk
@@ -26,14 +27,26 @@ if TYPE_CHECKING:
 
 
 class Reach:
-    """The code that a block's changes are seen by: what the block calls, and the function around it."""
+    """The code that a block's changes are seen by: what the block calls, and the function around it.
 
-    def __init__(self, frames: Sequence[FrameType]) -> None:
-        self.around = [(frame.f_code, frame.f_lasti) for frame in frames]
-        self._frames = frames
+    `frame` is running for as long as the block is being staged: most blocks end before anybody has asked what is
+    around them.
+    """
+
+    def __init__(self, frame: FrameType) -> None:
+        self._frame = frame
         self._in_modules: Search | None = None  # what modules lead to, for as long as that is known
         self.codes: list[CodeType] = []
         self.own: Sequence[CodeType] = ()  # the block's functions
+
+    @functools.cached_property
+    def _frames(self) -> list[FrameType]:
+        return frames_around(self._frame)
+
+    @functools.cached_property
+    def around(self) -> list[tuple[CodeType, int]]:
+        """The functions around the block, outwards, and where each of them is."""
+        return [(frame.f_code, frame.f_lasti) for frame in self._frames]
 
     @functools.cached_property
     def blocks(self) -> set[CodeType]:
@@ -252,13 +265,6 @@ class Reach:
         while frame is not None and (is_own_file(frame.f_code.co_filename) or not is_converted(frame.f_code)):
             frame = frame.f_back
         return frame is not None
-
-
-def is_converted(code: CodeType) -> bool:
-    """Whether code calls the operators, as converted code does."""
-    if any(isinstance(constant, ModuleType) for constant in code.co_consts):
-        return True
-    return any(name.startswith("ag__") for name in (*code.co_freevars, *code.co_names))
 
 
 def _is_handed_on(mention: effects.Mention, frame: FrameType) -> bool:

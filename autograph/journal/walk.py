@@ -24,7 +24,7 @@ from ..staging import is_chosen
 from . import containers, records
 from .chosen import choice_of
 from .fingerprints import Progress, is_iterator
-from .kinds import ATOMS, Kind, kind_of
+from .kinds import ATOMS, Kind, Kinds
 from .records import Record, Trail
 from .watches import Watches
 
@@ -55,8 +55,7 @@ class Walk:
         self.reflects = reflects
         self.own_names: set[str] = set()  # those that code says which the walk has found
         self.followed: set[str] = set()  # of attributes
-        self._kinds: dict[type, Kind] = {}
-        self._follow: dict[type, Follow | None] = {}
+        self._kinds = Kinds()
         self._without_memory: set[type] = set()
         self._seen: dict[int, Any] = {}  # keeps what was seen alive, so that no other object gets its number
         self._queue: deque[tuple[Any, Trail]] = deque()
@@ -91,7 +90,7 @@ class Walk:
 
     def is_open(self, value: Any) -> bool:
         """Whether there may be something to be changed in a value."""
-        return type(value) not in ATOMS and self._kind(type(value)).is_open
+        return type(value) not in ATOMS and self._kinds[type(value)].is_open
 
     def _search(self) -> None:
         followed = -1, False
@@ -119,15 +118,15 @@ class Walk:
             self.meets_known = True
             self.also.setdefault(number, set()).add(trail.label)
             return
-        cls = type(value)
-        kind = self._kind(cls)
+        cls: Any = type(value)
+        kind = self._kinds[cls]
         if not kind.is_open:
             return
         self._seen[number] = value
         if is_chosen(cls):
             self._items(choice_of(value).objects, trail)
             return
-        follow = self._follow[cls]
+        follow = _follow_of(cls)
         if follow is not None:
             follow(self, value, trail)
         elif not kind.is_users or cls not in self._without_memory:
@@ -148,13 +147,6 @@ class Walk:
         if kind.is_object:
             self.also[number] = {trail.label}
             self._object(value, kind, trail)
-
-    def _kind(self, cls: type) -> Kind:
-        known = self._kinds.get(cls)
-        if known is None:
-            known = self._kinds[cls] = kind_of(cls)
-            self._follow[cls] = _follow_of(cls)
-        return known
 
     # What has parts without names
 

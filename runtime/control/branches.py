@@ -65,8 +65,9 @@ def _recorded(
         _record_branches(op, selector, builders, [[] for _ in builders], ())
         raise raising.Ended
     for i, name in enumerate(names):
-        column = lists_agree(name, builders, [result[i] for result in results])
-        column = _agreed(name, column)
+        column = [result[i] for result in results]
+        if not leaves.are_plain(column):
+            column = _agreed(name, lists_agree(name, builders, column))
         if is_logic:
             column = _numbers(builders, column)
         for result, value in zip(results, column, strict=True):
@@ -144,7 +145,7 @@ def _record_branches(
         for name, value in zip(names, results[0], strict=True)
         for path, _ in leaves.flatten_named(name, value)
     ]
-    rows = [[leaf for value in result for leaf in leaves.flatten(value)] for result in results]
+    rows = list(map(leaves.flatten_all, results))
     outputs: list[list[Operand]] = [[] for _ in builders]
     specs: list[AnySpec] = []
     flat: list[Any] = []
@@ -211,10 +212,12 @@ class _Static:
 
 def _static_leaf(path: str, column: Sequence[Any]) -> _Static | None:
     first = column[0]
-    if all(leaves.same_static(first, other) for other in column[1:]) and (
-        not leaves.is_carried(first) or leaves.is_weak(first)
+    if (not leaves.is_carried(first) or leaves.is_weak(first)) and (
+        all(leaves.same_static(first, other) for other in column[1:])
     ):
         return _Static(first)
+    if leaves.are_plain(column):
+        return None
     for leaf in column:
         if not leaves.can_be_carried(leaf):
             different = " and ".join(dict.fromkeys(leaves.describe(leaf) for leaf in column))
@@ -240,7 +243,7 @@ def _instance(path: str, column: Sequence[Any]) -> str:
 def _unified(path: str, builders: list[Builder], column: Sequence[Any]) -> tuple[list[Operand], AnySpec]:
     """One variable's values in the graphs of the branches, and the spec that covers them."""
     firm = [leaves.dtype_of(leaf) for leaf in column if not literals.numbers_in(leaf)]
-    wanted = next((dtype for dtype in firm if dtype is not None), _widest(column))
+    wanted = next((dtype for dtype in firm if dtype is not None), None) or _widest(column)
     operands: list[Operand] = []
     for builder, leaf in zip(builders, column, strict=True):
         if type(leaf) is SymbolicTensor and leaf.dtype is wanted:  # as most are

@@ -31,19 +31,20 @@ MAX_ATTEMPTS = 12
 class _Slot:
     """One leaf of a loop's state: its path, its initial value, and what is carried."""
 
-    __slots__ = ("fixed", "initial", "path", "spec")
+    __slots__ = ("_own", "fixed", "initial", "path", "spec")
 
     def __init__(self, path: str, initial: Any, spec: AnySpec | None, fixed: bool = False) -> None:
         self.path = path
         self.initial = initial
         self.spec = spec  # None: static
+        self._own = spec  # that of the initial value by itself
         self.fixed = fixed  # the user said what the shape may be
 
     def is_weak(self) -> bool:
         """Whether the variable still has the dtype that its Python number has by itself."""
         if isinstance(self.initial, SymbolicTensor):
             return self.initial._weak_from is not None or bool(self.initial._numbers)
-        return leaves.is_weak(self.initial) and leaves.spec_of(leaves.carried(self.initial)) == self.spec
+        return leaves.is_weak(self.initial) and self._own == self.spec
 
     def starting(self, builder: Builder) -> Operand:
         dtype = self.spec.dtype if isinstance(self.spec, Spec) else None
@@ -181,6 +182,16 @@ class Loop:
 
     def _refined(self, results: list[Any]) -> bool:
         """Whether the slots had to change after this trace of the body."""
+        if not (leaves.are_plain(self.state) and leaves.are_plain(results)) and self._restructured(results):
+            return True
+        changes = [
+            self._adapted(slot, leaf)
+            for slot, leaf in zip(self.slots, leaves.flatten_all(results), strict=True)
+        ]
+        return any(changes)  # all slots must have been looked at
+
+    def _restructured(self, results: list[Any]) -> bool:
+        """Whether variables of the state had to take another structure."""
         changed = False
         for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
             if isinstance(before, Maybe) and not isinstance(after, Maybe):
@@ -213,11 +224,7 @@ class Loop:
                     why="a loop in a graph carries the same structure round and round",
                     fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
                 )
-        if self._widened(results):
-            return True
-        after = [leaf for value in results for leaf in leaves.flatten(value)]
-        changes = [self._adapted(slot, leaf) for slot, leaf in zip(self.slots, after, strict=True)]
-        return any(changes)  # all slots must have been looked at
+        return self._widened(results)
 
     def _widened(self, results: list[Any]) -> bool:
         """Whether a composite of the state takes a spec that covers what an iteration gives as well."""
@@ -304,7 +311,7 @@ class Loop:
         return [assigned_outside(path, *before), assigned(self.body, path, *after)]
 
     def _yielded(self, results: list[Any], body: Builder) -> list[Operand]:
-        flat = [leaf for value in results for leaf in leaves.flatten(value)]
+        flat = leaves.flatten_all(results)
         outputs = []
         for slot, leaf in zip(self.slots, flat, strict=True):
             if slot.spec is not None:

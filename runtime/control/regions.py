@@ -82,6 +82,8 @@ def closed(
 
 
 def repacked(like: Sequence[Any], flat: list[Any]) -> tuple[Any, ...]:
+    if leaves.are_plain(like):
+        return tuple(flat)
     packed = []
     for value in like:
         count = len(leaves.flatten(value))

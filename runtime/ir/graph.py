@@ -120,7 +120,7 @@ class Operation:
         self.regions: tuple[Graph, ...] = regions
         self.origin = origin
         self.device = device
-        self.stateful: bool = op.stateful or (bool(regions) and any(region.stateful for region in regions))
+        self.stateful: bool = op.stateful or any(map(_is_stateful, regions))
         self._home: weakref.ref[Graph] | None = None  # set when a graph hands it out
 
     @property
@@ -167,22 +167,25 @@ class Operation:
 
 
 _type_of = operator.attrgetter("type")
-_is_stateful = operator.attrgetter("stateful")
+_types_of = operator.attrgetter("types")
+_spec_of = operator.attrgetter("spec")
+_shape_of = operator.attrgetter("shape")
+_inputs_of = operator.attrgetter("inputs")
+_outputs_of = operator.attrgetter("outputs")
 _regions_of = operator.attrgetter("regions")
+_is_stateful = operator.attrgetter("stateful")
+_is_scalar = operator.attrgetter("is_scalar")
+_flat = itertools.chain.from_iterable
+
+_TENSORS = frozenset({Spec})
+_SCALARS = frozenset({()})
 
 
 def _has_scalars_only(graph: Graph) -> bool:
-    values = list(graph.inputs)
-    for operation in graph.operations:
-        values += operation.outputs
-        for operand in operation.inputs:
-            if type(operand) is Constant and operand.value.ndim:
-                return False
-    for value in values:
-        spec = value.spec
-        if type(spec) is not Spec or spec.shape != ():
-            return False
-    return True
+    specs = [*map(_spec_of, graph.inputs), *map(_spec_of, _flat(map(_outputs_of, graph.operations)))]
+    operands = _flat(map(_inputs_of, graph.operations))
+    known = [operand.value for operand in operands if type(operand) is Constant]
+    return _TENSORS.issuperset(map(type, specs)) and _SCALARS.issuperset(map(_shape_of, [*specs, *known]))
 
 
 class Graph:
@@ -222,8 +225,7 @@ class Graph:
         """The types of all operations, those of regions and callees included."""
         types = self._types
         if types is None:
-            inner = [region.types for region in self.regions()]
-            types = frozenset(map(_type_of, self.operations)).union(*inner)
+            types = frozenset(map(_type_of, self.operations)).union(*map(_types_of, self.regions()))
             if type(self.operations) is tuple:  # it does not grow
                 self._types = types
         return types
@@ -233,14 +235,14 @@ class Graph:
         """Whether there are only scalars in it, also in regions and callees: many looks at shapes are idle then."""
         found = self._is_scalar
         if found is None:
-            found = _has_scalars_only(self) and all(region.is_scalar for region in self.regions())
+            found = _has_scalars_only(self) and all(map(_is_scalar, self.regions()))
             if type(self.operations) is tuple:  # it does not grow
                 self._is_scalar = found
         return found
 
     def regions(self) -> Iterator[Graph]:
         """The regions of all operations."""
-        return itertools.chain.from_iterable(map(_regions_of, self.operations))
+        return _flat(map(_regions_of, self.operations))
 
     def get_operations(self) -> list[Operation]:
         """The operations in the order of their effects (those of regions belong to their own graphs)."""

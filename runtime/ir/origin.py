@@ -102,18 +102,17 @@ def raised_at(error: BaseException) -> Origin | None:
 def user_call() -> Call | None:
     """The innermost call in the user's program that is running now."""
     frame: FrameType | None = sys._getframe(2)  # who asks is agc's
-    is_direct = True
-    while frame is not None:
-        kind = _kinds[frame.f_code.co_filename]
-        if kind == "user":
-            code, at = frame.f_code, frame.f_lasti
-            sites = _sites.get(id(code)) or _sites_of(code)
-            origin, name = sites.known.get(at) or _known_of(sites, at, frame)
-            return _call((origin, (id(frame), at), name, is_direct))
-        if kind == "agc":
-            is_direct = False
+    while frame is not None and _kinds[frame.f_code.co_filename] == "operation":
         frame = frame.f_back
-    return None
+    nearest = frame
+    while frame is not None and _kinds[frame.f_code.co_filename] != "user":
+        frame = frame.f_back
+    if frame is None:
+        return None
+    code, at = frame.f_code, frame.f_lasti
+    sites = _sites.get(id(code)) or _sites_of(code)
+    origin, name = sites.known.get(at) or _known_of(sites, at, frame)
+    return _call((origin, (id(frame), at), name, frame is nearest))
 
 
 def _known_of(sites: _Sites, at: int, frame: FrameType) -> tuple[Origin, str | None]:
