@@ -22,6 +22,7 @@ from .walk import Walk
 
 _MANY = 64  # records: fewer are noted faster than they are remembered
 _KEPT = 8  # extents
+_NOWHERE = Walk(())
 
 
 class _Memory(threading.local):
@@ -58,12 +59,14 @@ class Survey:
         if not self._rest.meets_known and len(self._rest.records) >= _MANY and _memory.depth:
             extent = Extent(self._rest, self._closures.labelled())
             self._shared = [*self._shared, extent]
-            self._rest = Walk(())
+            self._rest = _NOWHERE
             _memory.extents[:] = [extent, *_memory.extents[: _KEPT - 1]]
 
     def _walk(self, shared: list[Extent]) -> Walk:
         """What is behind the closures and in none of the extents."""
         closures = self._closures
+        if not closures.entries:  # a block of tensors and numbers
+            return _NOWHERE
         names = closures.names.union(*(extent.walk.own_names for extent in shared))
         reflects = closures.reflects or any(extent.walk.reflects for extent in shared)
         walk = Walk(closures.entries, names, reflects, [extent.walk for extent in shared])

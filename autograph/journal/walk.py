@@ -114,7 +114,7 @@ class Walk:
             if labels is not None:
                 labels.add(trail.label)
             return
-        if any(walk.has_seen(number) for walk in self.known):
+        if self.known and any(walk.has_seen(number) for walk in self.known):
             self.meets_known = True
             self.also.setdefault(number, set()).add(trail.label)
             return
@@ -210,9 +210,8 @@ class Walk:
         names = known.names if _EVERYTHING.isdisjoint(known.names) else known.names | variables.keys()
         self.watches.absent(variables, known.names)
         self.watches.is_complete &= _EVERYTHING.isdisjoint(known.names)
-        for name in names:
-            if name in variables or name in known.globals_set:
-                self._global(variables, name)
+        for name in (variables.keys() & names) | known.globals_set:
+            self._global(variables, name)
 
     def _global(self, variables: dict[str, Any], name: str) -> None:
         key = id(variables), name

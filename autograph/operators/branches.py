@@ -11,7 +11,7 @@ from ..journal import staged
 from ..journal.carried import Carried
 from ..staging import PYTHON, Backend, State, backends
 from .chains import AT_ONCE, arm_of, run_arm
-from .held import Held, PlaceMaker
+from .held import PlaceMaker, held_back
 
 Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
 
@@ -54,7 +54,7 @@ def _staged(
     places: tuple[PlaceMaker, ...],
 ) -> State:
     """A choice that a backend makes; `takes` and `gives` are the variables of the state and of the results."""
-    held = Held(places, state, takes, gives)
+    held = held_back(places, state, takes, gives)
 
     def run(carried: Carried) -> State:
         return backend.cond(

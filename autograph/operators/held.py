@@ -13,7 +13,8 @@ Of a list that is the function's own (`ag__.own_list`) a block gets a copy, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ..journal.places import Cell, Item, Place
@@ -95,8 +96,39 @@ class Held:
 
     def leave(self, results: State) -> State:
         """All results: the backend's, and what is held."""
-        plain = [list(value) if type(value) is OwnList else value for value in results]
-        return _with(plain, [self.objects[name] for name in self._results], self.gives)
+        return _with(_unmarked(results), [self.objects[name] for name in self._results], self.gives)
+
+
+class NothingHeld:
+    """The same for a block without places, as most are."""
+
+    makers: Sequence[PlaceMaker] = ()
+    objects: Mapping[str, Any] = MappingProxyType({})
+    callers: Sequence[tuple[str, Any]] = ()
+
+    def __init__(self, state: State, gives: Sequence[str]) -> None:
+        self.state, self.names = state, tuple(gives)
+
+    def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
+        return function
+
+    def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+    def leave(self, results: State) -> State:
+        return _unmarked(results)
+
+
+def held_back(
+    makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
+) -> Held | NothingHeld:
+    """What to stage of a block; `takes` and `gives` are the variables of its state and of its results."""
+    return Held(makers, state, takes, gives) if makers else NothingHeld(state, gives)
+
+
+def _unmarked(values: State) -> State:
+    """The results, with Python's own lists for those of the function's own."""
+    return tuple([list(value) if type(value) is OwnList else value for value in values])
 
 
 def _copy(value: Any) -> Any:

@@ -16,7 +16,7 @@ from ..journal.carried import Carried
 from ..stack.sites import running
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
 from .branches import Branch, cond, keep, parameters_of
-from .held import Held, PlaceMaker
+from .held import PlaceMaker, held_back
 
 _ENDLESS = itertools.count, itertools.cycle
 _MOST = 100_000  # rounds that are laid out; those take a quarter of an hour or more
@@ -70,7 +70,7 @@ def _staged_while(
     options: Options,
 ) -> State:
     takes = parameters_of(body)
-    held = Held(places, state, takes, takes)
+    held = held_back(places, state, takes, takes)
     said = {**options(*state), "first": first}
 
     def run(carried: Carried) -> State:
@@ -123,7 +123,7 @@ def _staged_for(
     options: Options,
 ) -> State:
     takes = parameters_of(body)[1:]
-    held = Held(places, state, takes, takes)
+    held = held_back(places, state, takes, takes)
     said = options(*state)
 
     def run(carried: Carried) -> State:

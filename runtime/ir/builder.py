@@ -242,13 +242,13 @@ class Builder:
 
         That is its own value, a captured one, or a constant.
         """
-        if type(argument) is SymbolicTensor and argument._builder is self:  # as most are
-            return argument._value
+        if type(argument) is SymbolicTensor:  # as most are
+            if argument._builder is self:
+                return argument._value
+            return self.captured(argument._value, argument._builder)
         if isinstance(argument, (SymbolicTensor, SymbolicArray)):
             if type(argument) is KnownTensor:
                 return Constant(argument._array)
-            if argument._builder is self:
-                return argument._value
             return self.captured(argument._value, argument._builder)
         if isinstance(argument, EagerTensor):
             stand_in = self.stand_in(argument) if self.root.stand_ins else None

@@ -55,13 +55,11 @@ class Value:
 
     @property
     def dtype(self) -> dtypes.DType:
-        assert isinstance(self.spec, Spec), f"{self.name} is {self.spec}, not a tensor"
-        return self.spec.dtype
+        return self.spec.dtype  # type: ignore[union-attr]  # which tensors alone are asked for
 
     @property
     def shape(self) -> shapes.Dims:
-        assert isinstance(self.spec, Spec), f"{self.name} is {self.spec}, not a tensor"
-        return self.spec.shape
+        return self.spec.shape  # type: ignore[union-attr]
 
     def __repr__(self) -> str:
         return f"Value({self.name!r}, {self.spec})"
@@ -120,7 +118,7 @@ class Operation:
         self.regions: tuple[Graph, ...] = regions
         self.origin = origin
         self.device = device
-        self.stateful: bool = op.stateful or any(map(_is_stateful, regions))
+        self.stateful: bool = op.stateful or (bool(regions) and any(map(_is_stateful, regions)))
         self._home: weakref.ref[Graph] | None = None  # set when a graph hands it out
 
     @property
@@ -183,9 +181,10 @@ _SCALARS = frozenset({()})
 
 def _has_scalars_only(graph: Graph) -> bool:
     specs = [*map(_spec_of, graph.inputs), *map(_spec_of, _flat(map(_outputs_of, graph.operations)))]
+    if not (_TENSORS.issuperset(map(type, specs)) and _SCALARS.issuperset(map(_shape_of, specs))):
+        return False
     operands = _flat(map(_inputs_of, graph.operations))
-    known = [operand.value for operand in operands if type(operand) is Constant]
-    return _TENSORS.issuperset(map(type, specs)) and _SCALARS.issuperset(map(_shape_of, [*specs, *known]))
+    return not any(operand.value.ndim for operand in operands if type(operand) is Constant)
 
 
 class Graph:
