@@ -21,11 +21,12 @@ def deferred(numbers: Numbers, graph: Graph, is_test: bool) -> set[Operation]:
     if not numbers:
         return set()
     uses = numbers.uses_of(graph)
-    place = {operation: number for number, operation in enumerate(uses.live)}
+    place: dict[Operation, int] = {}
     found: set[Operation] = set()
-    written = len(uses.live)  # the place of the next operation that is not deferred
-    for number in reversed(range(len(uses.live))):
-        operation = uses.live[number]
+    number = written = len(uses.live)  # the latter is the place of the next operation that is not deferred
+    for operation in reversed(uses.live):
+        number -= 1
+        place[operation] = number
         end = -1
         if _is_quiet(operation, numbers):
             end = _place_of_reader(operation.outputs[0], uses, place, found, is_test)
@@ -47,7 +48,7 @@ def _place_of_reader(
     """Where a value is read, if it is read once, and by a decision or by what is deferred as well; or -1."""
     readers = uses.readers.get(value, [])
     if value in uses.outputs:
-        return len(place) if is_test and not readers else -1
+        return len(uses.live) if is_test and not readers else -1
     if len(readers) != 1:
         return -1
     (reader,) = readers

@@ -110,26 +110,34 @@ def is_element(operation: Operation) -> bool:
     return key.count(",") + 1 == len(tensor.shape) and _PICKS.fullmatch(key) is not None
 
 
-def expression(operation: Operation, given: Sequence[Range | None]) -> str | None:
-    """The expression to take for operands in these ranges, if there is one.
+def expression(operation: Operation) -> str | None:
+    """The expression for an operation, if there is one.
 
-    It has holes for operands, `{kernel}` and those of FUNCTIONS.
+    It has holes for operands, `{kernel}`, those of FUNCTIONS, and those that `filled` knows.
     """
     if len(operation.outputs) != 1 or not operation.inputs or not can_be_number(operation.outputs[0].spec):
         return None
     if operation.type in ELEMENTS:
-        return _element(operation, given) if is_element(operation) else None
-    if not all(is_scalar(operand.spec) for operand in operation.inputs):
-        return None
-    kind = operation.inputs[0].dtype.kind
-    if operation.type == "cast":
-        return _cast(operation)
-    text = EXPRESSIONS.get((operation.type, kind))
-    if text is None or kind not in "iu":
-        return text
+        return _element(operation) if is_element(operation) else None
+    for operand in operation.inputs:
+        if not is_scalar(operand.spec):
+            return None
+    return (
+        _cast(operation)
+        if operation.type == "cast"
+        else EXPRESSIONS.get((operation.type, operation.inputs[0].dtype.kind))
+    )
+
+
+def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> str:
+    """The expression for operands in these ranges."""
     if "{most}" in text:
-        text = text.replace("{most}", str(LIMITS[operation.outputs[0].dtype][1]))
-    return text.replace("{places}", _places(operation, given)) if "{places}" in text else text
+        return text.replace("{most}", str(LIMITS[operation.outputs[0].dtype][1]))
+    if "{places}" in text:
+        return text.replace("{places}", _places(operation, given))
+    if text == _CHECKED_ELEMENT and given[1] is not None and given[1][0] >= 0:
+        return _ELEMENT
+    return text
 
 
 def may_fail(operation: Operation, given: Sequence[Range | None]) -> bool:
@@ -141,13 +149,10 @@ def may_fail(operation: Operation, given: Sequence[Range | None]) -> bool:
 def result(operation: Operation, given: Sequence[Range | None]) -> Range:
     """The range of the result before it is wrapped."""
     dtype = operation.outputs[0].dtype
-    before = operation.inputs[0].dtype if operation.type == "cast" else dtype
-    if dtype.is_floating or operation.type in ELEMENTS:
+    if dtype.kind not in "iu":
         return LIMITS[dtype]
-    if before.is_floating:
-        return LIMITS[_by_way_of(dtype)] if dtype.kind in "iu" else LIMITS[dtype]
-    if dtype.is_bool:
-        return LIMITS[dtype]
+    if operation.type == "cast" and operation.inputs[0].dtype.kind == "f":
+        return LIMITS[_by_way_of(dtype)]
     known = [each for each in given if each is not None]
     if operation.type in ("left_shift", "right_shift") and len(known) == 2:
         last = dtype.size * 8 - 1
@@ -185,10 +190,9 @@ def _cast(operation: Operation) -> str | None:
     return text.replace("{low}", repr(float(low))).replace("{high}", repr(last))
 
 
-def _element(operation: Operation, given: Sequence[Range | None]) -> str:
+def _element(operation: Operation) -> str:
     if operation.type == "gather":
-        place = given[1]
-        return _ELEMENT if place is not None and place[0] >= 0 else _CHECKED_ELEMENT
+        return _CHECKED_ELEMENT
     count = 0
     items = []
     for item in operation.attrs["key"].split(", "):

@@ -5,57 +5,50 @@ i < n, which is true        i is less than the largest n; n is more than the sma
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Mapping
 
 from ...ir.graph import Operand, Operation
 from .ranges import Range
 from .uses import Uses
 
-_COMPARISONS = {
-    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
-}  # fmt: skip
-_OPPOSITES = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+_SIGNS = {
+    "less": (">=", "<"),
+    "less_equal": (">", "<="),
+    "greater": ("<=", ">"),
+    "greater_equal": ("<", ">="),
+    "equal": ("!=", "=="),
+    "not_equal": ("==", "!="),
+}
+"""By operation: how two numbers are to each other where it gave False, and where it gave True."""
+
+Ranges = Mapping[Operand, Range | None]
+"""The ranges of numbers, and of constants that can be numbers; None for others."""
 
 
-class Known(Protocol):
-    """What is known of numbers."""
-
-    def __contains__(self, operand: object) -> bool: ...
-
-    def range(self, operand: Operand) -> Range | None:
-        """The range of a number or of a constant that can be one; None for others."""
-
-
-def found_out(
-    numbers: Known, decision: Operand, is_true: bool, uses: Uses
-) -> Iterator[tuple[Operand, Range]]:
+def found_out(ranges: Ranges, decision: Operand, is_true: bool, uses: Uses) -> dict[Operand, Range]:
     """What is known of operands where a decision was found true, or false."""
     maker = uses.makers.get(decision)
-    if maker is None or decision not in numbers:
-        return
+    if maker is None or ranges[decision] is None:
+        return {}
+    if maker.type in _SIGNS:
+        return _compared(ranges, _SIGNS[maker.type][is_true], maker)
     if maker.type == "logical_not":
-        yield from found_out(numbers, maker.inputs[0], not is_true, uses)
-    elif maker.type == ("logical_and" if is_true else "logical_or"):
+        return found_out(ranges, maker.inputs[0], not is_true, uses)
+    known: dict[Operand, Range] = {}
+    if maker.type == ("logical_and" if is_true else "logical_or"):
         for operand in maker.inputs:
-            yield from found_out(numbers, operand, is_true, uses)
-    elif maker.type in _COMPARISONS and maker.inputs[0].dtype.kind in "iu":
-        sign = _COMPARISONS[maker.type]
-        yield from _compared(numbers, sign if is_true else _OPPOSITES[sign], maker)
+            known |= found_out(ranges, operand, is_true, uses)
+    return known
 
 
-def _compared(numbers: Known, sign: str, comparison: Operation) -> Iterator[tuple[Operand, Range]]:
+def _compared(ranges: Ranges, sign: str, comparison: Operation) -> dict[Operand, Range]:
     a, b = comparison.inputs
-    x, y = numbers.range(a), numbers.range(b)
-    if x is None or y is None:
-        return
+    x, y = ranges[a], ranges[b]
+    if x is None or y is None or a.dtype.kind not in "iu":
+        return {}
     step = 1 if len(sign) == 1 else 0
     if sign[0] == "<":
-        yield a, (x[0], y[1] - step)
-        yield b, (x[0] + step, y[1])
-    elif sign[0] == ">":
-        yield a, (y[0] + step, x[1])
-        yield b, (y[0], x[1] - step)
-    elif sign == "==":
-        yield a, y
-        yield b, x
+        return {a: (x[0], y[1] - step), b: (x[0] + step, y[1])}
+    if sign[0] == ">":
+        return {a: (y[0] + step, x[1]), b: (y[0], x[1] - step)}
+    return {a: y, b: x} if sign == "==" else {}

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from ...ir.graph import Operation
 from ..module import Module
 from .choosing import Numbers
-from .expressions import FUNCTIONS, expression, wrapped
+from .expressions import FUNCTIONS, filled, wrapped
 
 _TAKE_INDEX = frozenset({"gather", "array_item", "array_read", "array_without", "array_write"})
 
@@ -28,8 +28,9 @@ def statement(
     module: Module, numbers: Numbers, operation: Operation, operands: Sequence[str], target: str
 ) -> tuple[str, tuple[str, str] | None]:
     """The expression for an operation whose result is a number; and when to wrap the result, and how."""
-    text = expression(operation, numbers.given(operation))
+    text = numbers.expression(operation)
     assert text is not None, "only what has an expression is chosen to be a number"
+    text = filled(text, operation, numbers.given(operation))
     holes = {}
     if "{kernel}" in text:
         holes["kernel"] = module.number_kernel(operation)
