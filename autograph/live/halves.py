@@ -45,7 +45,9 @@ LIVE = Template("$ag.live")
 def joined(translation: Translation, after: gast.Module, ag: str) -> gast.Module:
     """The tree before a conversion, in which the functions that it changed have both halves."""
     before: gast.Module = translation.tree
-    changed = {_key(node): node for node in translation.made(after) if isinstance(node, FUNCTIONS)}
+    functions = (node for node in translation.made(after) if isinstance(node, FUNCTIONS))
+    # What has no position of its own was generated.
+    changed = {_key(function): function for function in functions if "lineno" in function.__dict__}
     if not changed:
         return before
     module: gast.Module = _Join(changed, ag).visit(before)

@@ -69,6 +69,7 @@ class BlockFunctions:
         values = group([load(name) for name in results])
         if last is None:
             return [returning(values)]
+        values = at(values, last)  # a lambda may need them alone
         if self.assigns_call(last, results):
             return [*body[:-1], at(returning(last.value), last)]
         if self.assigns_generated(last, results):

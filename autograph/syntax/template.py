@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import gast
 
-from .tree import Statements, at, position
+from .tree import Statements, position
 
 Filling: TypeAlias = Any  # a string, a node, or a sequence of nodes
 
@@ -44,12 +44,6 @@ class Template:
         if fillings.keys() != self.holes:
             missing, extra = sorted(self.holes - fillings.keys()), sorted(fillings.keys() - self.holes)
             raise TypeError(f"template holes do not match: missing {missing}, unknown {extra}")
-        for filling in fillings.values():
-            if isinstance(filling, gast.AST):
-                at(filling, origin)
-            elif not isinstance(filling, str):
-                for node in filling:
-                    at(node, origin)
         statements: Statements = self._make(fillings, position(origin))
         return statements
 

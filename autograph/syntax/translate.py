@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from .tree import POSITION, children
+from .tree import INNER, POSITION, children, place_in
 
 Fields = dict[str, Any]
 
@@ -50,71 +50,54 @@ class Translation:
                 pending += children(node)
 
     def _to(self, node: Any) -> Any:
-        kind = type(node)
-        if kind in _LEAVES:
-            return _LEAVES[kind]
-        new_kind = _GAST_KINDS.get(kind)
-        if new_kind is None:
-            return node  # newer than gast: it passes through as it is
-        new = _node(new_kind)
+        way = _TO.get(type(node))
+        if way is None:
+            return _LEAVES.get(type(node), node)  # what is newer than gast passes through as it is
+        kind, convert, sign, with_nodes = way
+        new = _node(kind)
         fields = new.__dict__
         fields.update(node.__dict__)
-        for name in _WITH_NODES[kind]:
+        if sign is not None:
+            fields[sign] = _LEAVES[type(fields[sign])]
+        for name in with_nodes:
             value = fields[name] if name in fields else getattr(node, name, None)
             if type(value) is list:
-                value = [self._to(part) if isinstance(part, ast.AST) else part for part in value]
+                value = [self._to(part) for part in value]
             elif value is not None:
-                value = _LEAVES.get(type(value)) or self._to(value)
+                value = self._to(value)
             fields[name] = value
-        if kind in _TO_GAST:
-            _TO_GAST[kind](fields)
+        if convert is not None:
+            convert(fields)
         self._origins[id(new)] = node
         return new
 
     def _from(self, node: Any, around: Fields) -> Any:
         """A node that did not come in as it is, or what is no node at all; `around` has the position around it."""
-        kind = type(node)
-        if kind is gast.Name:
-            if type(node.ctx) is not gast.Param:
-                return self._name_from(node, around)
-            way: _Way | None = _BACK_TO_PARAMETER
-        else:
-            way = _BACK.get(kind)
+        way = _BACK.get(type(node))
         if way is None:
-            return _LEAVES.get(kind, node)
-        origins = self._origins
-        new_kind, convert, is_placed, with_nodes = way
-        new = _node(new_kind)
+            return _LEAVES.get(type(node), node)
+        if way is _BACK_TO_NAME and type(node.ctx) is gast.Param:
+            way = _BACK_TO_PARAMETER
+        kind, convert, sign, with_nodes = way
+        new = _node(kind)
         fields = new.__dict__
         fields.update(node.__dict__)
+        if fields.get("end_col_offset") is None:
+            fields.update(zip(POSITION, place_in(around), strict=True))
         if convert is not None:
             convert(fields)
-        if is_placed:
-            if fields.get("end_col_offset") is None:  # almost all nodes have a position
-                _place(fields, around)
-            around = fields
+        if sign is not None:
+            fields[sign] = _LEAVES[type(fields[sign])]
+        origins = self._origins
         for name in with_nodes:
             value = fields.get(name)
             if type(value) is list:
                 if value:
-                    fields[name] = [origins.get(id(part)) or self._from(part, around) for part in value]
+                    fields[name] = [origins.get(id(part)) or self._from(part, fields) for part in value]
             elif value is not None:
-                known = origins.get(id(value)) or _LEAVES.get(type(value))
-                fields[name] = known or self._from(value, around)
-        self.new[new_kind].append(new)
+                fields[name] = origins.get(id(value)) or self._from(value, fields)
+        self.new[kind].append(new)
         return new
-
-    def _name_from(self, node: gast.Name, around: Fields) -> ast.Name:
-        """The same for a variable, as most new nodes are."""
-        new = _node(ast.Name)
-        fields = new.__dict__
-        fields.update(node.__dict__)
-        del fields["annotation"], fields["type_comment"]
-        fields["ctx"] = _LEAVES[type(node.ctx)]
-        if fields.get("end_col_offset") is None:
-            _place(fields, around)
-        self.new[ast.Name].append(new)
-        return new  # type: ignore[no-any-return]
 
 
 def to_ast(tree: gast.AST) -> Any:
@@ -124,14 +107,6 @@ def to_ast(tree: gast.AST) -> Any:
 
 _node: Callable[[type[ast.AST]], Any] = ast.AST.__new__
 """A node of some kind, without fields: to set them one by one would take longer."""
-
-
-def _place(fields: Fields, around: Fields) -> None:
-    """Complete the position of a node."""
-    for name in POSITION:
-        if fields.get(name) is None:
-            fields[name] = around[name]
-
 
 _START: Fields = dict(zip(POSITION, (1, 0, 1, 0), strict=True))
 
@@ -143,14 +118,6 @@ _GAST_KINDS: dict[Any, Any] = {
     if isinstance(kind, type) and issubclass(kind, ast.AST) and hasattr(gast, name)
 } | {ast.arg: gast.Name}
 _AST_KINDS: dict[type, Any] = {new: old for old, new in _GAST_KINDS.items() if old is not ast.arg}
-
-# The fields of each kind of `ast` that hold nodes. What gast declares of another type holds texts and numbers.
-_PLAIN = (str, int, bool, object, str | None, int | None, list[str])
-_WITH_NODES: dict[type, tuple[str, ...]] = {
-    kind: tuple(name for name in kind._fields if new._field_types.get(name, ast.expr) not in _PLAIN)
-    for kind, new in _GAST_KINDS.items()
-    if hasattr(new, "_field_types")
-} | {ast.arg: ("annotation",), ast.ExceptHandler: ("type", "body")}
 
 # Contexts and operators, such as `Load` and `Add`: one node serves for all.
 _SIGNS = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
@@ -171,8 +138,7 @@ def _parameter_to(fields: Fields) -> None:
 
 
 def _parameter_from(fields: Fields) -> None:
-    fields["arg"] = fields.pop("id")
-    del fields["ctx"]
+    fields["arg"] = fields["id"]
 
 
 def _handler_to(fields: Fields) -> None:
@@ -182,6 +148,10 @@ def _handler_to(fields: Fields) -> None:
 
 def _handler_from(fields: Fields) -> None:
     fields["name"] = fields["name"].id if fields["name"] else None
+
+
+def _operators(fields: Fields) -> None:
+    fields["ops"] = [_LEAVES[type(operator)] for operator in fields["ops"]]
 
 
 def _definition_to(fields: Fields) -> None:
@@ -203,27 +173,32 @@ _TO_GAST: dict[type, Callable[[Fields], None]] = {
     ast.Name: _name_to,
     ast.arg: _parameter_to,
     ast.ExceptHandler: _handler_to,
+    ast.Compare: _operators,
     **dict.fromkeys(_DEFINITIONS, _definition_to),
     **dict.fromkeys(_TYPE_PARAMETERS, _type_parameter_to),
 }
 _FROM_GAST: dict[type, Callable[[Fields], None]] = {
     ast.arg: _parameter_from,
     ast.ExceptHandler: _handler_from,
+    ast.Compare: _operators,
 }
 
 
 class _Way(NamedTuple):
-    """What becomes of a node of gast's."""
+    """What becomes of a node."""
 
     kind: type[ast.AST]
     convert: Callable[[Fields], None] | None
-    is_placed: bool
-    with_nodes: tuple[str, ...]
+    sign: str | None  # the field with its context or operator
+    with_nodes: tuple[str, ...]  # the fields that hold other nodes
 
 
-def _way_to(kind: type[ast.AST]) -> _Way:
-    return _Way(kind, _FROM_GAST.get(kind), bool(kind._attributes), _WITH_NODES[kind])
+def _way(new: Any, old: Any, conversions: dict[type, Callable[[Fields], None]]) -> _Way:
+    """To the kind `new`, from or to the kind `old` of Python's, whose fields count."""
+    sign = next((name for name in ("ctx", "op") if name in old._fields), None)
+    return _Way(new, conversions.get(old), sign, INNER[old] if old is not ast.arg else ("annotation",))
 
 
-_BACK = {kind: _way_to(new) for kind, new in _AST_KINDS.items() if kind not in _LEAVES and new in _WITH_NODES}
-_BACK_TO_PARAMETER = _way_to(ast.arg)
+_TO = {old: _way(new, old, _TO_GAST) for old, new in _GAST_KINDS.items() if old not in _LEAVES}
+_BACK = {new: _way(old, old, _FROM_GAST) for new, old in _AST_KINDS.items() if new not in _LEAVES}
+_BACK_TO_NAME, _BACK_TO_PARAMETER = _BACK[gast.Name], _way(ast.arg, ast.arg, _FROM_GAST)

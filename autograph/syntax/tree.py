@@ -66,7 +66,7 @@ class _Inner(dict[type, tuple[str, ...]]):
 INNER = _Inner()
 
 POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-_place_in: Callable[[dict[str, Any]], tuple[int, ...]] = operator.itemgetter(*POSITION)
+place_in: Callable[[dict[str, Any]], tuple[int, ...]] = operator.itemgetter(*POSITION)
 DEEP = 100_000  # frames; a sum of some thousand terms is a tree that deep
 
 
@@ -91,26 +91,10 @@ def copied(node: Node) -> Node:
 
 
 def at(node: Node, origin: gast.AST) -> Node:
-    """Give a new node, and what is new below it, the position of the node it was made for."""
-    if "lineno" in node.__dict__:
-        return node
-    place = position(origin)
-    pending: list[Any] = [node]
-    while pending:
-        new = pending.pop()
-        if new is None:
-            continue
-        kind, values = type(new), new.__dict__
-        if "lineno" in values:
-            continue
-        if kind._attributes:
-            values.update(place)
-        for name in INNER[kind] if kind is not gast.Name else ():  # nothing new is below a variable
-            value = values.get(name)
-            if type(value) is list:
-                pending += value
-            elif value is not None:
-                pending.append(value)
+    """Give a new node the position of the node it was made for. What is new below it has none until the tree is
+    translated back: then it gets that of the node around it."""
+    if "lineno" not in node.__dict__:
+        node.__dict__.update(position(origin))
     return node
 
 
@@ -118,7 +102,7 @@ def position(node: gast.AST) -> dict[str, int]:
     """Where a node is in the user's file, as attributes of a node."""
     values = node.__dict__
     if "end_col_offset" in values:  # as almost all nodes have
-        return dict(zip(POSITION, _place_in(values), strict=True))
+        return dict(zip(POSITION, place_in(values), strict=True))
     return {key: values[key] for key in POSITION if key in values}
 
 

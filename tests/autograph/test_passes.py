@@ -11,6 +11,7 @@ import pytest
 from agc.autograph.errors import ConversionError
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
+from agc.autograph.syntax.translate import to_ast
 from agc.autograph.syntax.unparse import unparse
 from semantics import PREFIXES, converted_text
 
@@ -87,16 +88,16 @@ def test_what_stands_for_a_block_ends_on_its_first_line() -> None:
     }
 
 
-def test_every_generated_node_has_a_position() -> None:
+def test_every_generated_statement_has_a_position_and_what_is_in_it_gets_one() -> None:
     source = Path(FOLDER.parent / "corpus" / "programs.py").read_text()
     tree = pipeline.run(gast.parse(source), Context(source=source))
     last = len(source.splitlines())
-    # gast itself gives the name in `except E as name` no position.
-    handlers = [node for node in gast.walk(tree) if isinstance(node, gast.ExceptHandler)]
-    exempt = {id(handler.name) for handler in handlers}
-    for node in gast.walk(tree):
-        if node._attributes and id(node) not in exempt:
-            assert 0 < node.lineno <= node.end_lineno <= last, gast.dump(node)
+    for statement in gast.walk(tree):
+        if isinstance(statement, gast.stmt):
+            assert 0 < statement.lineno <= statement.end_lineno <= last, gast.dump(statement)
+    for node in ast.walk(to_ast(tree)):
+        if node._attributes:
+            assert 0 < node.lineno <= node.end_lineno <= last, ast.dump(node)
 
 
 def test_do_not_convert_is_left_alone() -> None:
