@@ -165,7 +165,7 @@ class Pass:
     def __init_subclass__(cls) -> None:
         cls._methods = _Methods(cls)
         cls.passed_over = frozenset(
-            kind for kind in cls.passed_over if not hasattr(cls, f"visit_{kind.__name__}")
+            kind for kind in {*cls.passed_over, type(None)} if not hasattr(cls, f"visit_{kind.__name__}")
         )
 
     def run(self, tree: gast.Module) -> gast.Module:
@@ -182,15 +182,13 @@ class Pass:
     def children(self, node: Any) -> Any:
         """The node with its children visited."""
         changes: dict[str, Any] | None = None
-        values, methods = node.__dict__, self._methods
+        values, methods, passed_over = node.__dict__, self._methods, self.passed_over
         for field in INNER[type(node)]:
             value = values.get(field)
-            if type(value) is list:
-                new = self.visit_all(value) if value else value
-            elif value is None or type(value) in self.passed_over:
+            kind = type(value)
+            if kind in passed_over:
                 continue
-            else:
-                new = methods[type(value)](self, value)
+            new = self.visit_all(value) if kind is list else methods[kind](self, value)
             if new is not value:
                 if changes is None:
                     changes = {}
@@ -199,19 +197,14 @@ class Pass:
 
     def visit_all(self, nodes: list[Any]) -> list[Any]:
         """The list with each node visited; the very same list if nothing changed."""
-        result: list[Any] | None = None
-        passed_over, methods = self.passed_over, self._methods
-        for position, node in enumerate(nodes):
-            kind = type(node)
-            new = node if node is None or kind in passed_over else methods[kind](self, node)
-            if result is None and new is not node:
-                result = nodes[:position]
-            if result is not None:
-                if isinstance(new, list):
-                    result.extend(new)
-                else:
-                    result.append(new)
-        return nodes if result is None else result
+        methods, passed_over = self._methods, self.passed_over
+        new = [node if type(node) in passed_over else methods[type(node)](self, node) for node in nodes]
+        if new == nodes:  # nodes are compared by identity
+            return nodes
+        result: list[Any] = []
+        for part in new:
+            result += part if type(part) is list else [part]
+        return result
 
     def fail(
         self, node: gast.AST, code: str, title: str, label: str = "", why: str = "", fix: str = ""

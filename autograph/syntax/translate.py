@@ -60,7 +60,7 @@ class Translation:
         if sign is not None:
             fields[sign] = _LEAVES[type(fields[sign])]
         for name in with_nodes:
-            value = fields[name] if name in fields else getattr(node, name, None)
+            value = fields.get(name)
             if type(value) is list:
                 value = [self._to(part) for part in value]
             elif value is not None:
@@ -75,20 +75,19 @@ class Translation:
         """A node that did not come in as it is, or what is no node at all; `around` has the position around it."""
         way = _BACK.get(type(node))
         if way is None:
-            return _LEAVES.get(type(node), node)
-        if way is _BACK_TO_NAME and type(node.ctx) is gast.Param:
-            way = _BACK_TO_PARAMETER
+            if type(node) is not gast.Name:
+                return _LEAVES.get(type(node), node)
+            way = _BACK_TO_PARAMETER if type(node.ctx) is gast.Param else _BACK_TO_NAME
         kind, convert, sign, with_nodes = way
         new = _node(kind)
-        fields = new.__dict__
+        fields, origins = new.__dict__, self._origins
         fields.update(node.__dict__)
-        if fields.get("end_col_offset") is None:
+        if "end_col_offset" not in fields:
             fields.update(zip(POSITION, place_in(around), strict=True))
         if convert is not None:
             convert(fields)
         if sign is not None:
             fields[sign] = _LEAVES[type(fields[sign])]
-        origins = self._origins
         for name in with_nodes:
             value = fields.get(name)
             if type(value) is list:
@@ -201,4 +200,4 @@ def _way(new: Any, old: Any, conversions: dict[type, Callable[[Fields], None]]) 
 
 _TO = {old: _way(new, old, _TO_GAST) for old, new in _GAST_KINDS.items() if old not in _LEAVES}
 _BACK = {new: _way(old, old, _FROM_GAST) for new, old in _AST_KINDS.items() if new not in _LEAVES}
-_BACK_TO_NAME, _BACK_TO_PARAMETER = _BACK[gast.Name], _way(ast.arg, ast.arg, _FROM_GAST)
+_BACK_TO_NAME, _BACK_TO_PARAMETER = _BACK.pop(gast.Name), _way(ast.arg, ast.arg, _FROM_GAST)
