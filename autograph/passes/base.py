@@ -30,9 +30,8 @@ from ..syntax.tree import (
     INNER,
     SUSPENSIONS,
     Statements,
-    children,
     evolve,
-    kinds,
+    walk,
 )
 
 BUILTINS = frozenset(vars(builtins))
@@ -64,10 +63,10 @@ class Names:
     """Fresh names for one outermost function, and which names were made so."""
 
     def __init__(self, function: gast.AST) -> None:
-        self.bound: set[str] = set()  # by the function itself, or by a function inside it
-        self._kinds: set[type] = set()  # of what is in it
+        below = walk(function)[1:]
+        self._kinds = {*map(type, below)}
         self._seen = function
-        self.used = _names_in(function, self.bound, self._kinds)
+        self.used, self.bound = _names_in([function, *below])
         self.generated: set[str] = set()
         self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
         self._last: dict[str, int] = {}  # the number that a base got last
@@ -86,7 +85,7 @@ class Names:
         if not self._kinds.isdisjoint(wanted):
             return True
         if self._seen is not function and not wanted <= _ONLY_USERS:
-            self._kinds |= kinds(function)
+            self._kinds.update(map(type, walk(function)))
             self._seen = function
         return not self._kinds.isdisjoint(wanted)
 
@@ -136,10 +135,10 @@ class Registry:
 
 
 class _Methods(dict[type, Callable[[Any, Any], Any]]):
-    """By the kind of a node, the method with which a class of passes visits it."""
+    """By the kind of a node, the method with which a class of passes visits it; also for a list of nodes."""
 
     def __init__(self, owner: type[Pass]) -> None:
-        super().__init__()
+        super().__init__({list: owner.visit_all})
         self.owner = owner
 
     def __missing__(self, kind: type) -> Callable[[Any, Any], Any]:
@@ -181,23 +180,22 @@ class Pass:
 
     def children(self, node: Any) -> Any:
         """The node with its children visited."""
-        changes: dict[str, Any] | None = None
+        changes: dict[str, Any] = {}
         values, methods, passed_over = node.__dict__, self._methods, self.passed_over
         for field in INNER[type(node)]:
             value = values.get(field)
             kind = type(value)
-            if kind in passed_over:
-                continue
-            new = self.visit_all(value) if kind is list else methods[kind](self, value)
-            if new is not value:
-                if changes is None:
-                    changes = {}
-                changes[field] = new
-        return node if changes is None else evolve(node, **changes)
+            if kind not in passed_over:
+                new = methods[kind](self, value)
+                if new is not value:
+                    changes[field] = new
+        return evolve(node, **changes) if changes else node
 
     def visit_all(self, nodes: list[Any]) -> list[Any]:
         """The list with each node visited; the very same list if nothing changed."""
         methods, passed_over = self._methods, self.passed_over
+        if passed_over.issuperset(map(type, nodes)):
+            return nodes
         new = [node if type(node) in passed_over else methods[type(node)](self, node) for node in nodes]
         if new == nodes:  # nodes are compared by identity
             return nodes
@@ -288,44 +286,28 @@ def left_alone(function: gast.AST) -> bool:
     return False
 
 
-def _names_in(function: gast.AST, bound: set[str], found: set[type]) -> set[str]:
-    """Every identifier that the function mentions, nested functions included; `found` gets the kinds of nodes.
+def _names_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
+    """Every identifier that the nodes of a function mention, nested functions included, and those that are bound.
 
     Stand-ins tell what else there is: 'await' for anything that suspends the function, ':=' for a walrus,
     '[]=' for an item that is assigned.
     """
     names: set[str] = set()
-    if type(function) in _BINDERS:
-        bound.update(_BINDERS[type(function)](function))
-    pending: list[Any] = children(function)
-    while pending:
-        node = pending.pop()
-        if node is None:  # `**d` in a dict, a parameter without a default
-            continue
+    bound: set[str] = set()
+    for node in nodes:
         kind = type(node)
-        found.add(kind)
-        values = node.__dict__
         if kind is gast.Name:
-            names.add(node.id)
-            if type(node.ctx) is not gast.Load:
-                bound.add(node.id)
-        elif kind is gast.Attribute:
-            names.update({node.attr} & FRAME_ATTRIBUTES)
+            (names if type(node.ctx) is gast.Load else bound).add(node.id)
         elif kind in _BINDERS:
             bound.update(_BINDERS[kind](node))
         elif kind in _TELLING:
             names.update(_TELLING[kind](node))
-        for field in INNER[kind]:
-            value = values.get(field)
-            if type(value) is list:
-                pending += value
-            elif value is not None:
-                pending.append(value)
-    return names | bound
+    return names | bound, bound
 
 
 _TELLING: dict[type, Callable[[Any], list[str]]] = {
     **dict.fromkeys((gast.Global, gast.Nonlocal), lambda node: node.names),
+    gast.Attribute: lambda node: [node.attr] if node.attr in FRAME_ATTRIBUTES else [],
     gast.Subscript: lambda node: ["[]="] if type(node.ctx) is gast.Store else [],
     gast.NamedExpr: lambda node: [":="],
     **dict.fromkeys((*SUSPENSIONS, *ASYNC), lambda node: ["await"]),

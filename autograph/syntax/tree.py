@@ -120,43 +120,19 @@ def children(node: gast.AST) -> list[gast.AST]:
     return [part for part in below if part is not None] if None in below else below
 
 
-def walk(tree: gast.AST) -> Iterator[gast.AST]:
-    """A node and all below it, in no order."""
+def walk(tree: gast.AST) -> list[gast.AST]:
+    """A node and all below it, each before those below it."""
     return _below([tree], frozenset())
 
 
-def kinds(tree: gast.AST) -> set[type]:
-    """The types of a node and of all below it."""
-    found: set[type] = set()
-    pending: list[Any] = [tree]
-    while pending:
-        node = pending.pop()
-        if node is None:
-            continue
-        kind = type(node)
-        found.add(kind)
-        values = node.__dict__
-        for name in INNER[kind]:
-            value = values.get(name)
-            if type(value) is list:
-                pending += value
-            elif value is not None:
-                pending.append(value)
-    return found
-
-
-def inside(nodes: gast.AST | Iterable[gast.AST]) -> Iterator[gast.AST]:
+def inside(nodes: gast.AST | Iterable[gast.AST]) -> list[gast.AST]:
     """The nodes and all below them, but not what stands inside a nested function, lambda or class."""
     return _below([nodes] if isinstance(nodes, gast.AST) else [*nodes], _SCOPES)
 
 
-def _below(pending: list[Any], closed: frozenset[type]) -> Iterator[gast.AST]:
-    """The nodes and all below them; nodes of the `closed` kinds are not looked into."""
-    while pending:
-        node = pending.pop()
-        if node is None:  # `**d` in a dict, a parameter without a default
-            continue
-        yield node
+def _below(nodes: list[Any], closed: frozenset[type]) -> list[gast.AST]:
+    """The list with all nodes below those in it; nodes of the `closed` kinds are not looked into."""
+    for node in nodes:  # it grows meanwhile
         kind = type(node)
         if kind in closed:
             continue
@@ -164,9 +140,10 @@ def _below(pending: list[Any], closed: frozenset[type]) -> Iterator[gast.AST]:
         for name in INNER[kind]:
             value = values.get(name)
             if type(value) is list:
-                pending += value
-            else:
-                pending.append(value)
+                nodes += filter(None, value)  # there is None in `{**d}`, and for a parameter without a default
+            elif value is not None:
+                nodes.append(value)
+    return nodes
 
 
 def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...]) -> bool:
@@ -175,7 +152,8 @@ def contains(nodes: gast.AST | Iterable[gast.AST], kinds: type | tuple[type, ...
     >>> contains(gast.parse("if a: return"), gast.Return), contains(gast.parse("lambda: (yield)"), gast.Yield)
     (True, False)
     """
-    return any(isinstance(node, kinds) for node in inside(nodes))
+    wanted = {kinds} if isinstance(kinds, type) else kinds
+    return not {*map(type, inside(nodes))}.isdisjoint(wanted)
 
 
 def blocks(statement: gast.AST) -> Sequence[Statements]:
