@@ -34,11 +34,8 @@ class Flow(Exits):
         self.entry = self._node(bind=self.parameters, quiet=True)
         self._statements(function.body)
         self.exit = self._node(quiet=True)
-        local = self.parameters
-        for node in range(len(self.use)):
-            local |= self.bind[node] | self.may[node] | self.unbind[node]
         # Names that the function shares with a scope around it.
-        self.elsewhere = ((1 << len(self.index)) - 1) & ~local | self.mask(self.declared)
+        self.elsewhere = ((1 << len(self.index)) - 1) & ~self._assigned | self.mask(self.declared)
 
     @contextmanager
     def _within(self, statement: gast.stmt) -> Iterator[Block]:
@@ -60,15 +57,15 @@ class Flow(Exits):
         self._evaluate(node.test)
         if len(node.orelse) == 1 and isinstance(node.orelse[0], gast.If):
             self._delay(first)  # the tests of an `elif` chain become lambdas
-        before = self._mark()
+        tested = self._ends
         with self._within(node) as block:
             body = self._mark()
             self._statements(node.body)
-            ends, self._ends = self._ends, [before]
+            ends, self._ends = self._ends, tested
             orelse = self._mark()
             self._statements(node.orelse)
             self._ends += ends
-        block.landmarks.append(Landmarks(before, body, orelse, self._mark(), self._target))
+        block.landmarks.append(Landmarks(body, body, orelse, self._mark(), self._target))
 
     def _Assert(self, node: Any) -> None:
         self._evaluate(node.test)

@@ -3,7 +3,7 @@
     a = f(b)      node 3    use {f, b}   bind {a}   ──▶ 4      (escape: to the handler, should `f` raise)
     del b         node 4    use {b}      unbind {b} ──▶ 5
 
-A node is a piece of straight-line code: first it reads variables, then it binds or unbinds some. Each `if`
+A node first reads variables, then it binds or unbinds some. Each `if`
 and loop leaves its landmarks in `blocks`, for the analyses to be asked there."""
 
 from __future__ import annotations
@@ -17,10 +17,21 @@ import gast
 from .scopes import Reading
 
 
+class Node(NamedTuple):
+    """A piece of straight-line code."""
+
+    use: int  # the variables that it reads
+    bind: int
+    may: int  # those that it binds perhaps
+    unbind: int
+    next: list[int]  # the nodes that may follow
+    escape: int  # the one that follows if it raises; -1 is out of the function
+
+
 class Landmarks(NamedTuple):
     """The nodes around an `if` or a loop."""
 
-    before: int  # just before the branch is taken, or the loop entered
+    before: int  # just before the branch is taken (of an `if`: the same as `body`), or the loop entered
     body: int  # start of the body; for a loop its header, to which each iteration comes back
     orelse: int  # start of the other branch (of a loop: the same as `body`)
     after: int  # where the ways meet again
@@ -41,17 +52,11 @@ class Block:
 
 
 class Graph:
-    """Node i reads `use[i]`, binds `bind[i]`, perhaps binds `may[i]`, unbinds `unbind[i]`. It is followed by
-    the nodes `next[i]`, and by `escape[i]` if it raises."""
+    """The nodes, in the order of the text, and what is built of them so far."""
 
     def __init__(self) -> None:
         self.index: dict[str, int] = {}  # name → number of its bit
-        self.use: list[int] = []
-        self.bind: list[int] = []
-        self.may: list[int] = []
-        self.unbind: list[int] = []
-        self.next: list[list[int]] = []
-        self.escape: list[int] = []
+        self.nodes: list[Node] = []
         self.readings: list[tuple[int, Reading, Block | None]] = []
         self.blocks: dict[int, Block] = {}
         self._names: list[str] = []  # the names of `index`, for `members`
@@ -86,17 +91,13 @@ class Graph:
 
     def _node(self, use: int = 0, bind: int = 0, may: int = 0, unbind: int = 0, quiet: bool = False) -> int:
         """Add a node after those at which building has ended; a quiet one raises nothing."""
-        node = len(self.use)
-        self.use.append(use)
-        self.bind.append(bind)
-        self.may.append(may)
-        self.unbind.append(unbind)
-        self.next.append([])
-        self.escape.append(-1 if quiet else self._target)
+        node = len(self.nodes)
+        self.nodes.append(Node(use, bind, may, unbind, [], -1 if quiet else self._target))
         self._link(self._ends, node)
         self._ends = [node]
-        self._assigned |= bind | may | unbind
-        self._rebound |= bind | may | unbind
+        assigned = bind | may | unbind
+        self._assigned |= assigned
+        self._rebound |= assigned
         return node
 
     def _mark(self) -> int:
@@ -112,4 +113,4 @@ class Graph:
 
     def _link(self, sources: list[int], node: int) -> None:
         for source in sources:
-            self.next[source].append(node)
+            self.nodes[source].next.append(node)

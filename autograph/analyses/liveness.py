@@ -12,27 +12,25 @@ from .flow import Flow
 
 def live(flow: Flow) -> list[int]:
     """For each node, the set of variables that some way from its start reads before binding them."""
-    count = len(flow.use)
-    result = [0] * count
-    keep = [~(bind | unbind) for bind, unbind in zip(flow.bind, flow.unbind, strict=True)]
+    result = [0] * len(flow.nodes)
+    backwards = [*enumerate(flow.nodes)][::-1]
     heads: set[int] = set()  # the nodes that some way leads back to
     changed = True
     while changed:
         changed = False
-        for node in range(count - 1, -1, -1):
-            after = 0
-            for following in flow.next[node]:
-                after |= result[following]
-                if following <= node:
+        for number, (use, bind, _, unbind, next_nodes, escape) in backwards:
+            before = 0
+            for following in next_nodes:
+                before |= result[following]
+                if following <= number:
                     heads.add(following)
-            before = (after & keep[node]) | flow.use[node]
-            escape = flow.escape[node]
+            before = (before & ~(bind | unbind)) | use
             if escape >= 0:
                 # The exception may come before the node has bound anything.
                 before |= result[escape]
-                if escape <= node:
+                if escape <= number:
                     heads.add(escape)
-            if before != result[node]:
-                result[node] = before
-                changed |= node in heads
+            if before != result[number]:
+                result[number] = before
+                changed |= number in heads
     return result

@@ -147,7 +147,7 @@ class _Planner:
             inputs |= self.live[marks.body] | self.live[marks.orelse]
             outputs |= self.live[marks.after]
             watched |= self.live[marks.escape] if marks.escape >= 0 else 0
-            lacking_in |= self.defined.unbound[marks.body] | self.defined.unbound[marks.orelse]
+            lacking_in |= self.defined.unbound[marks.body]
             lacking_out |= self.defined.unbound[marks.after]
             before |= self.defined.unbound[marks.before]
         if not isinstance(block.statement, gast.If):
@@ -180,6 +180,8 @@ class _Planner:
 
     def places(self, block: Block) -> list[gast.expr]:
         """The assigned attributes and items whose base and index the block does not assign."""
+        if not block.places and not block.puts:
+            return []
         assigned = set(self.flow.members(block.assigned))
         rebound = set(self.flow.members(block.rebound))
         names = {dotted(target): target for target in (*block.places, *block.puts)}

@@ -55,7 +55,7 @@ class StraightLine(Graph):
 
     def _add(self, found: Found) -> None:
         use = bind = may = unbind = 0
-        node = len(self.use)
+        node = len(self.nodes)
         for reading in found.reads:
             use |= self._bit(reading.node.id)
             if id(reading.node) in self.changing:
