@@ -47,4 +47,5 @@ def definedness(flow: Flow) -> Definedness:
                 arriving[escape] |= before | after
                 goes_back |= escape <= number
     # Code that never runs finds nothing.
-    return Definedness([held & everything for held in arriving], [(held or start) >> width for held in arriving])
+    bound, unbound = [held & everything for held in arriving], [(held or start) >> width for held in arriving]
+    return Definedness(bound, unbound)

@@ -3,8 +3,8 @@
     a = f(b)      node 3    use {f, b}   bind {a}   ──▶ 4      (escape: to the handler, should `f` raise)
     del b         node 4    use {b}      unbind {b} ──▶ 5
 
-A node first reads variables, then it binds or unbinds some. Each `if`
-and loop leaves its landmarks in `blocks`, for the analyses to be asked there."""
+A node first reads variables, then it binds or unbinds some. Each `if` and loop leaves its landmarks in `blocks`, for
+the analyses to be asked there."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Block:
 
 
 class Graph:
-    """The nodes, in the order of the text, and what is built of them so far."""
+    """The nodes, in the order in which they were added, and what the analyses ask about them."""
 
     def __init__(self) -> None:
         self.index: dict[str, int] = {}  # name → number of its bit

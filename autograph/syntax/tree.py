@@ -140,7 +140,8 @@ def _below(nodes: list[Any], closed: frozenset[type]) -> list[gast.AST]:
         for name in INNER[kind]:
             value = values.get(name)
             if type(value) is list:
-                nodes += filter(None, value)  # there is None in `{**d}`, and for a parameter without a default
+                # There is None in `{**d}`, and for a parameter without a default.
+                nodes += filter(None, value)
             elif value is not None:
                 nodes.append(value)
     return nodes
