@@ -14,7 +14,6 @@ true in the first branch and false in the second is the predicate.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from ..ir.copying import Substitution, read_as, reading, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import keys
 from .options import Options
-from .rewrite import GIVEN, Walk, fits
+from .rewrite import BRANCHES, Walk, fits
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -46,8 +45,8 @@ class _Branches:
     def write(self, operations: Sequence[Operation], walk: Walk) -> None:
         """Put operations at the end of the walk's; those of branches that are taken for sure in their places."""
         for operation in operations:
-            current = reading(operation, walk.known)
-            if operation.op.name in ("cond", "switch"):
+            current = reading(operation, walk.known) if walk.known else operation
+            if operation.type in BRANCHES:
                 chosen = _chosen(current)
                 if chosen is not None:
                     self.take(operation, chosen, current.inputs[1:], walk)
@@ -57,7 +56,8 @@ class _Branches:
             elif operation.regions:
                 current = with_regions(current, list(map(self.visit, current.regions)))
             walk.operations.append(current)
-            walk.is_changed |= current is not operation
+            if current is not operation:
+                walk.is_changed = True
 
     def take(self, operation: Operation, chosen: Graph, arguments: Sequence[Operand], walk: Walk) -> None:
         walk.known.update(zip(chosen.inputs, arguments, strict=True))
@@ -66,13 +66,12 @@ class _Branches:
 
     def inside(self, operation: Operation) -> Operation:
         """The operation, whose branches know what led to them."""
+        decision, *given = operation.inputs
+        is_known = operation.type == "cond" and type(decision) is Value
+        places = [place for place, operand in enumerate(given) if operand is decision] if is_known else ()
         regions = []
         for number, region in enumerate(operation.regions):
-            known: Substitution = {}
-            if operation.op.name == "cond" and type(operation.inputs[0]) is Value:
-                for value, operand in zip(region.inputs, operation.inputs[1:], strict=True):
-                    if operand is operation.inputs[0]:
-                        known[value] = Constant(np.array(number == 0))
+            known: Substitution = {region.inputs[place]: Constant(np.array(number == 0)) for place in places}
             regions.append(self.walked(region, known))
         return with_regions(operation, regions)
 
@@ -82,7 +81,7 @@ def _chosen(operation: Operation) -> Graph | None:
     regions = operation.regions
     selector = operation.inputs[0]
     if type(selector) is Constant and selector.shape == ():
-        if operation.op.name == "cond":
+        if operation.type == "cond":
             return regions[0] if selector.value else regions[1]
         number = int(selector.value)
         return regions[number] if 0 <= number < len(regions) else regions[-1]
@@ -91,23 +90,29 @@ def _chosen(operation: Operation) -> Graph | None:
 
 def _join(operation: Operation, current: Operation, walk: Walk) -> None:
     """Let what all branches agree on stand for the results."""
-    first = GIVEN[operation.op.name]
-    given: list[Substitution] = [
-        dict(zip(region.inputs, current.inputs[first:], strict=True)) for region in current.regions
-    ]
-    for number, result in enumerate(operation.outputs):
-        yielded = [region.outputs[number] for region in current.regions]
-        outside: list[Any] = [outer.get(operand) for outer, operand in zip(given, yielded, strict=True)]
+    arguments = current.inputs[1:]
+    given = [dict(zip(region.inputs, arguments, strict=True)) for region in current.regions]
+    columns = zip(*[region.outputs for region in current.regions], strict=True)
+    for result, yielded in zip(operation.outputs, columns, strict=True):
         agreed: Operand | None = None
-        if all(type(operand) is Constant for operand in yielded):
-            if len({keys.of_constant(operand) for operand in yielded}) == 1:  # type: ignore[arg-type]
-                agreed = yielded[0]
-            elif operation.op.name == "cond" and _are_true_and_false(yielded):
-                agreed = current.inputs[0]
-        elif all(operand is not None and operand is outside[0] for operand in outside):
-            agreed = outside[0]
+        if type(yielded[0]) is Constant:
+            agreed = _known(yielded, current)
+        elif yielded[0] in given[0]:
+            outside = given[0][yielded[0]]
+            if all(outer.get(operand) is outside for outer, operand in zip(given, yielded, strict=True)):
+                agreed = outside
         if agreed is not None and fits(agreed, result):
             walk.known[result] = agreed  # a change only where it is read
+
+
+def _known(yielded: Sequence[Operand], operation: Operation) -> Operand | None:
+    """What stands for a result that each branch knows, if there is something."""
+    if not all(type(operand) is Constant for operand in yielded):
+        return None
+    if len({keys.of_constant(operand) for operand in yielded}) == 1:  # type: ignore[arg-type]
+        return yielded[0]
+    is_decision = operation.type == "cond" and _are_true_and_false(yielded)
+    return operation.inputs[0] if is_decision else None
 
 
 def _are_true_and_false(operands: Sequence[Operand]) -> bool:

@@ -18,8 +18,9 @@ whose owners change them in place.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from ..ir.copying import Substitution, read_as, reading, twin, with_parts, with_regions
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
@@ -56,22 +57,31 @@ class _Given:
     """What the regions of one operation are given: what they are now, and more if they want it."""
 
     def __init__(self, operation: Operation) -> None:
-        first = GIVEN[operation.op.name]
-        state = len(operation.outputs) if operation.op.name == "while" else 0
-        self.inner: dict[Operand, list[Value]] = {}
-        for number, operand in enumerate(operation.inputs[first:]):
-            if number >= state and type(operand) is not Constant:
-                self.inner.setdefault(operand, [region.inputs[number] for region in operation.regions])
-        self.count = len(operation.regions)
-        self.region = 0  # the one that is being looked at
+        self.operation = operation
+        self.region = 0  # the number of the one that is being looked at
         self.more: list[Value] = []
+
+    @functools.cached_property
+    def inner(self) -> dict[Operand, Sequence[Value]]:
+        """What stands in the regions for values of the surroundings."""
+        first, state = _places(self.operation)
+        columns = zip(*[region.inputs[state:] for region in self.operation.regions], strict=True)
+        inner: dict[Operand, Sequence[Value]] = {}
+        for operand, values in zip(self.operation.inputs[first + state :], columns, strict=True):
+            inner.setdefault(operand, values)
+        return inner
 
     def value(self, outer: Value) -> Value:
         """The input of the region that stands for a value of the surroundings."""
         if outer not in self.inner:
-            self.inner[outer] = [twin(outer) for _ in range(self.count)]
+            self.inner[outer] = [twin(outer) for _ in self.operation.regions]
             self.more.append(outer)
         return self.inner[outer][self.region]
+
+
+def _places(operation: Operation) -> tuple[int, int]:
+    """Where the operands begin that regions are given, and how many of these are state, which changes."""
+    return GIVEN[operation.type], len(operation.outputs) if operation.type == "while" else 0
 
 
 Seen = tuple[Operation, _Scope]
@@ -85,7 +95,7 @@ class _Common:
         self.callee = callee
         self.names: dict[Operand, Operand] = {}
         self.seen: dict[Hashable, Seen] = {}
-        # By type and operand the only one that has these; None once there are more.
+        # By type and values the only operation that has these; None once there are more.
         self.firsts: dict[Hashable, Seen | None] = {}
         self.constants: dict[Hashable, Constant] = {}
         self.attributes: dict[int, Hashable] = {}
@@ -99,7 +109,11 @@ class _Common:
         kept: list[Operation] = []
         is_changed = False
         for operation in graph.operations:
-            current = self.structure(reading(operation, known), scope) if operation.regions else operation
+            current = operation
+            if known and not known.keys().isdisjoint(operation.inputs):
+                current = reading(operation, known)
+            if operation.regions:
+                current = self.structure(current, scope)
             found = self.read(current, scope) if operation.stateful else self.found(current, scope)
             if found is not None:
                 for value, other in zip(operation.outputs, found, strict=True):
@@ -107,10 +121,9 @@ class _Common:
                     self.names[value] = self.names.get(other, other)
                 is_changed = True
                 continue
-            if known and current is operation:
-                current = reading(operation, known)
             kept.append(current)
-            is_changed |= current is not operation
+            if current is not operation:
+                is_changed = True
         for key in scope.own:
             del self.seen[key]
         for key in scope.firsts:
@@ -139,8 +152,7 @@ class _Common:
             if type(value.spec) is not Spec:
                 return None
         operands = self.named(operation)
-        is_dear = operation.regions or operation.attrs or Constant in map(type, operands)
-        if is_dear and self.is_first(operation, operands, scope):
+        if self.is_first(operation, operands, scope):
             return None
         key = self.key(operation, operands)
         seen = self.seen.get(key)
@@ -161,14 +173,11 @@ class _Common:
         return [self.brought(value, home, scope) for value in first.outputs]
 
     def is_first(self, operation: Operation, operands: list[Operand], scope: _Scope) -> bool:
-        """Whether there was no operation of this type with the same first operand: then a key that is dear can wait."""
-        named = [operand for operand in operands if type(operand) is Value]
-        one = named[0] if named else None
-        if len(named) > 1 and operation.op.name in COMMUTES:
-            one = min(named, key=id)
-        rough: Hashable = operation.op, one
+        """Whether there was no operation of this type on the same values: then its key, which is dear, can wait."""
+        values = frozenset([operand for operand in operands if type(operand) is Value])
+        rough: Hashable = operation.op, values
         if operation.regions:
-            rough = operation.op, one, *[len(region.operations) for region in operation.regions]
+            rough = operation.op, values, *[len(region.operations) for region in operation.regions]
         before = self.firsts.setdefault(rough, (operation, scope))
         if before is None:
             return False
@@ -216,21 +225,21 @@ class _Common:
         return value
 
     def structure(self, operation: Operation, scope: _Scope) -> Operation:
-        if operation.op.name not in GIVEN:
+        if operation.type not in GIVEN:
             return visiting(self.callee, operation)
         given = _Given(operation)
-        first = GIVEN[operation.op.name]
-        state = len(operation.outputs) if operation.op.name == "while" else 0
+        first, state = _places(operation)
+        outside = [
+            self.constant(operand) if type(operand) is Constant else self.names.get(operand, operand)
+            for operand in operation.inputs[first + state :]
+        ]
         regions = []
-        is_changing = operation.op.name == "while" and self.changes.may_be_made_by(operation)
+        is_changing = operation.type == "while" and self.changes.may_be_made_by(operation)
         before = self.version
         for number, region in enumerate(operation.regions):
             given.region = number
             self.version = next(self.versions) if is_changing else before
-            for inner, outer in zip(region.inputs[state:], operation.inputs[first + state :], strict=True):
-                self.names[inner] = (
-                    self.constant(outer) if type(outer) is Constant else self.names.get(outer, outer)
-                )
+            self.names.update(zip(region.inputs[state:], outside, strict=True))
             regions.append(self.graph(region, _Scope(scope, given)))
         self.version = before  # a change is counted where the operation as a whole is looked at
         return _given_more(operation, regions, given)

@@ -74,17 +74,21 @@ def _last_reads(graph: Graph) -> dict[Operand, int]:
 
 def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
     """The operation, with what is known in its regions. A callee may have other callers: it is told nothing."""
-    changes = len(operation.outputs) if operation.op.name == "while" else 0
-    first = GIVEN.get(operation.op.name)
+    if operation.type not in GIVEN:
+        for callee in operation.regions:
+            if callee not in callees:
+                callees[callee] = _folded(callee, {}, callees)
+        return with_regions(operation, [callees[callee] for callee in operation.regions])
+    first = GIVEN[operation.type]
+    changes = len(operation.outputs) if operation.type == "while" else 0
+    constants = [
+        (place, operand)
+        for place, operand in enumerate(operation.inputs[first:])
+        if type(operand) is Constant and place >= changes
+    ]
     regions = []
     for region in operation.regions:
-        if first is None:
-            if region not in callees:
-                callees[region] = _folded(region, {}, callees)
-            regions.append(callees[region])
-            continue
-        pairs = zip(region.inputs[changes:], operation.inputs[first + changes :], strict=True)
-        known: Substitution = {inner: outer for inner, outer in pairs if type(outer) is Constant}
+        known: Substitution = {region.inputs[place]: constant for place, constant in constants}
         regions.append(_folded(region, known, callees))
     return with_regions(operation, regions)
 

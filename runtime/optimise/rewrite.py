@@ -21,6 +21,8 @@ from ..ops.refusing import OF_COMPUTING
 if TYPE_CHECKING:
     from ..ops.declare import Op
 
+BRANCHES = ("cond", "switch")
+
 GIVEN = {"cond": 1, "switch": 1, "while": 0}
 """Where the operands begin that the regions of these operations are given, one to one."""
 
@@ -58,12 +60,11 @@ class Walk:
 
     def makers(self) -> dict[Operand, Operation]:
         """For each value that an operation of the new graph gives, that operation."""
-        made, operations = self._made, self.operations
-        for number in range(self._seen, len(operations)):
-            operation = operations[number]
+        made = self._made
+        for operation in self.operations[self._seen :]:
             for value in operation.outputs:
                 made[value] = operation
-        self._seen = len(operations)
+        self._seen = len(self.operations)
         return made
 
     def maker(self, operand: Operand) -> Operation | None:
@@ -79,7 +80,7 @@ class Walk:
                 current = reading(operation, known)
             if operation.regions and enter is not None:
                 current = enter(current, self)
-            rule = rules.get(current.op.name)
+            rule = rules.get(current.type)
             if rule is not None:
                 found = self._found(rule, current)
                 if found is not None:
@@ -153,8 +154,7 @@ Enter = Callable[[Operation, Walk], Operation]
 
 def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation:
     """The operation, whose regions are what `visit` makes of them."""
-    regions = list(map(visit, operation.regions))
-    return with_regions(operation, regions)
+    return with_regions(operation, list(map(visit, operation.regions)))
 
 
 def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:

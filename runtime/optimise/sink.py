@@ -20,13 +20,11 @@ from ..ir.copying import Substitution, are_same, read_as, reading, twin, with_pa
 from ..ir.graph import Graph, Operand, Operation, Value
 from ..ir.specs import Spec
 from .options import Options
-from .rewrite import visiting
+from .rewrite import BRANCHES, visiting
 from .totals import is_total
 
 Home = tuple[Operation, int]
 """A branch: its operation, and which of its regions it is."""
-
-BRANCHES = ("cond", "switch")
 
 
 def run(graph: Graph, options: Options) -> Graph:
@@ -67,7 +65,7 @@ class _Homes:
         self._readers: dict[Operand, Home | None] = dict.fromkeys(graph.outputs)  # None: it has to stay
         self._effects = 0
         self._effects_behind: dict[Operation, int] = {}
-        if any(operation.op.name in BRANCHES for operation in graph.operations):
+        if any(operation.type in BRANCHES for operation in graph.operations):
             for operation in reversed(graph.operations):
                 self._place(operation)
 
@@ -81,7 +79,7 @@ class _Homes:
             return
         self._effects_behind[operation] = self._effects
         self._effects += operation.stateful
-        if operation.op.name in BRANCHES:
+        if operation.type in BRANCHES:
             self._branches(operation)
         else:
             for operand in operation.inputs:
