@@ -54,6 +54,13 @@ def _processor() -> tuple[str, str]:
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
 
 
+@functools.cache
+def vector_bytes() -> int:
+    """How wide the vectors are that this machine computes with at full speed."""
+    features = _binding().get_host_cpu_features()
+    return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
+
+
 _HOW = {"opt": 3, "reloc": "default", "codemodel": "jitdefault", "jit": True}
 """How code is generated: it is told where things stand when it is loaded, also those in files loaded with it."""
 

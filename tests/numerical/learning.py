@@ -215,8 +215,9 @@ def logistic_newton(x: Any, y: Any) -> Any:
 
 
 def power_iteration(a: Any) -> Any:
-    v = tf.ones([a.shape[0]])
-    value = tf.constant(0.0)
+    """In float64: when it stops must not depend on the last bit of a sum, of which each order has another."""
+    v = tf.ones([a.shape[0]], tf.float64)
+    value = tf.constant(0.0, tf.float64)
     for _ in tf.range(100):
         w = tf.linalg.matvec(a, v)
         new = tf.norm(w)
@@ -279,7 +280,7 @@ PROGRAMS = {
         (normal(30, 3, dtype=np.float64), np.float64(normal(30, seed=2) > 0)),
         tolerance=1e-9,
     ),
-    "power iteration": plain(power_iteration, (np.abs(normal(6, 6)),)),
+    "power iteration": plain(power_iteration, (np.abs(normal(6, 6, dtype=np.float64)),)),
     "Gaussian mixture": plain(
         gaussian_mixture, (_POINTS[:, 0].copy(), np.array([0.0, 2.0, 5.0], np.float32))
     ),

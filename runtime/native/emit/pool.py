@@ -1,6 +1,6 @@
 """A pool of threads that wait for parts of loops, and what gives them some, in LLVM's language as it shall run.
 
-    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 24 parts, of which 23 are left
+    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 24 parts, of which 1 to 23 are left
         part(around, 0, rounds / 24)           here; each thread that finds the slot takes one that is left and runs it
         take what is left, too
         wait for those who have taken some
@@ -11,10 +11,14 @@ all end at about the same time. There are some slots, for threads of Python that
 does it alone. A thread that finds nothing to do looks again for some microseconds, and then sleeps until it is called;
 who asks for little leaves it asleep.
 
-A slot's tickets are one word: how often it was used, and how many parts are left, so that nobody takes a part of
-another loop than the one that was seen. workers.py makes the threads' locks, and has the threads end where a process
-forks. All numbers that threads exchange are read and written in one order, which everybody sees: so who goes to sleep
-counts itself and then looks once more, and who calls looks for sleepers after there is something to see.
+Who asks takes the first parts, threads the last ones: so in one loop after the other the same processor computes about
+the same numbers, which its cache has.
+
+A slot's tickets are one word: how often it was used, and where the parts begin and end that are left, so that nobody
+takes a part of another loop than the one that was seen. workers.py makes the threads' locks, and has the threads end
+where a process forks. All numbers that threads exchange are read and written in one order, which everybody sees: so
+who goes to sleep counts itself and then looks once more, and who calls looks for sleepers after there is something to
+see.
 """
 
 from __future__ import annotations
@@ -97,7 +101,7 @@ def text() -> str:
         places,
         declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
         looks=_LOOKS, yields=_YIELDS, pauses=_PAUSES, pieces=_PIECES, set_mask=int(signal.SIG_SETMASK),
-        again=1 << 32, left=(1 << 32) - 1,
+        again=(1 << 32) + (1 << 16), used_mask=-(1 << 32), begin=1 << 16, begin_shift=16, end_mask=(1 << 16) - 1,
     )  # fmt: skip
 
 
@@ -131,26 +135,32 @@ $asked
   ret void
 }
 
-; Run parts of a slot, as long as some are left. Who has run the last one of all wakes those who wait for it.
-define internal void @take(ptr %slot) nounwind noinline {
+; Run parts of a slot, as long as some are left: the first of them, or the last, by what is added to the tickets then.
+; Who has run the last one of all wakes those who wait for it.
+define internal void @take(ptr %slot, i64 %taken) nounwind noinline {
   %pending.at = getelementptr i8, ptr %slot, i64 64
+  %from.the.end = icmp slt i64 %taken, 0
   br label %look
 look:
   %tickets = load atomic i64, ptr %slot seq_cst, align 8
-  %left = and i64 %tickets, $left
-  %is.none = icmp eq i64 %left, 0
+  %end = and i64 %tickets, $end_mask
+  %shifted = lshr i64 %tickets, $begin_shift
+  %begin = and i64 %shifted, $end_mask
+  %is.none = icmp eq i64 %begin, %end
   br i1 %is.none, label %done, label %some
 some:
-  %fewer = add i64 %tickets, -1
+  %fewer = add i64 %tickets, %taken
   %found = cmpxchg ptr %slot, i64 %tickets, i64 %fewer seq_cst seq_cst
   %is.mine = extractvalue { i64, i1 } %found, 1
   br i1 %is.mine, label %mine, label %look
 mine:
-  call void @run(ptr %slot, i64 %left)
+  %last = add i64 %end, -1
+  %number = select i1 %from.the.end, i64 %last, i64 %begin
+  call void @run(ptr %slot, i64 %number)
   %pending = atomicrmw add ptr %pending.at, i64 -1 seq_cst
   %is.last = icmp eq i64 %pending, 1
-  br i1 %is.last, label %last, label %look
-last:
+  br i1 %is.last, label %all.done, label %look
+all.done:
   call void @wake(ptr $done, ptr $waiting)
   br label %look
 done:
@@ -204,7 +214,7 @@ search:
   br label %each
 each:
   %slot = phi ptr [ $slots, %search ], [ %next, %each ]
-  call void @take(ptr %slot)
+  call void @take(ptr %slot, i64 -1)
   %next = getelementptr i8, ptr %slot, i64 $slot
   %more = icmp ult ptr %next, $end
   br i1 %more, label %each, label %look
@@ -292,8 +302,11 @@ $asked
   store i64 %rounds, ptr %rounds.at
   store i64 %parts, ptr %parts.at
   store i64 %others, ptr %pending.at
-  %tickets = add i64 %others, $again
-  %old.tickets = atomicrmw add ptr %slot, i64 %tickets seq_cst
+  %tickets = load atomic i64, ptr %slot seq_cst, align 8
+  %used = and i64 %tickets, $used_mask
+  %new = add i64 %parts, $again
+  %new.tickets = add i64 %used, %new
+  store atomic i64 %new.tickets, ptr %slot seq_cst, align 8
   %old.calls = atomicrmw add ptr $calls, i64 1 seq_cst
   %is.little = icmp eq i64 %wakes, 0
   br i1 %is.little, label %own, label %wake
@@ -302,7 +315,7 @@ wake:
   br label %own
 own:
   call void @run(ptr %slot, i64 0)
-  call void @take(ptr %slot)
+  call void @take(ptr %slot, i64 $begin)
   br label %look
 look:
   %looks = phi i64 [ $pauses, %own ], [ %fewer, %again ], [ 1, %rest ]

@@ -11,16 +11,10 @@ from collections.abc import Iterator, Sequence
 from string import Template
 from typing import NamedTuple
 
-from .gemm_strips import ACROSS, straight
+from .gemm_strips import Tile, straight
 
-DOWN = 4
-"""Rows of a tile."""
-
-LONGEST = 512
-"""The most rows of a strip."""
-
-_VECTOR = 32  # bytes, of which a row of a tile has ACROSS
-_VECTORS = ACROSS // _VECTOR
+STRIP = 1 << 15
+"""The bytes of a strip, at most: they stay in the cache that is next to the processor."""
 
 _SIZES = {"float": 4, "double": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
@@ -59,12 +53,14 @@ class Sizes(NamedTuple):
     """Whether threads that sleep are to share it."""
 
 
-def product(kind: str) -> str:
+def product(kind: str, tile: Tile) -> str:
     """The text of the product of a kind of numbers, and of what packs its strips."""
     size = _SIZES[kind]
-    count = _VECTOR // size
+    bytes_of_vector, across, down = tile
+    count = bytes_of_vector // size
     vector = f"<{count} x {kind}>"
-    tile = [(i, j) for i in range(DOWN) for j in range(_VECTORS)]
+    rows, columns = range(down), range(0, across, bytes_of_vector)
+    places = list(itertools.product(rows, range(len(columns))))
     parts = {
         "given": (
             line
@@ -76,24 +72,25 @@ def product(kind: str) -> str:
         ),
         "taken": _fetched("given", "ptr", _TAKEN),
         "looked_up": _fetched("table", "i64", _LOOKED_UP),
-        "lines": map(_line, range(1, DOWN)),
-        "sources": _places("source", "from"),
-        "targets": _places("target", "to"),
-        "loaded": (f"%begun.{i}.{j} = load {vector}, ptr %from.{i}.{j}, align {size}" for i, j in tile),
+        "lines": map(_line, rows[1:]),
+        "sources": _places("source", "from", rows, columns),
+        "targets": _places("target", "to", rows, columns),
+        "expected": (f"call void @llvm.prefetch.p0(ptr %to.{i}.{j}, i32 1, i32 3, i32 1)" for i, j in places),
+        "loaded": (f"%begun.{i}.{j} = load {vector}, ptr %from.{i}.{j}, align {size}" for i, j in places),
         "sums": (
             f"%sum.{i}.{j} = phi {vector} [ %begun.{i}.{j}, %begin ], [ %more.{i}.{j}, %sum ]"
-            for i, j in tile
+            for i, j in places
         ),
-        "rows": (_row(vector, size, j) for j in range(_VECTORS)),
-        "factors": (_factor(vector, kind, count, i) for i in range(DOWN)),
-        "products": (_added(vector, kind, i, j) for i, j in tile),
-        "stored": (f"store {vector} %more.{i}.{j}, ptr %to.{i}.{j}, align {size}" for i, j in tile),
+        "rows": (_row(vector, size, j, at) for j, at in enumerate(columns)),
+        "factors": (_factor(vector, kind, count, i) for i in rows),
+        "products": (_added(vector, kind, i, j) for i, j in places),
+        "stored": (f"store {vector} %more.{i}.{j}, ptr %to.{i}.{j}, align {size}" for i, j in places),
     }
     return _TEXT.substitute(
         {name: "\n  ".join(lines) for name, lines in parts.items()},
         kind=kind, units=Sizes._fields.index("units"), threads=Sizes._fields.index("threads"),
-        wakes=Sizes._fields.index("wakes"), vector=vector, count=count, bits=8 * size, across=ACROSS, down=DOWN,
-        strip=ACROSS * LONGEST, tile=ACROSS * DOWN, pack=straight(f"agc_pack_{kind}", size),
+        wakes=Sizes._fields.index("wakes"), vector=vector, count=count, bits=8 * size, across=across, down=down,
+        strip=STRIP, tile=across * down, pack=straight(f"agc_pack_{kind}", size, across),
     )  # fmt: skip
 
 
@@ -118,18 +115,18 @@ def _line(i: int) -> str:
   %line.{i} = getelementptr i8, ptr %line.{i - 1}, i64 %down.{i}"""
 
 
-def _places(start: str, name: str) -> Iterator[str]:
+def _places(start: str, name: str, rows: range, columns: range) -> Iterator[str]:
     """Where the vectors of a tile stand."""
     yield f"%{name}.0.0 = getelementptr i8, ptr %{start}, i64 0"
-    for i in range(1, DOWN):
+    for i in rows[1:]:
         yield f"%{name}.{i}.0 = getelementptr i8, ptr %{name}.{i - 1}.0, i64 %{start}.far"
-    for i, j in itertools.product(range(DOWN), range(1, _VECTORS)):
-        yield f"%{name}.{i}.{j} = getelementptr i8, ptr %{name}.{i}.0, i64 {_VECTOR * j}"
+    for i, (j, at) in itertools.product(rows, enumerate(columns[1:], 1)):
+        yield f"%{name}.{i}.{j} = getelementptr i8, ptr %{name}.{i}.0, i64 {at}"
 
 
-def _row(vector: str, size: int, j: int) -> str:
+def _row(vector: str, size: int, j: int, at: int) -> str:
     """A vector of the strip."""
-    return f"""%at.{j} = getelementptr i8, ptr %strip.at, i64 {_VECTOR * j}
+    return f"""%at.{j} = getelementptr i8, ptr %strip.at, i64 {at}
   %row.{j} = load {vector}, ptr %at.{j}, align {size}"""
 
 
@@ -153,6 +150,7 @@ def _added(vector: str, kind: str, i: int, j: int) -> str:
 _TEXT = Template("""
 declare i64 @llvm.smin.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare ${vector} @llvm.fmuladd.v${count}f${bits}(${vector}, ${vector}, ${vector})
 
 @zeros = internal constant [${across} x i8] zeroinitializer, align 64
@@ -277,7 +275,9 @@ tile:
 fetch:
   call void @copy(ptr %beside, i64 ${across}, ptr %place, i64 %far, i64 %rows.here, i64 %columns)
   br label %begin
-begin:
+begin: ; what is written at the end is brought near meanwhile
+  ${targets}
+  ${expected}
   ${sources}
   ${loaded}
   br label %sum
@@ -297,7 +297,6 @@ sum:
   br i1 %goes.on, label %sum, label %summed
 
 summed:
-  ${targets}
   ${stored}
   br i1 %is.part, label %bring, label %tile.done
 bring:

@@ -1,17 +1,17 @@
 """Products of matrices of any sizes: one function for each kind of numbers, which all programs share.
 
-                64 bytes of columns
+                two vectors of columns
             b   ┌──┬──┬──┐
                 │▒▒│▒▒│▒▒│    a strip of b, packed (gemm_strips.py)
                 └──┴──┴──┘
     a  ┌─────┐  ┌──┬──┬──┐
-       │░░░░░│  │██│██│██│    tiles of c, below each other: they have 4 rows,
-       │░░░░░│  │██│██│██│    and read the strip and 4 rows of a
+       │░░░░░│  │██│██│██│    tiles of c, below each other: they have some rows,
+       │░░░░░│  │██│██│██│    and read the strip and as many rows of a
        └─────┘  └──┴──┴──┘
 
-A tile keeps its sums in eight registers. Strips that would be too long for the cache are cut: then the tiles go on with
-the sums that stand in c. A tile of which c has only a part, at the right edge or at the bottom, is computed beside it;
-rows of a that are not there are read as the last one.
+A tile keeps its sums in registers (`Tile`, gemm_strips.py). Strips that would be too long for the cache are cut: then
+the tiles go on with the sums that stand in c. A tile of which c has only a part, at the right edge or at the bottom, is
+computed beside it; rows of a that are not there are read as the last one.
 
     agc_product_float(run, pack, a, b, c, table)
 
@@ -26,15 +26,11 @@ import threading
 
 from ... import dtypes
 from .. import engine, levels
-from .gemm_code import LONGEST, product
-from .gemm_strips import turned
+from .gemm_code import STRIP, product
+from .gemm_strips import Tile, tile, turned
 
-_LONGEST_IF_TURNED = 256
-"""The most rows of a strip, instead of LONGEST, where each needs another line of the cache for the
-numbers of a, which stand below each other."""
-
-FEW = 12
-"""In a matrix of fewer rows strips are read where they stand: few tiles read each."""
+_FEW = 4
+"""Strips that no more tiles read are read where they stand."""
 
 _loading = threading.Lock()
 
@@ -59,8 +55,15 @@ def length(k: int, is_turned: bool) -> int:
 
 
 def longest(is_turned: bool) -> int:
-    """The most rows of a strip."""
-    return _LONGEST_IF_TURNED if is_turned else LONGEST
+    """The most rows of a strip: half as many where each needs another line of the cache for the numbers of a, which
+    stand below each other."""
+    most = STRIP // tile().across
+    return most // 2 if is_turned else most
+
+
+def stays(m: int, is_turned: bool) -> bool:
+    """Whether the strips for so many rows of a are read where they stand."""
+    return not is_turned and m <= _FEW * tile().down
 
 
 def _kind(dtype: dtypes.DType) -> str:
@@ -71,12 +74,17 @@ def _kind(dtype: dtypes.DType) -> str:
 def _known(name: str, kind: str | int) -> str:
     """The name of a function, which is found by it from now on."""
     with _loading:
-        engine.known_as(name, _code(kind).function(name))
+        engine.known_as(name, _code(kind, tile()).function(name))
     return name
 
 
 @functools.cache
-def _code(kind: str | int) -> engine.Code:
+def _code(kind: str | int, tile: Tile) -> engine.Code:
     """The product of a kind of numbers and what packs its strips; or what turns numbers of so many bytes."""
-    text = turned(f"agc_pack_turned_{kind}", kind) if isinstance(kind, int) else product(kind)
-    return engine.Code(engine.assembled(text, levels.NONE))
+    return engine.Code(engine.assembled(_text(kind, tile), levels.NONE))
+
+
+def _text(kind: str | int, tile: Tile) -> str:
+    if isinstance(kind, str):
+        return product(kind, tile)
+    return turned(f"agc_pack_turned_{kind}", kind, tile.across)

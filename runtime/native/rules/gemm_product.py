@@ -32,7 +32,10 @@ WAKES = 1 << 21
 """… also those that sleep. In a loop they are soon awake."""
 
 TILES = 8
-"""Tiles of a unit of rows, for each of which the strips are packed again."""
+"""Tiles of a unit of rows, for each of which the strips are packed again, …"""
+
+PACKING = 1
+"""… which takes as long as so many tiles."""
 
 VERY_LARGE = 1 << 27
 """… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
@@ -149,22 +152,24 @@ class Product:
     def _sizes(self, threads: int, wakes: bool) -> gemm_code.Sizes:
         """The table of the product.
 
-        Units are columns, whose strips a thread packs alone, unless rows can be shared more evenly.
+        Units are columns, whose strips a thread packs alone, unless less is done by who does most where they are rows.
         """
         m, n, k, size = self.m, self.n, self.k, self.dtype.size
-        across = gemm_strips.ACROSS // size
-        strips, tiles = -(-n // across), -(-m // gemm_code.DOWN)
-        by_rows = -(-strips // threads) * tiles > -(-tiles // threads) * strips
+        tile = gemm_strips.tile()
+        across = tile.across // size
+        strips, tiles = -(-n // across), -(-m // tile.down)
+        high, turns = _evenly(tiles, threads)
+        by_rows = -(-strips // threads) * (tiles + PACKING) > turns * strips * (high + PACKING)
         down, along = (1, m) if self.a.turned else (k, 1)
         apart = k if self.b.turned else n
         if by_rows:
-            rows = gemm_code.DOWN * min(TILES, -(-tiles // threads))
+            rows = tile.down * high
             units = rows * down, 0, rows * n, rows, 0, -(-m // rows)
         else:
             units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
         a_unit, b_unit, c_unit, m_unit, n_unit, count = units
         return gemm_code.Sizes(
-            int(m < gemm_large.FEW and not self.b.turned), down * size, along * size, apart * size,
+            int(gemm_large.stays(m, self.b.turned)), down * size, along * size, apart * size,
             n * size, m, n * size, k, gemm_large.length(k, self.a.turned), a_unit * size, b_unit * size,
             c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
         )  # fmt: skip
@@ -207,3 +212,13 @@ class Product:
         part = memory_type(self.dtype)
         value = ir().Constant(ir().ArrayType(part, 2), [part(number), part(0)])
         return constant_at(self.e.module, f"factor_{self.dtype.name}_{number}", value)
+
+
+def _evenly(tiles: int, threads: int) -> tuple[int, int]:
+    """How many tiles a unit of rows has, and how many units a thread computes that computes most.
+
+    >>> _evenly(50, 2)  # 7 units of 7 tiles, and one that is left
+    (7, 4)
+    """
+    turns = -(-tiles // (threads * TILES))
+    return -(-tiles // (threads * turns)), turns

@@ -18,19 +18,37 @@ are; where they begin in their row, and how much of it there is, in bytes; the e
 from __future__ import annotations
 
 from string import Template
+from typing import NamedTuple
 
-ACROSS = 64
-"""Bytes of a row of a strip."""
+from .. import engine
+
+
+class Tile(NamedTuple):
+    """What a product computes at once: its sums stay in registers."""
+
+    vector: int
+    """Bytes of a vector, of which …"""
+    across: int
+    """… a row has two: the bytes of a row of a strip as well."""
+    down: int
+    """Rows."""
+
+
+def tile() -> Tile:
+    """The tile of this machine: eight vectors of sums, or sixteen where there are more registers, which are wider."""
+    vector = max(32, engine.vector_bytes())
+    return Tile(vector, 2 * vector, 8 if vector == 64 else 4)
+
 
 _TAKES = "ptr %b, i64 %apart, i64 %start, i64 %count, i64 %column, i64 %columns, ptr %end, ptr %strip"
 
 
-def straight(name: str, size: int) -> str:
+def straight(name: str, size: int, across: int) -> str:
     """The function that packs a strip. Behind the edge, what is read goes on in the next row."""
-    return _STRAIGHT.substitute(name=name, takes=_TAKES, across=ACROSS, size=size)
+    return _STRAIGHT.substitute(name=name, takes=_TAKES, across=across, size=size)
 
 
-def turned(name: str, size: int) -> str:
+def turned(name: str, size: int, across: int) -> str:
     """The function that packs a strip of a transpose, whose last column stands for those behind it.
 
     Squares of numbers are turned in registers; the rows that are left below them number by number.
@@ -39,10 +57,10 @@ def turned(name: str, size: int) -> str:
     vector = f"<{side} x i{8 * size}>"
     begun = (_line(i) for i in range(side))
     loaded = (_loaded(vector, side, size, i) for i in range(side))
-    stored = (_stored(vector, size, i) for i in range(side))
+    stored = (_stored(vector, size, across, i) for i in range(side))
     return _TURNED.substitute(
-        name=name, takes=_TAKES, across=ACROSS, size=size, bits=8 * size, side=side, squares=-side,
-        far=ACROSS * side, columns=ACROSS // size,
+        name=name, takes=_TAKES, across=across, size=size, bits=8 * size, side=side, squares=-side,
+        far=across * side, columns=across // size,
         begun="\n  ".join(begun), square="\n  ".join([*loaded, *_turning(vector, side), *stored]),
     )  # fmt: skip
 
@@ -61,9 +79,9 @@ def _loaded(vector: str, side: int, size: int, i: int) -> str:
   %turned.{side}.{i} = load {vector}, ptr %at.{i}, align {size}"""
 
 
-def _stored(vector: str, size: int, i: int) -> str:
+def _stored(vector: str, size: int, across: int, i: int) -> str:
     """A row of the square that has been turned, in the strip."""
-    return f"""%to.{i} = getelementptr i8, ptr %target, i64 {ACROSS * i}
+    return f"""%to.{i} = getelementptr i8, ptr %target, i64 {across * i}
   store {vector} %turned.1.{i}, ptr %to.{i}, align {size}"""
 
 

@@ -10,8 +10,7 @@ from ... import dtypes
 from ..emit.arithmetic import is_known
 from ..emit.routines import Routine
 from ..emit.types import Register, integer, ir, memory_type, pointer
-
-_VECTOR = 32  # bytes
+from .gemm_strips import tile
 
 
 class Vectors(Routine):
@@ -23,7 +22,7 @@ class Vectors(Routine):
         self.element = memory_type(dtype)
         # As NumPy does it, half floats are added up as single ones.
         self.summed = ir().FloatType() if dtype is dtypes.float16 else self.element
-        self.width = _VECTOR // max(dtype.size, 4 if dtype.kind == "f" else 1)
+        self.width = tile().vector // max(dtype.size, 4 if dtype.kind == "f" else 1)
 
     # Numbers
 

@@ -26,11 +26,12 @@ from typing import Any
 
 from ..emit.liveness import operands_of
 from ..emit.types import ir
+from ..engine import vector_bytes
 from .cycles import Cycle, cycles, targets
 from .lanes import can_be_in_lanes
 from .nests import merge
 from .plans import EACH, Plan, RefusedError, counts, known_rounds, told, told_number
-from .worth import is_worth, register_bits
+from .worth import is_worth
 from .writing import Writer
 
 __all__ = ["RefusedError", "widen"]
@@ -178,7 +179,7 @@ def _planned(block: Any) -> tuple[Plan, int, int] | None:
     if told_number(told(block), "vectorize.width") == 1:
         return None
     plan = Plan(block)
-    lanes = register_bits() // plan.widest
+    lanes = 8 * vector_bytes() // plan.widest
     rounds = known_rounds(plan)
     while rounds is not None and lanes > max(rounds, 2):
         lanes //= 2

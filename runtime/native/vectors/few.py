@@ -12,14 +12,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..emit.types import Register, ir
+from ..engine import vector_bytes
 from .lanes import vector, which
-
-_FEW = 8
 
 
 def can_be_few(rounds: int) -> bool:
     """Whether so many elements are more than one, and read and written at once without taking them one by one."""
-    return rounds > 1 and (rounds <= _FEW or rounds & (rounds - 1) == 0)
+    most = max(8, vector_bytes() // 4)
+    return rounds > 1 and (rounds <= most or rounds & (rounds - 1) == 0)
 
 
 def few_loaded(b: Any, address: Register, kind: Any, few: int, lanes: int, align: int) -> Register:

@@ -6,10 +6,10 @@ y[i] ← x[j[i]]        8 numbers: 16 loads, 8 stores             a vector: 16 l
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
+from ..engine import vector_bytes
 from .lanes import is_slow, width
 from .plans import EACH, LANES, Plan
 
@@ -21,15 +21,6 @@ _SLOW = 5
 
 _GAIN = 4 / 3
 """How much less it must be, for lanes are more code as well."""
-
-
-@functools.cache
-def register_bits() -> int:
-    """How wide the vectors are that this machine computes with at full speed."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    return 256 if features.get("avx2") else 128
 
 
 def is_worth(plan: Plan, lanes: int) -> bool:
@@ -76,4 +67,4 @@ def _inlined(each: Any) -> int:
 def _registers(each: Any, lanes: int) -> int:
     """How many registers the lanes take, times what the instruction costs in one that is not done there at once."""
     kind = each.operands[0].type if each.opname == "store" else each.type
-    return math.ceil(max(width(kind), 1) * lanes / register_bits()) * (_SLOW if is_slow(each) else 1)
+    return math.ceil(max(width(kind), 1) * lanes / (8 * vector_bytes())) * (_SLOW if is_slow(each) else 1)

@@ -11,7 +11,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.execute import interpret
-from agc.runtime.native import Native
+from agc.runtime.native import Native, engine
 from agc.runtime.native.rules import gemm_library, gemm_product, gemm_tiles
 
 DTYPES = (
@@ -70,6 +70,14 @@ def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gemm_product, "LARGE", 1)
     sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100))
     check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
+
+
+@pytest.mark.parametrize("vector", [32, 64])
+def test_strips_of_other_machines(vector: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has tiles as large as its registers; what this one has not, LLVM makes of what it has."""
+    monkeypatch.setattr(engine, "vector_bytes", lambda: vector)
+    monkeypatch.setattr(gemm_product, "LARGE", 1)
+    check_sizes("float32", [(13, 25, 17)] * 4 + [(40, 70, 600)] * 4, TURNED * 2)
 
 
 def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
