@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..config.threading import threads_between
-from ..ir.graph import Operand, Operation
+from ..ir.graph import Graph, Operand, Operation
 from ..ir.specs import Spec
 from ..ops import narrow
 from ..quiet import SILENCE, begin, end
@@ -42,11 +42,14 @@ def is_heavy(operation: Operation) -> bool:
     )
 
 
-def companions(live: Sequence[Operation]) -> dict[Operation, list[Operation]]:
-    """For operations those that can run beside them, though they stand behind them.
+def companions(graph: Graph) -> dict[Operation, list[Operation]]:
+    """For live operations those that can run beside them, though they stand behind them.
 
     What stands between cannot fail: so the first failure of the program remains the first.
     """
+    if _NANOSECONDS.keys().isdisjoint(graph.types):
+        return {}
+    live = graph.live_operations()
     heavy = [place for place, operation in enumerate(live) if is_heavy(operation)]
     if len(heavy) < 2:
         return {}

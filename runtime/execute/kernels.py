@@ -22,12 +22,12 @@ _MOST_SHAPES = 64
 def kernel_of(operation: Operation) -> Callable[..., Any]:
     """The kernel, which checks its inputs where the graph could not."""
     compute = narrow.kernel_of(operation)
+    if isinstance(operation.op, Elementwise):
+        return compute
     specs = [operand.spec for operand in operation.inputs]
     tensors = [spec for spec in specs if isinstance(spec, Spec)]
-    is_checkable = len(tensors) == len(specs) and not isinstance(operation.op, Elementwise)
-    if is_checkable and any(spec.shape is None for spec in tensors):
-        return _checked(compute, operation)
-    return compute
+    is_vague = len(tensors) == len(specs) and any(spec.shape is None for spec in tensors)
+    return _checked(compute, operation) if is_vague else compute
 
 
 def _checked(compute: Callable[..., Any], operation: Operation) -> Callable[..., Any]:

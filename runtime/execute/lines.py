@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.graph import Constant, Graph, Operand, Value
 from . import names
-from .module import Module, Place
+from .module import Module, Place, Scope
 from .numbers import Numbers
-
-Scope = dict[Value, str]
-"""By value the name of what it is in, or the expression that is written where it is read."""
 
 
 class Lines:
@@ -60,9 +57,6 @@ class Lines:
     def like(self, value: Value, operand: Operand, scope: Scope) -> str:
         """An operand as what stands for `value`."""
         return self.number(operand, scope) if value in self.numbers else self.text(operand, scope)
-
-    def place(self, operation: Operation, scope: Scope) -> Place:
-        return operation, tuple([scope.get(operand, "") for operand in operation.inputs])  # type: ignore[arg-type]
 
 
 def tuple_of(texts: Sequence[str]) -> str:

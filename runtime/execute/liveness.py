@@ -21,13 +21,9 @@ def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
     seen: set[Operand] = {*graph.outputs, *graph.inputs}
     dying = []
     for operation in reversed(live):
-        dead = []
-        for value in (*operation.inputs, *operation.outputs):
-            if value not in seen:
-                seen.add(value)
-                if type(value) is Value and may_be_big(value):
-                    dead.append(value)
-        dying.append(dead)
+        last = [value for value in dict.fromkeys(operation.inputs + operation.outputs) if value not in seen]
+        seen.update(last)
+        dying.append([value for value in last if type(value) is Value and may_be_big(value)])
     return dying[::-1]
 
 

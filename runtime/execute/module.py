@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..ir.graph import Graph, Operation
+from ..ir.graph import Graph, Operation, Value
 from ..ops.extremes import largest, smallest
 from . import names
 from .blocks import Fused, Recipe, may_take, write
 from .kernels import kernel_of
 from .lists import writer
 
-Place = tuple[Operation, tuple[str, ...]]
-"""An operation, and for each operand the name of the variable that it is in, if it is in one."""
+Scope = dict[Value, str]
+"""By value the name of what it is in, or the expression that is written where it is read."""
+
+Place = tuple[Operation, Scope]
+"""An operation, and what the values are in that it may read."""
 
 _PYTHONS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
 _NUMBERS = frozenset({bool, int, float})

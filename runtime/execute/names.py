@@ -19,25 +19,24 @@ GLOBAL = re.compile(
 
 _BUILT_IN = ("abs", "bool", "float", "int", "len", "max", "min", "range")
 
-_TAKEN = frozenset({"np", "largest", "smallest", *_BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist})
+_TAKEN = dict.fromkeys(
+    ("np", "largest", "smallest", *_BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist), 1
+)
 
 
 class Names:
     """Unique identifiers; `m`, `m_1`, `m_2`."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set(_TAKEN)
-        self._counts: dict[str, int] = {}
+        self._next = dict(_TAKEN)  # by name that is taken, what is put behind it next
 
     def unique(self, wish: str) -> str:
-        base = identifier(wish)
-        count = self._counts.get(base, 0)
-        name = f"{base}_{count}" if count else base
-        while name in self._taken:
-            count += 1
-            name = f"{base}_{count}"
-        self._counts[base] = count + 1
-        self._taken.add(name)
+        taken = self._next
+        name = base = identifier(wish)
+        while name in taken:
+            name = f"{base}_{taken[base]}"
+            taken[base] += 1
+        taken[name] = 1
         return name
 
 

@@ -107,11 +107,12 @@ class Plan:
         place = None if innermost is None else self._places.get(innermost.tb_lineno)
         if innermost is None or place is None:
             return error
-        operation, names = place
+        operation, scope = place
         known = self._globals | innermost.tb_frame.f_locals
+        names = [scope.get(operand, "") for operand in operation.inputs]  # type: ignore[arg-type]
         inputs = [
             _value(operand, known.get(name, name))
-            for operand, name in zip(operation.inputs, names, strict=False)
+            for operand, name in zip(operation.inputs, names, strict=True)
         ]
         return located(_kernels_own(error, operation, inputs), operation, inputs)
 

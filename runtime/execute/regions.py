@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import names
 from .limits import DEEPEST, is_inlined
-from .lines import Lines, Scope, tuple_of
+from .lines import Lines, tuple_of
 from .liveness import in_place, may_be_big
-from .module import Module
+from .module import Module, Place, Scope
 from .owning import Owning, body_of
 from .repeating import repeated
 
@@ -52,7 +52,7 @@ class Regions(Lines):
         then, orelse = operation.regions
         decision, *inputs = operation.inputs
         text = bare(self.either(decision, scope))
-        self.line(depth, f"if {text}:", (operation, (text,)))
+        self.line(depth, f"if {text}:", (operation, scope))
         self._branch(operation, then, inputs, scope, targets, depth + 1)
         if targets or orelse.stateful:
             self.line(depth, "else:")
@@ -61,7 +61,7 @@ class Regions(Lines):
     def _switch(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
         index, *inputs = operation.inputs
         text = self.either(index, scope)
-        self.line(depth, f"match int({text}):", (operation, (text,)))
+        self.line(depth, f"match int({text}):", (operation, scope))
         for number, region in enumerate(operation.regions):
             last = number == len(operation.regions) - 1
             self.line(depth + 1, f"case {'_' if last else number}:")
@@ -175,7 +175,7 @@ class Regions(Lines):
         (go,) = self._region(test, state, depth, {}, None, is_test=True)
         if isinstance(result, Constant) and result.value.all():
             return
-        place = (loop, (go,))
+        place: Place = loop, {}
         if len(lines) == before and lines[-1].endswith("while True:"):
             lines[-1] = lines[-1].replace("True:", f"{bare(go)}:")
             self.module.places[before] = place

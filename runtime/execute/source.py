@@ -20,10 +20,10 @@ from . import blas
 from .beside import beside, companions
 from .blanks import small_blank
 from .drawing import drawing, draws_ahead, pairs
-from .lines import Scope, tuple_of
+from .lines import tuple_of
 from .lists import changing, may_write
 from .liveness import last_uses
-from .module import Module
+from .module import Module, Scope
 from .numbers.deferring import deferred
 from .numbers.statements import statement, takes_number
 from .owning import Owning
@@ -85,7 +85,7 @@ class Writer(Regions):
         outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
         self.deferred |= deferred(self.numbers, graph, is_test)
         self.pairs |= pairs(graph, live)
-        together = companions(live) if self.has_threads and not graph.is_scalar else {}
+        together = companions(graph) if self.has_threads and not graph.is_scalar else {}
         moved = {other for others in together.values() for other in others}
         for operation, dead in zip(live, dying, strict=True):
             if operation in together:
@@ -111,10 +111,10 @@ class Writer(Regions):
             self._number(operation, scope, targets[0], depth)
         elif operation in self.pairs:
             parts = ", ".join(self.number(operand, scope) for operand in operation.inputs)
-            self.line(depth, f"{targets[0]} = ({parts})", self.place(operation, scope))
+            self.line(depth, f"{targets[0]} = ({parts})", (operation, scope))
         elif draws_ahead(operation):
             text = f"{targets[0]} = {self._drawing(operation, scope)}"
-            self.line(depth, text, self.place(operation, scope))
+            self.line(depth, text, (operation, scope))
         else:
             inputs = self._inputs(operation, scope)
             text = self._into(operation, inputs, targets, scope) or self._computation(
@@ -122,7 +122,7 @@ class Writer(Regions):
             )
             if operation.type == "assert":
                 text = self._asked(operation, scope) + text
-            self.line(depth, text, self.place(operation, scope))
+            self.line(depth, text, (operation, scope))
 
     def _structure(
         self, operation: Operation, scope: Scope, targets: list[str], depth: int, dead: list[Value]
@@ -166,7 +166,7 @@ class Writer(Regions):
         for operation in operations:
             inputs = [self.text(operand, scope) for operand in operation.inputs]
             call = self.module.call(operation, inputs)
-            self.line(depth + 1, f"lambda: {call},", self.place(operation, scope))
+            self.line(depth + 1, f"lambda: {call},", (operation, scope))
         self.line(depth, ")")
 
     def _asked(self, operation: Operation, scope: Scope) -> str:
@@ -183,7 +183,7 @@ class Writer(Regions):
         if operation in self.deferred:
             scope[operation.outputs[0]] = f"({text})"
             return
-        self.line(depth, f"{target} = {text}", self.place(operation, scope))
+        self.line(depth, f"{target} = {text}", (operation, scope))
         if wrapping is not None:
             self.line(depth, f"if {wrapping[0]}:")
             self.line(depth + 1, f"{target} = {wrapping[1]}")

@@ -66,9 +66,9 @@ def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> G
 
 def _last_reads(graph: Graph) -> dict[Operand, int]:
     """The number of the last operation that reads a value; none has that of those that leave the graph."""
-    last = {
-        operand: place for place, operation in enumerate(graph.operations) for operand in operation.inputs
-    }
+    last: dict[Operand, int] = {}
+    for place, operation in enumerate(graph.operations):
+        last.update(dict.fromkeys(operation.inputs, place))
     return last | dict.fromkeys(graph.outputs, len(graph.operations))
 
 

@@ -26,16 +26,15 @@ from ..quiet import quietly
 from ..shapes import is_static, num_elements
 from .lengths import length
 from .options import Options
-from .rewrite import GIVEN, Found, Rule, Walk
+from .rewrite import GIVEN, Found, Rule, Walk, everywhere
 
 _SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
 """Operations that only pick elements of their first operand, which may be a shape."""
 
 
 def run(graph: Graph, options: Options) -> Graph:
-    if _RULES.keys().isdisjoint(graph.types) and (graph.is_scalar or not _is_vague(graph)):
-        return graph
-    return _Shapes().visit(graph, {})
+    is_vague = not graph.is_scalar and _is_vague(graph)
+    return _Shapes().visit(graph, {}) if is_vague else everywhere(graph, _RULES)
 
 
 def _is_vague(graph: Graph) -> bool:

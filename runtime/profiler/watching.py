@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..busy import keep_busy
-from ..execute.lines import Scope
-from ..execute.module import Module
+from ..execute.module import Module, Scope
 from ..execute.onlookers import plans, watch
 from ..execute.plan import Plan, Program
 from ..execute.source import Writer, compiled

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
 from agc.runtime.execute import COMPLETE, EXECUTORS, Plan
-from agc.runtime.ir.graph import Graph, Operation, Origin
+from agc.runtime.ir.graph import Graph, Origin
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.specs import Spec
 from agc.runtime.ops.declare import REGISTRY, Input, Name, op
@@ -167,8 +167,8 @@ def test_wrong_numbers_of_arguments_are_the_callers_mistake(executor: str) -> No
 
 def test_a_plan_knows_the_operation_of_each_line() -> None:
     plan = Plan(parse(GATHER.replace("float32[?]", "float32[...]")))
-    places: dict[int, tuple[Operation, tuple[str, ...]]] = plan._places
     lines = plan.source.splitlines()
-    assert {lines[number - 1].strip(): place[1] for number, place in places.items()} == {
-        "y = op_gather(x, i, axis=0, batch_dims=0)[()]": ("x", "i")
-    }
+    found = {}
+    for number, (operation, scope) in plan._places.items():
+        found[lines[number - 1].strip()] = [scope[operand] for operand in operation.inputs]
+    assert found == {"y = op_gather(x, i, axis=0, batch_dims=0)[()]": ["x", "i"]}
