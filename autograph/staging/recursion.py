@@ -45,11 +45,10 @@ class deciding:  # noqa: N801  (used like a function: `with deciding():`)
 
     def __init__(self) -> None:
         frame = sys._getframe(1)
-        code = frame.f_code
-        while is_own_file(code.co_filename) and (around := frame.f_back) is not None:
-            frame, code = around, around.f_code
+        while is_own_file(frame.f_code.co_filename) and frame.f_back is not None:
+            frame = frame.f_back
         self.frame, self.line = frame, frame.f_lineno
-        self.place = id(code), frame.f_lasti
+        self.place = id(frame.f_code), frame.f_lasti
         self.alike = 0  # rounds before this one in which all but tensors was the same
         self.deepest: Diagnostic | None = None  # what to say when the stack is exhausted
         self.state: Key = None

@@ -64,14 +64,12 @@ def _recorded(
     if results is None:
         _record_branches(op, selector, builders, [[] for _ in builders], ())
         raise raising.Ended
-    for i, name in enumerate(names):
-        column = [result[i] for result in results]
-        if not leaves.are_plain(column):
-            column = _agreed(name, lists_agree(name, builders, column))
+    if is_logic or not all(map(leaves.are_plain, results)):
+        columns = zip(names, zip(*results, strict=True), strict=True)
+        agreed = [_agreed(name, lists_agree(name, builders, list(column))) for name, column in columns]
         if is_logic:
-            column = _numbers(builders, column)
-        for result, value in zip(results, column, strict=True):
-            result[i] = value
+            agreed = [_numbers(builders, column) for column in agreed]
+        results = list(map(list, zip(*agreed, strict=True)))
     return _record_branches(op, selector, builders, results, names)
 
 
@@ -145,33 +143,29 @@ def _record_branches(
         for name, value in zip(names, results[0], strict=True)
         for path, _ in leaves.flatten_named(name, value)
     ]
-    rows = list(map(leaves.flatten_all, results))
-    outputs: list[list[Operand]] = [[] for _ in builders]
-    specs: list[AnySpec] = []
-    flat: list[Any] = []
-    origins: list[Value | None] = []
-    for path, column in zip(paths, zip(*rows, strict=True), strict=True):
-        static = _static_leaf(path, column)
-        if static is not None:
-            flat.append(static)
-            continue
-        operands, spec = _unified(path, builders, column)
-        for output, operand in zip(outputs, operands, strict=True):
-            output.append(operand)
-        specs.append(spec)
-        flat.append(leaves.covering(*column))
-        origins.append(weak_origin(column))
-    carried = [i for i, leaf in enumerate(flat) if type(leaf) is not _Static]
+    columns = list(zip(*map(leaves.flatten_all, results), strict=True))
+    static = list(map(_static_leaf, paths, columns))
+    carried = [i for i, leaf in enumerate(static) if leaf is None]
+    unified = [_unified(paths[i], builders, columns[i]) for i in carried]
+    outputs = [[operands[branch] for operands, _ in unified] for branch in range(len(builders))]
     regions, captured = closed(builders, outputs)
     operands = [outer.operand(selector), *captured]
+    specs = [spec for _, spec in unified]
     values = outer.add(op, operands, {}, specs, regions, [hint(paths[i]) for i in carried])
-    for i, value, origin in zip(carried, values, origins, strict=True):
-        given = [row[i] for row in rows]
-        flat[i] = leaves.rewrapped(flat[i], value, outer)
-        literals.mark(flat[i], given)
-        if origin is not None:
-            flat[i]._weak_from = origin
-    return repacked(results[0], [leaf.value if type(leaf) is _Static else leaf for leaf in flat])
+    flat = [leaf and leaf.value for leaf in static]
+    for i, value in zip(carried, values, strict=True):
+        flat[i] = _result(columns[i], value, outer)
+    return repacked(results[0], flat)
+
+
+def _result(column: Sequence[Any], value: Value, builder: Builder) -> Any:
+    """The choice between the values of a column; between numbers, and what a number has become, it is weak as well."""
+    result = leaves.rewrapped(leaves.covering(*column), value, builder)
+    literals.mark(result, column)
+    origin = weak_origin(column)
+    if origin is not None:
+        result._weak_from = origin
+    return result
 
 
 class _DisagreementError(Exception):

@@ -7,6 +7,7 @@ becomes an input of the region. `closed` gives all regions of an operation the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from agc.autograph.staging import Maybe, Undefined
@@ -71,7 +72,7 @@ def closed(
     builders: Sequence[Builder], outputs: Sequence[Sequence[Operand]]
 ) -> tuple[tuple[Graph, ...], list[Operand]]:
     """The finished regions, all with the same captured inputs, and what the surroundings pass in for them."""
-    captured = list(dict.fromkeys(outer for builder in builders for outer in builder.captured_outer()))
+    captured = list(dict.fromkeys(chain.from_iterable([builder.captured_outer() for builder in builders])))
     regions = []
     for builder, results in zip(builders, outputs, strict=True):
         inner = set(builder.captures.values())

@@ -277,9 +277,8 @@ class Builder:
         found = self.captures.get(value)
         if found is not None:
             return found
-        if not self._inside(owner):
+        if self.parent is None:
             raise errors.InaccessibleTensorError(owner.out_of_reach(value, f"`{self.name}`"))
-        assert self.parent is not None
         outer = self.parent.captured(value, owner)
         return self._capture(outer, value.name, value.spec, also=value)
 
@@ -344,10 +343,8 @@ class Builder:
 
     def captured_outer(self) -> list[Hashable]:
         """What the surroundings must pass in for the captured inputs, in the order of those inputs."""
-        order: dict[Value, Hashable] = {}
-        for outer, value in self.captures.items():
-            order.setdefault(value, outer)
-        return [order[value] for value in self.inputs if value in order]
+        first = {value: outer for outer, value in reversed(self.captures.items())}
+        return [first[value] for value in self.inputs if value in first]
 
     def add(
         self,
