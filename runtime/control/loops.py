@@ -311,14 +311,12 @@ class Loop:
         return [assigned_outside(path, *before), assigned(self.body, path, *after)]
 
     def _yielded(self, results: list[Any], body: Builder) -> list[Operand]:
-        flat = leaves.flatten_all(results)
-        outputs = []
-        for slot, leaf in zip(self.slots, flat, strict=True):
-            if slot.spec is not None:
-                with body:
-                    argument = leaves.carried(leaf, getattr(slot.spec, "dtype", None))
-                outputs.append(leaves.operand_in(body, argument))
-        return outputs
+        with body:
+            return [
+                leaves.operand_in(body, leaves.carried(leaf, getattr(slot.spec, "dtype", None)))
+                for slot, leaf in zip(self.slots, leaves.flatten_all(results), strict=True)
+                if slot.spec is not None
+            ]
 
     def _finish(
         self, test: Builder, body: Builder, going: Operand, yielded: list[Operand]

@@ -49,17 +49,17 @@ _DIRECT = tuple(
 )
 
 
-class _Kinds(dict[str, str]):
-    """By file name whose code is in it: the user's, agc's, or that of agc which records a single operation."""
+class _Own(dict[str, str | None]):
+    """By file name what code of agc is in it: what records a single operation, or other; None for the user's."""
 
-    def __missing__(self, filename: str) -> str:
+    def __missing__(self, filename: str) -> str | None:
         path = os.path.realpath(filename)
-        kind = "agc" if path.startswith(_PACKAGES) else "user"
+        kind = "other" if path.startswith(_PACKAGES) else None
         self[filename] = "operation" if path in _DIRECT else kind
         return self[filename]
 
 
-_kinds = _Kinds()
+_own = _Own()
 
 
 def caller() -> Origin | None:
@@ -76,7 +76,7 @@ def site() -> Site | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if _kinds[code.co_filename] == "user":
+        if _own[code.co_filename] is None:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
@@ -93,7 +93,7 @@ def raised_at(error: BaseException) -> Origin | None:
     found, entry = None, error.__traceback__
     while entry is not None:
         code = entry.tb_frame.f_code
-        if _kinds[code.co_filename] == "user":
+        if _own[code.co_filename] is None:
             found = Origin(code.co_filename, entry.tb_lineno, code.co_name)
         entry = entry.tb_next
     return found
@@ -102,10 +102,10 @@ def raised_at(error: BaseException) -> Origin | None:
 def user_call() -> Call | None:
     """The innermost call in the user's program that is running now."""
     frame: FrameType | None = sys._getframe(2)  # who asks is agc's
-    while frame is not None and _kinds[frame.f_code.co_filename] == "operation":
+    while frame is not None and _own[frame.f_code.co_filename] == "operation":
         frame = frame.f_back
     nearest = frame
-    while frame is not None and _kinds[frame.f_code.co_filename] != "user":
+    while frame is not None and _own[frame.f_code.co_filename]:
         frame = frame.f_back
     if frame is None:
         return None
@@ -149,11 +149,11 @@ def _sites_of(code: CodeType) -> _Sites:
 def _assigned(code: CodeType, units: bytes, at: int) -> str | None:
     """The variable that the result of the instruction at an offset goes straight into, if it does."""
     argument = 0
-    for place in range(at + 2, len(units), 2):
-        number = units[place]
+    following = iter(units[at + 2 :])
+    for number, low in zip(following, following, strict=True):
         if number in _FILLING:
             continue
-        argument = argument << 8 | units[place + 1]
+        argument = argument << 8 | low
         if number != dis.EXTENDED_ARG:
             return _STORING[number](code, argument) if number in _STORING else None
     return None
