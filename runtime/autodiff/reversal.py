@@ -135,7 +135,7 @@ class Reversal:
 
     def _hoist(self, steady: Container[Value]) -> None:
         """Measure in the forward graph what only the forward graph has."""
-        originals: dict[Operand, Hashable] = {inner: outer for outer, inner in self.back.captures.items()}
+        originals: dict[Operand, Hashable] = {**self.back.outers}
         read = self._read([each for each in self.back.operations if each.type not in HOISTED])
         kept = []
         for operation in self.back.operations:
@@ -150,7 +150,7 @@ class Reversal:
                 Operation(operation.op, tuple(known), operation.attrs, (outer,), (), operation.origin)  # type: ignore[arg-type]
             )
             self.back.inputs.append(inner)
-            self.back.captures[outer] = inner
+            self.back.capture_as(inner, outer)
         self.back.operations = kept
 
     def forward_graph(self, extra: Sequence[Operand]) -> Graph:

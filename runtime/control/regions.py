@@ -75,8 +75,7 @@ def closed(
     captured = list(dict.fromkeys(chain.from_iterable([builder.captured_outer() for builder in builders])))
     regions = []
     for builder, results in zip(builders, outputs, strict=True):
-        inner = set(builder.captures.values())
-        own = [value for value in builder.inputs if value not in inner]
+        own = [value for value in builder.inputs if value not in builder.outers]
         given = [builder.input_for(outer) for outer in captured]
         regions.append(builder.finish(results, (*own, *given)))
     return tuple(regions), captured  # type: ignore[return-value]

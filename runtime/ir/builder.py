@@ -151,6 +151,7 @@ class Builder:
         self.inputs: list[Value] = []
         self.operations: list[Operation] = []
         self.captures: dict[Hashable, Value] = {}
+        self.outers: dict[Value, Hashable] = {}  # what the inputs stand for that are captured
         self._discarded: set[Value] = set()
         self._named: tuple[tuple[int, int], str] | None = None  # the call that gave the newest value its name
         self.make_variable: Callable[..., Any] | None = None  # set while variables may be made
@@ -262,7 +263,7 @@ class Builder:
 
     def outermost(self, value: Value) -> tuple[Hashable, Builder]:
         """What a value stands for, where that was made: a value, or the Reference to a variable."""
-        outer = next((outer for outer, inner in self.captures.items() if inner is value), None)
+        outer = self.outers.get(value)
         if outer is None:
             return value, self
         if not isinstance(outer, Value):
@@ -328,10 +329,15 @@ class Builder:
         value = self.captures.get(outer) or self.input(name, spec)
         if isinstance(outer, Value):
             value.elements = outer.elements
-        self.captures[outer] = value
+        self.capture_as(value, outer)
         if also is not None:
             self.captures[also] = value
         return value
+
+    def capture_as(self, value: Value, outer: Hashable) -> None:
+        """Let an input stand for something of the surroundings."""
+        self.captures[outer] = value
+        self.outers.setdefault(value, outer)
 
     def input_for(self, outer: Hashable) -> Value:
         """The input that stands for something of the surroundings, captured now if it is not yet."""
@@ -343,8 +349,7 @@ class Builder:
 
     def captured_outer(self) -> list[Hashable]:
         """What the surroundings must pass in for the captured inputs, in the order of those inputs."""
-        first = {value: outer for outer, value in reversed(self.captures.items())}
-        return [first[value] for value in self.inputs if value in first]
+        return [self.outers[value] for value in self.inputs if value in self.outers]
 
     def add(
         self,

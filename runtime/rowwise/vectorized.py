@@ -119,7 +119,7 @@ class _Rows:
 
     def _arguments(self, inner: Builder) -> dict[Value, Argument]:
         """What the inputs of the traced function are: rows, and what it captured."""
-        from_outside = [value for value in inner.inputs if value in set(inner.captures.values())]
+        from_outside = [value for value in inner.inputs if value in inner.outers]
         captured = dict(zip(from_outside, inner.captured_outer(), strict=True))
         rows = iter([t for t, is_shared in zip(self.tensors, self.shared, strict=True) if not is_shared])
         known = {}
