@@ -151,6 +151,13 @@ class TensorShape:
         return TensorShape, (self._dims,)
 
 
+def of_dims(dims: Dims) -> TensorShape:
+    """What users see of dimensions that need no checks."""
+    shape = TensorShape.__new__(TensorShape)
+    shape._dims = dims
+    return shape
+
+
 def as_dims(value: Any) -> Dims:
     """A user's shape (TensorShape, sequence, int, None) as a tuple."""
     if isinstance(value, TensorShape):

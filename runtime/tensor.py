@@ -20,7 +20,7 @@ from .array_attributes import INSTEAD, declare_missing
 from .devices import CPU
 from .ir.graph import Value
 from .kinds import Kind, kind_of
-from .shapes import TensorShape
+from .shapes import TensorShape, of_dims
 
 if TYPE_CHECKING:
     from .ir.builder import Builder
@@ -389,7 +389,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(self._value.shape)
+        return of_dims(self._value.shape)
 
     @property
     def name(self) -> str:

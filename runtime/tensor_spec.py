@@ -26,7 +26,7 @@ class TensorSpec(TypeSpec):
 
     @property
     def shape(self) -> shapes.TensorShape:
-        return shapes.TensorShape(self.spec.shape)
+        return shapes.of_dims(self.spec.shape)
 
     @property
     def dtype(self) -> dtypes.DType:

@@ -140,7 +140,7 @@ class Variable(PartialUpdates):
 
     @property
     def shape(self) -> shapes.TensorShape:
-        return shapes.TensorShape(self.content_spec.shape)
+        return shapes.of_dims(self.content_spec.shape)
 
     @property
     def device(self) -> str:

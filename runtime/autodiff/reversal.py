@@ -135,7 +135,7 @@ class Reversal:
 
     def _hoist(self, steady: Container[Value]) -> None:
         """Measure in the forward graph what only the forward graph has."""
-        originals: dict[Operand, Hashable] = {**self.back.outers}
+        originals: dict[Operand, Hashable] = dict(self.back.outers.items())
         read = self._read([each for each in self.back.operations if each.type not in HOISTED])
         kept = []
         for operation in self.back.operations:
