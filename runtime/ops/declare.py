@@ -183,9 +183,7 @@ class Op(Signature):
         if builder is None:
             return self.run(tensors, attrs)
         wish = None if self._name_position is None else values[self._name_position]
-        return self._weakened(
-            self.record(builder, tensors, attrs, wish), [values[i] for i, _ in self._inputs]
-        )
+        return self._weakened(self.record(builder, tensors, attrs, wish), values[: len(self._inputs)])
 
     def _late(self, values: list[Any], error: Exception) -> Any:
         """The result for an axis that only the graph knows; no other attribute can wait until it runs."""

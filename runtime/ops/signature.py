@@ -115,7 +115,7 @@ class Signature:
 
     def _tensors(self, values: list[Any]) -> list[Any]:
         """The inputs, flat, of what the parameters got."""
-        hint = _common_dtype([values[i] for i in self._same]) if len(self._same) > 1 else None
+        hint: dtypes.DType | None = None
         tensors: list[Any] = []
         for i, kind in self._inputs:
             if kind == "Input":
@@ -125,6 +125,8 @@ class Signature:
                 self._check_integers(tensor, i)
                 tensors.append(tensor)
             elif kind == "Same":
+                if hint is None and not isinstance(values[i], Tensor):
+                    hint = _common_dtype([values[other] for other in self._same])
                 tensor = self._tensor(values[i], i, hint)
                 hint = hint or tensor.dtype
                 self._check_same(tensor, hint, len(tensors), i)
