@@ -49,7 +49,7 @@ def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:
 class _Needs:
     """What is needed of a graph and its regions: `values`, and for each structure which results and inputs of regions.
 
-    `are_all` says that this is everything for sure.
+    `are_all` says that this is everything for sure; of a loop, the last look at its body tells.
     """
 
     def __init__(self, graph: Graph, done: dict[Graph, Graph]) -> None:
@@ -97,7 +97,9 @@ class _Needs:
             value in values or tested in values
             for value, tested in zip(operation.outputs, test.inputs, strict=False)
         ]
+        are_all = self.are_all
         while True:
+            self.are_all = are_all
             values.update(compress(body.outputs, state))
             self._look(body)
             read = self._read(operation)

@@ -51,7 +51,7 @@ def _is_vague(graph: Graph) -> bool:
 def _are_vague(values: Sequence[Value]) -> bool:
     for value in values:
         spec = value.spec
-        if type(spec) is Spec and spec.shape != () and not is_static(spec.shape):
+        if type(spec) is Spec and (spec.shape is None or None in spec.shape):
             return True
     return False
 

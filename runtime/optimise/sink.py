@@ -110,7 +110,7 @@ class _Homes:
 
 
 def _read_in(region: Graph) -> set[Operand]:
-    return {*region.outputs, *(operand for operation in region.operations for operand in operation.inputs)}
+    return set(region.outputs).union(*[operation.inputs for operation in region.operations])
 
 
 def _with_guests(operation: Operation, guests: Sequence[list[Operation]]) -> Operation:

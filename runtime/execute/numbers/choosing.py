@@ -93,6 +93,8 @@ class Numbers:
                 self._are_arrays(operation.outputs)
 
     def _computed(self, operation: Operation, uses: Uses) -> None:
+        if self.expression(operation) is None:
+            return
         given = self.given(operation)
         if self._given.get(operation) == given:
             return  # as in the round before
@@ -112,7 +114,7 @@ class Numbers:
 
     def _is_computed(self, operation: Operation, given: Sequence[Range | None]) -> bool:
         """Whether an operation is computed on numbers: on at least one, or to get an element of a tensor."""
-        if self.expression(operation) is None or operation.outputs[0] in self._arrays:
+        if operation.outputs[0] in self._arrays:
             return False
         is_element = operation.type in ELEMENTS
         if None in (given[1:] if is_element else given):
@@ -124,7 +126,9 @@ class Numbers:
         if value.dtype.kind not in "iu" or max(-raw[0], raw[1]) > _MOST_RAW or not self._in_loop:
             return False
         return value not in uses.outputs and all(
-            _takes_raw(reader, value) and reader.outputs[0] not in self._arrays
+            _takes_raw(reader, value)
+            and self.expression(reader) is not None
+            and reader.outputs[0] not in self._arrays
             for reader in uses.readers.get(value, ())
         )
 
