@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import gast
 
-from ..syntax.tree import LOOPS, SUSPENSIONS, TRIES, WITHS, Statements, blocks, contains, inside
+from ..syntax.tree import COMPOUND, LOOPS, SUSPENSIONS, TRIES, WITHS, Statements, blocks, contains, inside
 
 JUMPS = (gast.Return, gast.Break, gast.Continue)
 BINDERS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Import, gast.ImportFrom)
-_CLOSED = frozenset(BINDERS)  # nothing in them jumps out
 PATTERNS = (gast.MatchAs, gast.MatchStar, gast.MatchMapping)
 
 
@@ -64,15 +63,17 @@ def _is_complete(match: gast.Match) -> bool:
 def find_jumps(body: Statements, kind: type) -> set[int]:
     """The ids of the jumps of one kind that leave `body`, and of the statements that they stand in."""
     found: set[int] = set()
+    targets = () if kind is gast.Return else LOOPS  # no jump of this kind leaves their bodies
 
     def search(statements: Statements) -> bool:
         hit = False
         for statement in statements:
             own = type(statement)
             here = own is kind
-            for part in blocks(statement) if own not in _CLOSED else ():
-                if kind is gast.Return or not (own in LOOPS and part is statement.body):
-                    here |= search(part)
+            if own in COMPOUND:
+                for part in blocks(statement):
+                    if not (own in targets and part is statement.body):
+                        here |= search(part)
             if here:
                 found.add(id(statement))
                 hit = True

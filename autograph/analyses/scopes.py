@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from ..syntax.tree import COMPREHENSIONS, FUNCTIONS, inside, parameters
+from ..syntax.tree import COMPREHENSIONS, FUNCTIONS, INNER, inside, parameters
 
 # Builtins that are done with a generator expression (or a `key` function) when they return.
 CONSUMERS = frozenset(
@@ -63,13 +63,13 @@ def scan(
         special(node, found, hidden, inner, lazy)
         return
     values = node.__dict__
-    for field in node._fields:
+    for field in INNER[kind]:
         value = values.get(field)
         if type(value) is list:
             for child in value:
-                if isinstance(child, gast.AST):
+                if child is not None:
                     scan(child, found, hidden, inner, lazy)
-        elif isinstance(value, gast.AST) and value._fields:
+        elif value is not None:
             scan(value, found, hidden, inner, lazy)
 
 

@@ -18,6 +18,7 @@ import gast
 
 from ..syntax.tree import (
     ASYNC,
+    COMPOUND,
     COMPREHENSIONS,
     LOOPS,
     SUSPENSIONS,
@@ -137,7 +138,7 @@ class Staging:
         for statement in body:
             kind = type(statement)
             own = _JUMPS.get(kind, _NOTHING)
-            if kind in _COMPOUND:
+            if kind in COMPOUND:
                 for part in blocks(statement):
                     inner = self._survey(part)
                     own |= inner - _OF_LOOPS if kind in _LOOPS and part is statement.body else inner
@@ -151,7 +152,7 @@ class Staging:
     def _is_suspended(self, statement: gast.stmt) -> bool:
         """Whether a statement suspends the function, or one in it does, which is known already."""
         inner = (
-            (child for part in blocks(statement) for child in part) if type(statement) in _COMPOUND else ()
+            (child for part in blocks(statement) for child in part) if type(statement) in COMPOUND else ()
         )
         return (
             isinstance(statement, ASYNC)
@@ -164,7 +165,7 @@ class Staging:
         holds the jumps that are subject to data."""
         dependent = _NOTHING
         for statement in body:
-            if type(statement) in _COMPOUND:
+            if type(statement) in COMPOUND:
                 dependent |= self._decide_one(statement, forced)
         return dependent
 
@@ -203,7 +204,7 @@ class Staging:
                     self.jumps.append(statement)
                 if here and final is not None:
                     self.astray.append((statement, final))
-            elif type(statement) in _COMPOUND:
+            elif type(statement) in COMPOUND:
                 here = self._cross_one(statement, ways)
             else:
                 continue
@@ -236,7 +237,6 @@ _NOTHING: frozenset[str] = frozenset()
 _NAMES: dict[type, str] = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
 _JUMPS: dict[type, frozenset[str]] = {kind: frozenset({name}) for kind, name in _NAMES.items()}
 _LOOPS = frozenset(LOOPS)
-_COMPOUND = frozenset({gast.If, *LOOPS, gast.With, gast.AsyncWith, *TRIES, gast.Match})
 
 
 def _own_expressions(statement: gast.stmt) -> Iterable[gast.AST]:

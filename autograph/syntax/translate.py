@@ -90,10 +90,11 @@ class Translation:
             fields[sign] = _LEAVES[type(fields[sign])]
         for name in with_nodes:
             value = fields.get(name)
+            if not value:  # None, or no nodes
+                continue
             if type(value) is list:
-                if value:
-                    fields[name] = [origins.get(id(part)) or self._from(part, fields) for part in value]
-            elif value is not None:
+                fields[name] = [origins.get(id(part)) or self._from(part, fields) for part in value]
+            else:
                 fields[name] = origins.get(id(value)) or self._from(value, fields)
         self.new[kind].append(new)
         return new

@@ -34,6 +34,7 @@ WITHS = (gast.With, gast.AsyncWith)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 SUSPENSIONS = (gast.Yield, gast.YieldFrom, gast.Await)
 ASYNC = (gast.AsyncFor, gast.AsyncWith)
+COMPOUND = frozenset({gast.If, *LOOPS, *WITHS, *TRIES, gast.Match})  # statement lists are in them
 
 # The fields that hold statements, in the order in which they run.
 BLOCK_FIELDS: dict[type, tuple[str, ...]] = {
@@ -195,7 +196,7 @@ def with_blocks(statement: Node, new: Iterable[Statements]) -> Node:
 
 def is_compound(statement: gast.AST) -> bool:
     """Whether a statement has statement lists that belong to the same function."""
-    return type(statement) in BLOCK_FIELDS and not isinstance(statement, (*DEFINITIONS, gast.ClassDef))
+    return type(statement) in COMPOUND
 
 
 def dotted(node: gast.AST) -> str | None:
