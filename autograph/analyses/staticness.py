@@ -37,6 +37,7 @@ FRAME_ATTRIBUTES = frozenset({"f_locals", "settrace", "setprofile"})
 
 DISPLAYS = (gast.List, gast.Tuple, gast.Set, gast.Dict, gast.JoinedStr, gast.Lambda, *COMPREHENSIONS)
 IDENTITY = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
+EQUALITY = (gast.Eq, gast.NotEq)
 
 
 def static(node: gast.expr) -> bool:
@@ -48,8 +49,9 @@ def static(node: gast.expr) -> bool:
     match node:
         case gast.Constant():
             return True
-        case gast.Compare(left=left, ops=[gast.Eq() | gast.NotEq()], comparators=[right]):
-            return _is_str(left) or _is_str(right)  # a mode, a kind, a command: not a tensor of strings
+        case gast.Compare(ops=[op]) if type(op) in EQUALITY:
+            # A mode, a kind, a command: not a tensor of strings.
+            return _is_str(node.left) or _is_str(node.comparators[0])
         case gast.Compare(ops=ops):
             return all(isinstance(op, IDENTITY) for op in ops) and not among_numbers(node)
         case gast.UnaryOp(op=gast.Not(), operand=operand):
@@ -76,7 +78,9 @@ def is_text(node: gast.expr) -> bool:
 
 def _is_str(node: gast.expr) -> bool:
     """The same without bytes, which elements of tensors of strings are."""
-    return is_text(node) and not (isinstance(node, gast.Constant) and isinstance(node.value, bytes))
+    return isinstance(node, gast.JoinedStr) or (
+        isinstance(node, gast.Constant) and isinstance(node.value, str)
+    )
 
 
 def among_numbers(node: gast.Compare) -> bool:
@@ -124,10 +128,10 @@ class Staging:
         self._suspends: set[int] = set()
         if not isinstance(function, gast.Lambda) and (plain or not reads_own_frame(function.body)):
             self._survey(function.body)
-            suspended = any(id(statement) in self._suspends for statement in function.body)
-            self._decide(function.body, frozenset({"return"}) if suspended else frozenset())
+            suspended = not self._suspends.isdisjoint(map(id, function.body))
+            self._decide(function.body, frozenset({"return"}) if suspended else _NOTHING)
             if self.staged and not self._escapes.keys() <= set(map(id, function.body)):
-                self._cross(function.body, dict.fromkeys(_NAMES.values(), (False, None)))
+                self._cross(function.body, (False, None), (False, None))
 
     def __contains__(self, block: gast.AST) -> bool:
         return id(block) in self.staged
@@ -185,27 +189,27 @@ class Staging:
                 return escapes
             return (inner - _OF_LOOPS) | outer
         dependent = _NOTHING
+        final = statement.finalbody if isinstance(statement, TRIES) else None
         for part in blocks(statement):
-            final = isinstance(statement, TRIES) and part is statement.finalbody
-            dependent |= self._decide(part, frozenset(_LEAVING | _OF_LOOPS) if final else forced)
+            dependent |= self._decide(part, _LEAVING | _OF_LOOPS if part is final else forced)
         if isinstance(statement, gast.If) and not bound and not static(statement.test):
             self.staged.add(id(statement))
             return escapes
         return dependent
 
-    def _cross(self, body: Statements, ways: dict[str, Way]) -> bool:
-        """Fill `crossing`. `ways` says for each jump what lies between here and its target."""
+    def _cross(self, body: Statements, function: Way, loop: Way) -> bool:
+        """Fill `crossing`. The ways say what lies between here and the ends of the function, and of the loop around."""
         crosses = False
         for statement in body:
-            name = _NAMES.get(type(statement))
-            if name is not None:
-                here, final = ways[name]
+            kind = type(statement)
+            if kind in _JUMPS:
+                here, final = function if kind is gast.Return else loop
                 if here:
                     self.jumps.append(statement)
                 if here and final is not None:
                     self.astray.append((statement, final))
-            elif type(statement) in COMPOUND:
-                here = self._cross_one(statement, ways)
+            elif kind in COMPOUND:
+                here = self._cross_one(statement, function, loop)
             else:
                 continue
             if here:
@@ -213,19 +217,18 @@ class Staging:
                 crosses = True
         return crosses
 
-    def _cross_one(self, statement: gast.stmt, ways: dict[str, Way]) -> bool:
+    def _cross_one(self, statement: gast.stmt, function: Way, loop: Way) -> bool:
         staged = id(statement) in self.staged
-        below = {name: (True, final) for name, (_, final) in ways.items()} if staged else ways
+        below = ((True, function[1]), (True, loop[1])) if staged else (function, loop)
+        if type(statement) in _LOOPS:
+            # A staged loop's own `break` and `continue` leave the function that its body becomes.
+            crosses = self._cross(statement.body, below[0], (staged, None))
+            return self._cross(statement.orelse, function, loop) or crosses
         crosses = False
+        final = statement.finalbody if isinstance(statement, TRIES) else None
         for part in blocks(statement):
-            inner = below
-            if type(statement) in _LOOPS:
-                # A staged loop's own `break` and `continue` leave the function that its body becomes.
-                own = (staged, None)
-                inner = {**below, "break": own, "continue": own} if part is statement.body else ways
-            elif isinstance(statement, TRIES) and part is statement.finalbody:
-                inner = {name: (here, statement) for name, (here, _) in below.items()}
-            crosses |= self._cross(part, inner)
+            ways = [(here, statement) for here, _ in below] if part is final else below
+            crosses |= self._cross(part, *ways)
         return crosses
 
 
@@ -234,8 +237,11 @@ Way = tuple[bool, gast.stmt | None]
 _OF_LOOPS = frozenset({"break", "continue"})
 _LEAVING = frozenset({"break", "return"})
 _NOTHING: frozenset[str] = frozenset()
-_NAMES: dict[type, str] = {gast.Return: "return", gast.Break: "break", gast.Continue: "continue"}
-_JUMPS: dict[type, frozenset[str]] = {kind: frozenset({name}) for kind, name in _NAMES.items()}
+_JUMPS: dict[type, frozenset[str]] = {
+    gast.Return: frozenset({"return"}),
+    gast.Break: frozenset({"break"}),
+    gast.Continue: frozenset({"continue"}),
+}
 _LOOPS = frozenset(LOOPS)
 
 

@@ -38,19 +38,17 @@ class LowerContinue(FunctionPass):
 
     def walk(self, body: Statements, staging: Staging) -> Statements:
         new = [self.statement(child, staging) for child in body]
-        return new if any(child is not old for child, old in zip(new, body, strict=True)) else body
+        return body if new == body else new
 
     def statement(self, statement: Any, staging: Staging) -> Any:
         if id(statement) not in staging.crossing or isinstance(statement, DEFINITIONS):
             return statement
         new = with_blocks(statement, [self.walk(part, staging) for part in blocks(statement)])
-        if (
-            not isinstance(statement, LOOPS)
-            or not find_jumps(statement.body, gast.Continue) & staging.crossing
-        ):
-            return new
         # Loops further inside are done, so each `continue` that is left is this loop's.
-        skips = _Skips(self, find_jumps(new.body, gast.Continue), lambda: self.names.fresh("skip"))
+        jumps = find_jumps(new.body, gast.Continue) if isinstance(new, LOOPS) else set()
+        if not jumps & staging.crossing:
+            return new
+        skips = _Skips(self, jumps, lambda: self.names.fresh("skip"))
         return evolve(new, body=skips.lower(new.body) or [at(gast.Pass(), statement)])
 
 

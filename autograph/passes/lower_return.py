@@ -52,7 +52,7 @@ class LowerReturn(FunctionPass):
 
     def function(self, node: Any) -> Any:
         staging = self.staging(node)
-        jumps = find_jumps(node.body, gast.Return)
+        jumps = find_jumps(node.body, gast.Return) if staging.crossing else set()
         if not jumps & staging.crossing:
             return node
         returns = _Returns(jumps, self, staging, _valued(node.body))
