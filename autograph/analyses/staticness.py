@@ -155,9 +155,7 @@ class Staging:
 
     def _is_suspended(self, statement: gast.stmt) -> bool:
         """Whether a statement suspends the function, or one in it does, which is known already."""
-        inner = (
-            (child for part in blocks(statement) for child in part) if type(statement) in COMPOUND else ()
-        )
+        inner = (child for part in blocks(statement) for child in part) if type(statement) in COMPOUND else ()
         return (
             isinstance(statement, ASYNC)
             or any(id(child) in self._suspends for child in inner)

@@ -25,7 +25,6 @@ from ..syntax.origin import where_of
 from ..syntax.tree import (
     ASYNC,
     BLOCK_FIELDS,
-    COMPREHENSIONS,
     DEFINITIONS,
     INNER,
     SUSPENSIONS,
@@ -36,7 +35,6 @@ from ..syntax.tree import (
 
 BUILTINS = frozenset(vars(builtins))
 NO_FEATURES: frozenset[Feature] = frozenset()
-_ONLY_USERS = frozenset({*COMPREHENSIONS, gast.Assert, gast.Continue})  # no pass makes such nodes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +62,7 @@ class Names:
 
     def __init__(self, function: gast.AST) -> None:
         below = walk(function)[1:]
-        self._kinds = {*map(type, below)}
-        self._seen = function
+        self.kinds = {*map(type, below)}  # of the nodes that it had, or that passes have made
         self.used, self.bound = _names_in([function, *below])
         self.generated: set[str] = set()
         self.lists: dict[int, gast.AST] = {}  # by id, the names that are read where they hold a list
@@ -74,20 +71,11 @@ class Names:
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
         self.items = "[]=" in self.used
-        self.has_functions = not self._kinds.isdisjoint(DEFINITIONS)  # inside it
+        self.has_functions = not self.kinds.isdisjoint(DEFINITIONS)  # inside it
         # Without one of these it has no list that it may have made itself.
         self.makes_lists = self.items or not (
-            self.used.isdisjoint(LISTS) and self._kinds.isdisjoint((*LIST_DISPLAYS, gast.Match))
+            self.used.isdisjoint(LISTS) and self.kinds.isdisjoint((*LIST_DISPLAYS, gast.Match))
         )
-
-    def may_have(self, wanted: frozenset[type], function: gast.AST) -> bool:
-        """Whether the outermost function has nodes of these kinds as it is now, or had some before."""
-        if not self._kinds.isdisjoint(wanted):
-            return True
-        if self._seen is not function and not wanted <= _ONLY_USERS:
-            self._kinds.update(map(type, walk(function)))
-            self._seen = function
-        return not self._kinds.isdisjoint(wanted)
 
     def fresh(self, base: str) -> str:
         """`base`, or `base_1`, `base_2`, … if that is taken."""
@@ -153,6 +141,9 @@ class Pass:
     erases: ClassVar[type | None] = None  # a jump that must not leave a staged block after the pass
     # There is nothing to do without one of these; empty: unknown.
     concerns: ClassVar[frozenset[type]] = frozenset()
+    emits: ClassVar[frozenset[type]] = (
+        frozenset()
+    )  # of the kinds that concern other passes, those that it makes
     passed_over: ClassVar[frozenset[type]] = frozenset({gast.Constant})  # nothing to do there, nor below
     _methods: ClassVar[_Methods]
 
@@ -170,9 +161,9 @@ class Pass:
     def run(self, tree: gast.Module) -> gast.Module:
         return evolve(tree, body=self.visit_all(tree.body))
 
-    def is_concerned(self, function: gast.AST) -> bool:
+    def is_concerned(self) -> bool:
         """Whether a pass has anything to do in an outermost function."""
-        return not self.concerns or self.names.may_have(self.concerns, function)
+        return not self.concerns or not self.names.kinds.isdisjoint(self.concerns)
 
     def visit(self, node: Any) -> Any:
         """The new node, a list of nodes in place of a statement, or the node itself."""
@@ -256,13 +247,15 @@ class FunctionPass(Pass):
     def definition(self, function: Any, outermost: bool) -> Any:
         if outermost:
             self.names = self.registry.of(function)
-            if not self.is_concerned(function):
+            if not self.is_concerned():
                 return function
         before = function
         if self.names.has_functions:
             body = self.statements(function.body, outermost=False)
             before = evolve(function, body=body) if body is not function.body else function
         after = self.function(before)
+        if after is not before:
+            self.names.kinds |= self.emits
         if self.erases is not None and after is not before:
             left = self.staging(after).jumps
             assert not any(isinstance(jump, self.erases) for jump in left), f"{self.name} left a jump behind"

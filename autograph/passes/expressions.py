@@ -30,7 +30,7 @@ class ExpressionPass(Pass):
         outermost = self.names is None
         if outermost:
             self.names = self.registry.of(node)
-            if not self.is_concerned(node):
+            if not self.is_concerned():
                 self.names = None  # type: ignore[assignment]
                 return _changed(node, changes)
         before = self.active, self.first
@@ -39,6 +39,7 @@ class ExpressionPass(Pass):
         changes["body"] = self.visit_all(node.body)
         self.active, self.first = before
         if outermost:
+            self.names.kinds |= self.emits
             self.names = None  # type: ignore[assignment]
         return _changed(node, changes)
 

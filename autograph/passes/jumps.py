@@ -31,6 +31,8 @@ from .reject import FINALLY_JUMP, refuse
 # Nested deeper than this, flags take the place of structure: Python cannot read code indented 100 levels.
 MAX_DEPTH = 20
 
+EMITS = frozenset({gast.If, gast.UnaryOp, gast.BoolOp})  # for flags
+
 UNLESS = Template("""
     if not $flag:
         $body

@@ -23,7 +23,7 @@ from ..analyses.staticness import Staging
 from ..syntax.template import Template
 from ..syntax.tree import LOOPS, Statements, blocks, evolve, is_compound, with_blocks
 from .base import FunctionPass
-from .jumps import WATCHED, Jumps
+from .jumps import EMITS, WATCHED, Jumps
 
 STOP = Template("$flag = True")
 ELSE = Template("""
@@ -39,6 +39,7 @@ class LowerBreak(FunctionPass):
     name = "lower_break"
     erases = gast.Break
     concerns = frozenset(LOOPS)
+    emits = EMITS
 
     def function(self, node: Any) -> Any:
         staging = self.staging(node)

@@ -19,7 +19,7 @@ from ..analyses.staticness import Staging
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import Jumps
+from .jumps import EMITS, Jumps
 
 SKIP = Template("$flag = True")
 
@@ -28,6 +28,7 @@ class LowerContinue(FunctionPass):
     name = "lower_continue"
     erases = gast.Continue
     concerns = frozenset({gast.Continue})
+    emits = EMITS
 
     def function(self, node: Any) -> Any:
         staging = self.staging(node)

@@ -61,6 +61,7 @@ from .patterns import ASSIGN, Asked, Questions, Subject, all_of, captures, flat,
 class LowerMatch(FunctionPass):
     name = "lower_match"
     concerns = frozenset({gast.Match})
+    emits = frozenset({gast.If, gast.UnaryOp, gast.BoolOp, gast.Compare})
 
     def function(self, node: Any) -> Any:
         if not contains(node.body, gast.Match) or (not self.names.plain and reads_own_frame(node.body)):

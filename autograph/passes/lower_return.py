@@ -29,7 +29,7 @@ from ..syntax.origin import on_first_line
 from ..syntax.template import Template
 from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import WATCHED, Jumps
+from .jumps import EMITS, WATCHED, Jumps
 from .lower_break import consulting
 
 RESULT = Template("$result = $value")
@@ -49,6 +49,7 @@ class LowerReturn(FunctionPass):
     name = "lower_return"
     erases = gast.Return
     concerns = frozenset({gast.If, *LOOPS})
+    emits = EMITS
 
     def function(self, node: Any) -> Any:
         staging = self.staging(node)

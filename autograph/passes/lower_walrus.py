@@ -42,8 +42,9 @@ OR = Template("""
 
 class LowerWalrus(FunctionPass):
     name = "lower_walrus"
+    emits = frozenset({gast.If, gast.UnaryOp})
 
-    def is_concerned(self, function: gast.AST) -> bool:
+    def is_concerned(self) -> bool:
         return self.names.walrus
 
     def function(self, node: Any) -> Any:

@@ -63,6 +63,7 @@ PARTS = (gast.Name, gast.Attribute, gast.Subscript, gast.BinOp)
 class StageComprehensions(ExpressionPass):
     name = "stage_comprehensions"
     concerns = frozenset({gast.ListComp, gast.GeneratorExp, gast.SetComp, gast.DictComp})
+    emits = frozenset({gast.BoolOp})
 
     def visit_ListComp(self, node: Any) -> Any:
         new = self.children(node)

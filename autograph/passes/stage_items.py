@@ -61,7 +61,7 @@ SIMPLE = (gast.Name, gast.Constant)
 class StageItems(FunctionPass):
     name = "stage_items"
 
-    def is_concerned(self, function: gast.AST) -> bool:
+    def is_concerned(self) -> bool:
         return self.names.items
 
     def function(self, node: Any) -> Any:

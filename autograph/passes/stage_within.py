@@ -26,7 +26,7 @@ WITHIN = Template("$ag.within($base, $name, $keys)")
 class StageWithin(ExpressionPass):
     name = "stage_within"
 
-    def is_concerned(self, function: gast.AST) -> bool:
+    def is_concerned(self) -> bool:
         return self.names.items
 
     def visit_Subscript(self, node: Any) -> Any:

@@ -12,6 +12,7 @@ import functools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
@@ -204,20 +205,11 @@ def extent_of(node: Any) -> Extent:
 
 
 def extent_of_code(code: CodeType) -> Extent | None:
-    """From where to where the instructions of a function go; None without column numbers."""
-    places = places_of(code)
-    if not places:
-        return None
-    starts, ends = zip(*places, strict=True)
-    return *min(starts), *max(ends)
+    """From where to where the instructions of a function go; None with `python -X no_debug_ranges`."""
+    # What Python adds at the start of a function has no columns, or those of an empty stretch.
+    places: list[Any] = [*filter(_end_column, code.co_positions())]
+    return (*min(map(_start, places)), *max(map(_end, places))) if places else None
 
 
-def places_of(code: CodeType) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where the instructions of a function come from; nothing with `python -X no_debug_ranges`."""
-    # What Python adds at the start of a function has no columns, or those of an empty stretch. Most instructions
-    # come with several that are of the same place.
-    return [
-        ((line, column), (end_line, end_column))
-        for line, end_line, column, end_column in dict.fromkeys(code.co_positions())
-        if line is not None and end_line is not None and column is not None and end_column
-    ]
+# Of the place of an instruction: line, end line, column, end column.
+_end_column, _start, _end = itemgetter(3), itemgetter(0, 2), itemgetter(1, 3)

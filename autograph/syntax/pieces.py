@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Sequence
+from operator import itemgetter
 from types import CodeType
 
 from ..stack.codes import nested
@@ -41,7 +42,8 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
 
 
 def _last_line(code: CodeType) -> int:
-    return max(line or 0 for line in {line for _, _, line in code.co_lines()})
+    lines = map(itemgetter(2), code.co_lines())
+    return max(filter(None, lines), default=0)
 
 
 def _indentation(line: str) -> str:

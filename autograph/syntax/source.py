@@ -25,7 +25,7 @@ from agc.autograph.errors import ConversionError, Diagnostic, Where
 from agc.autograph.stack.codes import CodeMap, nested
 
 from . import unfiled
-from .origin import first_line, lines_of, name_of, places_of, start_of
+from .origin import extent_of_code, first_line, lines_of, name_of, start_of
 from .pieces import owner_of, piece_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -246,7 +246,7 @@ def _looked_up(f: FunctionType) -> Definition | Diagnostic:
         return _changed(code)
     if len(around) == 1:
         return around[0]
-    if not places_of(code):
+    if extent_of_code(code) is None:
         alike = [definition for definition in around if _is_constant(definition.node, code)]
         return alike[0] if alike else _ambiguous(code)
     # Of several lambdas around the code, one inside the other, the innermost is the one it came from.
@@ -283,8 +283,8 @@ def _covers(definition: Definition, code: CodeType) -> bool:
     start, end = (first_line(body), 0), (body.end_lineno, body.end_col_offset)
     if isinstance(node, ast.Lambda):
         start = (body.lineno, body.col_offset)
-    places = places_of(code)
-    return not places or (start <= min(places)[0] and max([last for _, last in places]) <= end)
+    extent = extent_of_code(code)
+    return extent is None or (start <= extent[:2] and extent[2:] <= end)
 
 
 def _is_constant(node: ast.AST, code: CodeType) -> bool:

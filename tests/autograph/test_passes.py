@@ -10,8 +10,9 @@ import golden
 import pytest
 from agc.autograph.errors import ConversionError
 from agc.autograph.passes import pipeline
-from agc.autograph.passes.base import Context
+from agc.autograph.passes.base import Context, Registry
 from agc.autograph.syntax.translate import to_ast
+from agc.autograph.syntax.tree import walk
 from agc.autograph.syntax.unparse import unparse
 from semantics import PREFIXES, converted_text
 
@@ -52,6 +53,20 @@ def test_passes_do_not_change_the_tree_they_are_given() -> None:
     before = gast.dump(tree, include_attributes=True)
     pipeline.run(tree, Context(source=source))
     assert gast.dump(tree, include_attributes=True) == before
+
+
+def test_passes_declare_the_kinds_of_nodes_that_they_make() -> None:
+    corpus = (FOLDER.parent / "corpus" / "programs.py").read_text()
+    sources = [corpus, *(param.values[1].source for param in CASES)]
+    concerned = frozenset[type]().union(*(step.concerns for step in pipeline.PIPELINE))
+    for source in sources:
+        for statement in gast.parse(source).body:
+            tree, registry = gast.Module([statement], []), Registry()
+            for step in pipeline.PIPELINE:
+                new = step(Context(source=source), registry).run(tree)
+                made = {*map(type, walk(new))} - {*map(type, walk(tree))}
+                assert made & concerned <= step.emits, (step.name, unparse(tree))
+                tree = new
 
 
 def test_user_lines_stay() -> None:
