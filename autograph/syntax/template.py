@@ -37,20 +37,26 @@ class Template:
 
     def __init__(self, code: str) -> None:
         self.holes = frozenset(re.findall(r"\$(\w+)", code))
-        self._make = _several(gast.parse(re.sub(r"\$(\w+)", rf"{_MARK}\1", dedent(code))).body)
+        body = gast.parse(re.sub(r"\$(\w+)", rf"{_MARK}\1", dedent(code))).body
+        self._make = _several(body)
+        self._make_value = _one(body[0].value) if isinstance(body[0], gast.Expr) else None
 
     def __call__(self, origin: gast.AST, **fillings: Filling) -> Statements:
         """The statements, with every hole filled."""
-        if fillings.keys() != self.holes:
-            missing, extra = sorted(self.holes - fillings.keys()), sorted(fillings.keys() - self.holes)
-            raise TypeError(f"template holes do not match: missing {missing}, unknown {extra}")
+        self._check(fillings)
         statements: Statements = self._make(fillings, position(origin))
         return statements
 
     def expression(self, origin: gast.AST, **fillings: Filling) -> gast.expr:
         """The same for a template that is one expression."""
-        (statement,) = self(origin, **fillings)
-        return statement.value
+        self._check(fillings)
+        value: gast.expr = self._make_value(fillings, position(origin))  # type: ignore[misc]
+        return value
+
+    def _check(self, fillings: dict[str, Filling]) -> None:
+        if fillings.keys() != self.holes:
+            missing, extra = sorted(self.holes - fillings.keys()), sorted(fillings.keys() - self.holes)
+            raise TypeError(f"template holes do not match: missing {missing}, unknown {extra}")
 
 
 def _several(nodes: Sequence[Any]) -> Maker:
@@ -63,13 +69,12 @@ def _several(nodes: Sequence[Any]) -> Maker:
     def make(fillings: dict[str, Filling], place: dict[str, int]) -> list[Any]:
         result: list[Any] = []
         for hole, part in parts:
-            filling = fillings[hole] if hole else ""
-            if isinstance(filling, (str, gast.AST)):
-                new = part(fillings, place)
-                if new is not None:
-                    result.append(new)
-            else:
-                result.extend(filling)
+            if hole and not isinstance(fillings[hole], (str, gast.AST)):
+                result += fillings[hole]
+                continue
+            new = part(fillings, place)
+            if new is not None:
+                result.append(new)
         return result
 
     return make
@@ -81,29 +86,33 @@ def _one(node: Any) -> Maker:
     plain = {field: getattr(node, field) for field in node._fields}
     makers = [(field, _field(value)) for field, value in plain.items()]
     made = [(field, maker) for field, maker in makers if maker is not None]
-    needs_body = isinstance(node, gast.stmt) and bool(plain.get("body"))
 
     def make(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
-        if hole and isinstance(fillings[hole], gast.AST):
-            return fillings[hole]
         new: Any = gast.AST.__new__(kind)
         values = new.__dict__
         values.update(plain)
+        values.update(place)
         for field, maker in made:
             values[field] = maker(fillings, place)
-        if needs_body and not new.body:
-            return None
-        if kind._attributes:
-            values.update(place)
         return new
 
-    return make
+    def fill(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
+        filling = fillings[hole]
+        return filling if isinstance(filling, gast.AST) else make(fillings, place)
+
+    def make_with_body(fillings: dict[str, Filling], place: dict[str, int]) -> Any:
+        new = make(fillings, place)
+        return new if new.body else None
+
+    if isinstance(node, gast.stmt) and plain.get("body"):
+        return make_with_body
+    return fill if hole else make
 
 
 def _field(value: Any) -> Maker | None:
     """Makes what a field holds; None for what is the same every time."""
     if isinstance(value, list):
-        return _several(value)
+        return _several(value) if value else None
     if isinstance(value, str) and value.startswith(_MARK):
         name = value[len(_MARK) :]
         return lambda fillings, place: fillings[name]
