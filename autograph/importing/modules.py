@@ -17,7 +17,6 @@ from ..live.halves import joined
 from ..live.loader import Renaming, settled
 from ..passes import pipeline
 from ..syntax import source
-from ..syntax.origin import generated_lambdas
 from ..syntax.translate import Translation
 from ..syntax.tree import deep_trees
 
@@ -38,8 +37,7 @@ def convert(text: str, filename: str) -> ModuleCode:
     with deep_trees():
         translation = Translation(tree)
         after = pipeline.run(translation.tree, context)
-        new, generated = settled(translation, joined(translation, after, context.ag), context)
-        lambdas = generated_lambdas(translation.new, context.ag)
+        new, generated, lambdas = settled(translation, joined(translation, after, context.ag), context)
         without_name(translation.new, context.ag)
         code = _compiled(new, filename)
         named = Renaming(generated, lambdas)(code, code.co_name)

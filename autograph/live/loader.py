@@ -30,7 +30,7 @@ from ..options.verbosity import CODE, log, place, verbosity
 from ..passes import pipeline
 from ..passes.base import NO_FEATURES, Context, looks_like_directive
 from ..syntax import source
-from ..syntax.origin import Extent, extent_of_code, generated_lambdas, settle
+from ..syntax.origin import Extent, extent_of_code, generated_lambdas, operator_calls, settle
 from ..syntax.source import Definition
 from ..syntax.translate import Translation
 from ..syntax.tree import BLOCK_FIELDS, blocks, deep_trees, evolve, position
@@ -96,10 +96,9 @@ def converted_code(
         after = pipeline.run(translation.tree, context)
         if halves:
             after = joined(translation, after, context.ag)
-        tree, generated = settled(translation, after, context)
+        tree, generated, lambdas = settled(translation, after, context)
         if verbosity() >= CODE:
             log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")
-        lambdas = generated_lambdas(translation.new, context.ag)
         without_name(translation.new, context.ag)
         finish(tree)
         code = compiled(tree, definition, f.__code__)
@@ -107,15 +106,23 @@ def converted_code(
     return rename(code, f.__code__.co_name)
 
 
-def settled(
-    translation: Translation, after: gast.Module, context: Context
-) -> tuple[ast.Module, Collection[str]]:
-    """The tree as Python compiles it, with a position for every node, and the names of generated functions."""
+class Settled(NamedTuple):
+    """A tree as Python compiles it, with a position for every node."""
+
+    tree: ast.Module
+    generated: Collection[str]  # the names of generated functions
+    lambdas: Collection[Extent]  # where the bodies of generated lambdas are
+
+
+def settled(translation: Translation, after: gast.Module, context: Context) -> Settled:
+    """A converted tree on its way to Python's compiler."""
     tree: ast.Module = translation.back(after)
-    new = [*translation.new[ast.FunctionDef], *translation.new[ast.AsyncFunctionDef]]
-    generated = {function.name for function in new} - function_names(translation.tree)
-    settle(translation.new, context.ag, generated, context.source)
-    return tree, generated
+    new = translation.new
+    functions = {function.name for function in (*new[ast.FunctionDef], *new[ast.AsyncFunctionDef])}
+    generated = functions - function_names(translation.tree)
+    calls = operator_calls(new, context.ag)
+    settle(new, calls, generated, context.source)
+    return Settled(tree, generated, generated_lambdas(calls))
 
 
 def live_context(

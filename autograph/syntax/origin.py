@@ -85,10 +85,10 @@ Extent = tuple[int, int, int, int]  # line and column of the start, line and col
 _ONLY_FUNCTIONS = ("while_loop", "cell", "attr", "item")
 
 
-def settle(new: NewNodes, ag: str, generated: Collection[str], text: str) -> None:
+def settle(new: NewNodes, calls: Sequence[ast.Call], generated: Collection[str], text: str) -> None:
     """Move what was generated for a compound statement to the first line of that statement, in place.
 
-    `new` are the nodes of a tree that are not the user's.
+    `new` are the nodes of a tree that are not the user's, `calls` those that call operators.
 
         for x in xs:            line 1              def loop_body(x): …      line 1, not 2, where its body is
             f(x)                line 2    ==>           f(x)                 line 2
@@ -98,11 +98,10 @@ def settle(new: NewNodes, ag: str, generated: Collection[str], text: str) -> Non
     last line, and a debugger would jump there.
     """
     statements = [statement for kind in _SIMPLE for statement in new[kind]]
-    calls = (call for call in new[ast.Call] if operator_of(call, ag))
     if any(node.end_lineno != node.lineno for node in chain(statements, calls)):
         known = {id(node) for nodes in new.values() for node in nodes}
         for statement in statements:
-            _settle_statement(statement, ag, lines_of(text), known)
+            _settle_statement(statement, set(map(id, calls)), lines_of(text), known)
     for kind, fields in _BLOCKS.items():
         for node in new[kind]:
             for field in fields:
@@ -127,10 +126,12 @@ def _move_functions(block: list[Any], generated: Collection[str]) -> None:
             statement.__dict__.update(position(origin))
 
 
-def _settle_statement(statement: ast.stmt, ag: str, lines: Sequence[str], new: Collection[int]) -> None:
+def _settle_statement(
+    statement: ast.stmt, calls: Collection[int], lines: Sequence[str], new: Collection[int]
+) -> None:
     """End the operators' calls in a statement on their first line, and all that goes just as far as one of them."""
     nodes: list[Any] = list(_walk(statement, new))
-    extents = {extent_of(node) for node in nodes if type(node) is ast.Call and operator_of(node, ag)}
+    extents = {extent_of(node) for node in nodes if id(node) in calls}
     own = extent_of(statement)
     ends = {extent: _end_on_first_line(extent, lines) for extent in extents if extent[0] != extent[2]}
     for node in nodes:
@@ -171,22 +172,18 @@ def _end_on_first_line(extent: Extent, lines: Sequence[str]) -> tuple[int, int]:
     return line, max(len(lines[line - 1].rstrip().encode()), column)
 
 
-def operator_of(node: ast.AST, ag: str) -> str | None:
-    """The name of the operator that a node calls: 'cond' for `ag__.cond(…)`."""
-    function = node.func if isinstance(node, ast.Call) else None
-    if (
-        isinstance(function, ast.Attribute)
-        and isinstance(function.value, ast.Name)
-        and function.value.id == ag
-    ):
-        return function.attr
-    return None
+def operator_calls(new: NewNodes, ag: str) -> list[ast.Call]:
+    """The calls of operators, such as `ag__.cond(…)`, among the nodes that are not the user's."""
+    return [call for call in new[ast.Call] if _is_operator(call.func, ag)]
 
 
-def generated_lambdas(new: NewNodes, ag: str) -> set[Extent]:
-    """Where the bodies of the lambdas are that operators get as arguments, among the nodes that are not the user's."""
-    calls = ((call, operator_of(call, ag)) for call in new[ast.Call])
-    parts = (part for call, operator in calls if operator for part in _functions_of(call, operator))
+def _is_operator(function: Any, ag: str) -> bool:
+    return type(function) is ast.Attribute and type(function.value) is ast.Name and function.value.id == ag
+
+
+def generated_lambdas(calls: Sequence[Any]) -> set[Extent]:
+    """Where the bodies of the lambdas are that these operators get as arguments."""
+    parts = (part for call in calls for part in _functions_of(call, call.func.attr))
     return {extent_of(part.body) for part in parts if type(part) is ast.Lambda}
 
 
