@@ -60,6 +60,7 @@ class Exits(StraightLine):
     def _escaping_to(self, target: int) -> Iterator[None]:
         """Exceptions go to the target meanwhile."""
         outer, self._target = self._target, target
+        self.heads.add(target)
         yield
         self._target = outer
 

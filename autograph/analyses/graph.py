@@ -57,6 +57,7 @@ class Graph:
     def __init__(self) -> None:
         self.index: dict[str, int] = {}  # name → number of its bit
         self.nodes: list[Node] = []
+        self.heads: set[int] = set()  # the nodes that some way leads back to
         self.readings: list[tuple[int, Reading, Block | None]] = []
         self.blocks: dict[int, Block] = {}
         self._names: list[str] = []  # the names of `index`, for `members`
@@ -77,8 +78,8 @@ class Graph:
 
     def members(self, mask: int) -> list[str]:
         """The names in a set, in the order in which the function mentions them."""
-        if len(self._names) != len(self.index):
-            self._names = list(self.index)
+        if not self._names:  # all of the function is known when the first is asked for
+            self._names = [*self.index]
         found = []
         while mask:
             lowest = mask & -mask
@@ -114,3 +115,5 @@ class Graph:
     def _link(self, sources: list[int], node: int) -> None:
         for source in sources:
             self.nodes[source].next.append(node)
+            if node <= source:
+                self.heads.add(node)

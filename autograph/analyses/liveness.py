@@ -14,7 +14,6 @@ def live(flow: Flow) -> list[int]:
     """For each node, the set of variables that some way from its start reads before binding them."""
     result = [0] * len(flow.nodes)
     backwards = [*enumerate(flow.nodes)][::-1]
-    heads: set[int] = set()  # the nodes that some way leads back to
     changed = True
     while changed:
         changed = False
@@ -22,15 +21,11 @@ def live(flow: Flow) -> list[int]:
             before = 0
             for following in next_nodes:
                 before |= result[following]
-                if following <= number:
-                    heads.add(following)
             before = (before & ~(bind | unbind)) | use
             if escape >= 0:
                 # The exception may come before the node has bound anything.
                 before |= result[escape]
-                if escape <= number:
-                    heads.add(escape)
             if before != result[number]:
                 result[number] = before
-                changed |= number in heads
+                changed |= number in flow.heads
     return result

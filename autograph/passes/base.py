@@ -70,6 +70,7 @@ class Names:
         # Most functions neither suspend themselves nor read their own frame; then no pass has to look.
         self.plain = not (self.used & (FRAME_READERS | FRAME_ATTRIBUTES | {"await"}))
         self.walrus = ":=" in self.used
+        self.movable = self.plain and not self.walrus  # into functions and lambdas, all of it
         self.items = "[]=" in self.used
         self.has_functions = not self.kinds.isdisjoint(DEFINITIONS)  # inside it
         # Without one of these it has no list that it may have made itself.

@@ -91,7 +91,7 @@ class BlockFunctions:
             and isinstance(last.targets[0], gast.Name)
             and last.targets[0].id in self.names.generated
             and results.count(last.targets[0].id) == 1
-            and not contains(last.value, gast.NamedExpr)
+            and not (self.names.walrus and contains(last.value, gast.NamedExpr))
         )
 
     def moved(self, code: Any) -> Any:

@@ -50,8 +50,7 @@ PIPELINE: tuple[type[Pass], ...] = (
 
 def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.Module:
     """The tree after all passes, or after the pass called `after`. The given tree is not changed."""
-    names = [step.name for step in PIPELINE]
-    if after is not None and after not in names:
+    if after is not None and after not in (names := [step.name for step in PIPELINE]):
         raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
     registry = Registry()
     with deep_trees():

@@ -166,20 +166,24 @@ class _Writer:
         """The `if` and the `elif`s that can be arms of one call; then what is in the last `else`."""
         arms, otherwise = [statement], statement.orelse
         places = {dotted(target) for target in found.places}
-        if contains(statement.test, gast.NamedExpr):
+        if self.binds(statement.test):
             return arms, otherwise  # tests become lambdas, which cannot bind our variables
         while len(otherwise) == 1 and isinstance(otherwise[0], gast.If):
             following = self.plan.blocks.get(id(otherwise[0]))
             if (
                 following is None
                 or following.undefined
-                or contains(otherwise[0].test, gast.NamedExpr)
+                or self.binds(otherwise[0].test)
                 or not {dotted(target) for target in following.places} <= places
             ):
                 break
             arms.append(otherwise[0])
             otherwise = otherwise[0].orelse
         return arms, otherwise
+
+    def binds(self, test: gast.expr) -> bool:
+        """Whether a test binds a variable of the function."""
+        return self.names.walrus and contains(test, gast.NamedExpr)
 
     def branch(
         self, base: str, part: Statements, found: Plan, functions: Statements, origin: gast.stmt

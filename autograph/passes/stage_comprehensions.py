@@ -113,7 +113,9 @@ class StageComprehensions(ExpressionPass):
         parts = [node.elt, *node.generators]
         if any(generator.is_async for generator in node.generators):
             return False
-        if contains(parts, (*SUSPENSIONS, gast.NamedExpr)) or self.names.used & {"super", "__class__"}:
+        if not self.names.movable and contains(parts, (*SUSPENSIONS, gast.NamedExpr)):
+            return False
+        if self.names.used & {"super", "__class__"}:
             return False
         if any(map(_chooses, node.generators)):
             return True

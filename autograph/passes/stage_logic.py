@@ -104,6 +104,8 @@ class StageLogic(ExpressionPass):
 
     def movable(self, operands: Sequence[gast.expr]) -> bool:
         """Whether all operands mean the same inside a lambda."""
+        if self.names.movable:
+            return True
         if contains(operands, (*SUSPENSIONS, gast.NamedExpr)) or reads_own_frame(list(operands)):
             return False
         return not any(
