@@ -29,8 +29,10 @@ from ..syntax.tree import (
     INNER,
     SUSPENSIONS,
     Statements,
+    blocks,
     evolve,
     walk,
+    with_blocks,
 )
 
 BUILTINS = frozenset(vars(builtins))
@@ -160,7 +162,8 @@ class Pass:
         )
 
     def run(self, tree: gast.Module) -> gast.Module:
-        return evolve(tree, body=self.visit_all(tree.body))
+        body = self.visit_all(tree.body)
+        return tree if body is tree.body else evolve(tree, body=body)
 
     def is_concerned(self) -> bool:
         """Whether a pass has anything to do in an outermost function."""
@@ -214,36 +217,20 @@ class FunctionPass(Pass):
     """A pass over statements only: `function` gets each user function, after the functions inside it."""
 
     def run(self, tree: gast.Module) -> gast.Module:
-        return evolve(tree, body=self.statements(tree.body, outermost=True))
+        body = self.statements(tree.body, outermost=True)
+        return tree if body is tree.body else evolve(tree, body=body)
 
     def statements(self, body: Statements, outermost: bool) -> Statements:
-        result: Statements | None = None
-        for position, statement in enumerate(body):
-            new = statement
-            if isinstance(statement, DEFINITIONS):
-                if not left_alone(statement):
-                    new = self.definition(statement, outermost)
-            elif type(statement) in BLOCK_FIELDS:
-                new = self.compound(statement, outermost)
-            if result is None and new is not statement:
-                result = body[:position]
-            if result is not None:
-                result.append(new)
-        return body if result is None else result
+        new = [self.statement_of(statement, outermost) for statement in body]
+        return body if new == body else new
 
-    def compound(self, statement: Any, outermost: bool) -> Any:
-        changes = {}
-        for field in BLOCK_FIELDS[type(statement)]:
-            old = getattr(statement, field)
-            if field in ("handlers", "cases"):
-                new = [self.compound(part, outermost) for part in old]
-                if all(part is before for part, before in zip(new, old, strict=True)):
-                    new = old
-            else:
-                new = self.statements(old, outermost)
-            if new is not old:
-                changes[field] = new
-        return evolve(statement, **changes) if changes else statement
+    def statement_of(self, statement: Any, outermost: bool) -> Any:
+        """A statement of which the functions are done that it is, or that are in it."""
+        if isinstance(statement, DEFINITIONS):
+            return statement if left_alone(statement) else self.definition(statement, outermost)
+        if type(statement) not in BLOCK_FIELDS:
+            return statement
+        return with_blocks(statement, [self.statements(part, outermost) for part in blocks(statement)])
 
     def definition(self, function: Any, outermost: bool) -> Any:
         if outermost:
