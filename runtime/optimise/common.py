@@ -152,8 +152,18 @@ class _Common:
             if type(value.spec) is not Spec:
                 return None
         operands = self.named(operation)
-        if self.is_first(operation, operands, scope):
+        # Keys are dear: they wait until there is another operation of this type on the same values.
+        rough: Hashable = operation.op, frozenset([x for x in operands if type(x) is Value])
+        if operation.regions:
+            rough = rough, *[len(region.operations) for region in operation.regions]
+        if rough not in self.firsts:
+            self.firsts[rough] = operation, scope
+            scope.firsts.append(rough)
             return None
+        before = self.firsts[rough]
+        if before is not None:
+            self.firsts[rough] = None
+            self.keep(self.key(before[0], self.named(before[0])), *before)
         key = self.key(operation, operands)
         seen = self.seen.get(key)
         if seen is None:
@@ -171,22 +181,6 @@ class _Common:
         if not all(map(fits, first.outputs, operation.outputs)):
             return None
         return [self.brought(value, home, scope) for value in first.outputs]
-
-    def is_first(self, operation: Operation, operands: list[Operand], scope: _Scope) -> bool:
-        """Whether there was no operation of this type on the same values: then its key, which is dear, can wait."""
-        values = frozenset([operand for operand in operands if type(operand) is Value])
-        rough: Hashable = operation.op, values
-        if operation.regions:
-            rough = operation.op, values, *[len(region.operations) for region in operation.regions]
-        before = self.firsts.setdefault(rough, (operation, scope))
-        if before is None:
-            return False
-        if before[0] is operation:
-            scope.firsts.append(rough)
-            return True
-        self.firsts[rough] = None
-        self.keep(self.key(before[0], self.named(before[0])), *before)
-        return False
 
     def keep(self, key: Hashable, operation: Operation, scope: _Scope) -> None:
         if key not in self.seen:

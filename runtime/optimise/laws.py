@@ -12,12 +12,13 @@ equal, whatever their bits). Those of `FAST` hold for real numbers, and are used
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..ir.graph import Constant, Graph, Operation
 from ..ir.specs import Spec
+from ..ops.declare import REGISTRY
 from . import moves
-from .matching import Law, applied
+from .matching import ANY, TWICE, Law, applied
 from .options import Options
 from .rewrite import Found, Rule, Walk, everywhere
 
@@ -179,11 +180,10 @@ class _Rule:
     def __call__(self, operation: Operation, walk: Walk) -> Found:
         spec = operation.inputs[0].spec
         group = self.groups.get(spec.dtype.kind) if isinstance(spec, Spec) else None
-        if group is not None and group.may_apply(operation, walk):
-            for law in group.laws:
-                found = applied(law, operation, walk)
-                if found is not None:
-                    return found
+        for law in () if group is None else group.candidates(operation, walk):
+            found = applied(law, operation, walk)
+            if found is not None:
+                return found
         return None
 
 
@@ -191,27 +191,25 @@ class _Group:
     """The laws about one operation on one kind of dtype."""
 
     def __init__(self, laws: list[Law]) -> None:
-        self.laws = laws
-        self.inner = frozenset(name for law in laws for name in law.inner)
-        self.numbers = frozenset(number for law in laws for number in law.numbers)
-        self.is_for_all = any(
-            law.takes_any_constant or (not law.inner and len(law.before.arguments) == 1) for law in laws
-        )
+        self.laws = [(law.sign, law) for law in laws]
+        self.signs = {sign for sign, _ in self.laws}
+        self.has_makers = not REGISTRY.keys().isdisjoint(self.signs)
 
-    def may_apply(self, operation: Operation, walk: Walk) -> bool:
-        """A quick look: whether an operand is known, comes from an operation of the table, or stands twice."""
+    def candidates(self, operation: Operation, walk: Walk) -> Sequence[Law]:
+        """The laws that may apply at a quick look."""
         operands = operation.inputs
-        if self.is_for_all or (len(operands) > 1 and operands[-1] is operands[-2]):
-            return True
-        made = walk.makers() if self.inner else {}
+        seen = {ANY}
+        if len(operands) > 1 and operands[-1] is operands[-2]:
+            seen.add(TWICE)
+        made = walk.makers() if self.has_makers else {}
         for operand in operands:
             if type(operand) is Constant:
                 array = operand.value
-                if array.size and (array.flat[0] if array.ndim else array.item()) in self.numbers:
-                    return True
-            elif operand in made and made[operand].op.name in self.inner:
-                return True
-        return False
+                if array.size:
+                    seen.add(array.flat[0] if array.ndim else array.item())
+            elif operand in made:
+                seen.add(made[operand].type)
+        return () if seen.isdisjoint(self.signs) else [law for sign, law in self.laws if sign in seen]
 
 
 TYPES = frozenset(_rules(True))

@@ -25,6 +25,9 @@ from .rewrite import Found, Walk, fits
 UNIFORM = 1 << 12
 """How many elements a constant may have that is compared with a number, or made of one."""
 
+TWICE, ANY = "x, x", "x"
+"""Signs of laws that no operation has for its name."""
+
 Bound = dict[str, Operand]
 
 
@@ -64,19 +67,16 @@ class Law(NamedTuple):
         return Law(root, _read(ast.parse(after.strip(), mode="eval").body), kinds, len(operands) == 1)
 
     @property
-    def numbers(self) -> set[Any]:
-        """The numbers that its operands may be."""
-        return {argument.value for argument in self.before.arguments if isinstance(argument, Number)}
+    def sign(self) -> Any:
+        """What tells at a glance that the law may apply: the operation or the number that one of its operands is.
 
-    @property
-    def takes_any_constant(self) -> bool:
-        """Whether an operand may be any constant, beside one of which nothing is said."""
-        return not self.inner and any(argument == Name("k") for argument in self.before.arguments)
-
-    @property
-    def inner(self) -> set[str]:
-        """The operations that its operands come from."""
-        return {argument.op for argument in self.before.arguments if isinstance(argument, Call)}
+        `TWICE` says that its last two are one, and `ANY` that there is nothing of that kind.
+        """
+        arguments = self.before.arguments
+        for argument in arguments:
+            if not isinstance(argument, Name):
+                return argument.op if isinstance(argument, Call) else argument.value
+        return TWICE if len(arguments) > 1 and arguments[-1] == arguments[-2] else ANY
 
 
 def _read(node: ast.expr, name: str | None = None) -> Pattern:
