@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agc.runtime.native.emit.liveness import born, promised
+from agc.runtime.native.emit.liveness import Addresses, born, promised
 from agc.runtime.native.emit.reuse import Nest, pairs, places
 from agc.runtime.native.emit.types import integer, ir, pointer
 
@@ -92,5 +92,6 @@ class Code:
 
     def meet(self, *nests: Nest) -> list[list[int]]:
         """The buffers by their numbers, those together that share a place."""
-        found = places(self.function.blocks, self.entry, self.promises, nests, 0)
+        addresses = Addresses(self.function.blocks, self.promises)
+        found = places(self.function.blocks, self.entry, self.promises, nests, 0, addresses)
         return sorted([self.promises.index(each) for each in place.promises] for place in found)

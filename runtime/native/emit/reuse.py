@@ -33,17 +33,25 @@ class Nest(NamedTuple):
 class Place:
     """Memory of some buffers."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self) -> None:
         self.members = 0
         self.promises: list[Any] = []
 
+    @property
+    def size(self) -> int:
+        """The bytes of its largest buffer."""
+        return max((promise.size for promise in self.promises), default=0)
+
 
 def places(
-    blocks: Sequence[Any], start: Any, promises: Sequence[Any], nests: Sequence[Nest], small: int
+    blocks: Sequence[Any],
+    start: Any,
+    promises: Sequence[Any],
+    nests: Sequence[Nest],
+    small: int,
+    addresses: Addresses,
 ) -> list[Place]:
     """Where the buffers of a function stand; those of `small` bytes and larger ones are never together."""
-    addresses = Addresses(blocks, promises)
     live = Liveness(blocks, addresses)
     replacing = _replacing(blocks, nests, addresses, live)
     conflicts = _conflicts(live, start, len(promises), replacing)
@@ -58,7 +66,7 @@ def places(
         if free:
             place = next((each for each in free if each.members & replacing.get(number, 0)), free[0])
         else:
-            found.append(place := Place(size))
+            found.append(place := Place())
         place.members |= 1 << number
         place.promises.append(promises[number])
     return found

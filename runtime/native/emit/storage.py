@@ -12,9 +12,10 @@ from typing import Any
 from ... import dtypes
 from ..memory import HEAD
 from .arithmetic import WORD
-from .liveness import BORN, born, promised
+from .liveness import BORN, Addresses, born, promised
 from .metering import Measuring
 from .outlining import instructions_of, redirect
+from .results import in_results
 from .reuse import Nest, Place, places
 from .sizes import Size
 from .types import Element, Pair, Register, integer, ir, memory_type, null, pointer
@@ -85,9 +86,13 @@ class Storage(Measuring):
 
     def _settle(self, blocks: Sequence[Any], start: Any, nests: Sequence[Nest]) -> None:
         """Give all buffers their places; those of few bytes on the stack, as long as there is room."""
-        self.places = places(blocks, start, self._promises, nests, _ON_STACK)
+        addresses = Addresses(blocks, self._promises)
+        found = places(blocks, start, self._promises, nests, _ON_STACK, addresses)
         self._top.position_at_start(self._top.block)
-        replaced = {}
+        replaced = in_results(blocks, self._top.function.args, addresses)
+        for place in found:
+            place.promises = [promise for promise in place.promises if promise not in replaced]
+        self.places = [place for place in found if place.promises]
         room = _STACK
         for place in self.places:
             if place.size <= min(_ON_STACK, room):
