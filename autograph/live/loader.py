@@ -5,6 +5,8 @@
             class Model:                 private names are mangled as in the original
                 def f(self, y): …   ==>  only the code object of f is taken out; nothing here is ever run
 
+A function without free variables, outside of classes, stands alone.
+
 The code gets the original's globals, closure cells, defaults and attributes; the operators are a constant of it, so
 that `locals()` does not show them. Nothing of the `def` statement is evaluated again: no decorator, no default, no
 annotation.
@@ -202,15 +204,16 @@ def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> Co
         mark.end_lineno, mark.end_col_offset = original.co_firstlineno, 0
         function.decorator_list = [mark] if original.co_firstlineno < function.lineno else []
     free = ", ".join(name for name in original.co_freevars if name != "__class__")
+    wrappers = _wrappers(free, definition.owner or CLASSLESS) if free or definition.owner else ()
     wrapped, place = function, position(function)
-    for wrapper in _wrappers(free, definition.owner or CLASSLESS):
+    for wrapper in wrappers:
         wrapped = evolve(wrapper, body=[wrapped], **place)
     flags = original.co_flags & _FUTURE
     with source.unwarned():
         code: CodeType = compile(
             ast.Module([wrapped], []), definition.filename, "exec", flags=flags, dont_inherit=True
         )
-    for _ in range(4):  # factory, class, class, function
+    for _ in (*wrappers, function):
         (code,) = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return code
 
