@@ -86,12 +86,13 @@ def _is_str(node: gast.expr) -> bool:
 def among_numbers(node: gast.Compare) -> bool:
     """Whether a comparison asks if something is in a range, or among values that are spelled out and no strings."""
     return any(
-        isinstance(op, (gast.In, gast.NotIn)) and _holds_numbers(right)
+        isinstance(op, (gast.In, gast.NotIn)) and holds_numbers(right)
         for op, right in zip(node.ops, node.comparators, strict=True)
     )
 
 
-def _holds_numbers(container: gast.expr) -> bool:
+def holds_numbers(container: gast.expr) -> bool:
+    """Whether a container is a range, or spelled out with a value that is no string."""
     if isinstance(container, (gast.Tuple, gast.List, gast.Set)):
         return any(
             not _is_str(part) and not (isinstance(part, gast.Constant) and part.value is None)

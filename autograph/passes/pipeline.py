@@ -48,13 +48,24 @@ PIPELINE: tuple[type[Pass], ...] = (
 )
 
 
+class StageLogicAndCalls(StageLogic, StageCalls):
+    """The last two in one walk: no kind of nodes is the business of both, and neither asks what the other makes."""
+
+    name = StageCalls.name
+    concerns = frozenset()
+
+
+# What runs if nobody wants to see a tree in between.
+TOGETHER: tuple[type[Pass], ...] = (*PIPELINE[:-2], StageLogicAndCalls)
+
+
 def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.Module:
     """The tree after all passes, or after the pass called `after`. The given tree is not changed."""
     if after is not None and after not in (names := [step.name for step in PIPELINE]):
         raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
     registry = Registry()
     with deep_trees():
-        for step in PIPELINE:
+        for step in TOGETHER if after is None else PIPELINE:
             tree = step(context, registry).run(tree)
             if step.name == after:
                 break

@@ -17,7 +17,7 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import IDENTITY, among_numbers, decided_early, reads_own_frame, static
+from ..analyses.staticness import IDENTITY, decided_early, holds_numbers, reads_own_frame, static
 from ..syntax.template import Template
 from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside, is_call_of
 from .expressions import ExpressionPass
@@ -75,19 +75,21 @@ class StageLogic(ExpressionPass):
         return IF_EXP.expression(node, ag=self.context.ag, test=new.test, then=then, orelse=orelse)
 
     def visit_Compare(self, node: Any) -> Any:
-        new = self.membership(self.children(node))
-        if not isinstance(new, gast.Compare):
+        new = self.children(node)
+        if not self.active:
             return new
+        if len(node.ops) == 1:
+            return self.membership(new, node.comparators[0])
         bools = all(isinstance(op, IDENTITY) for op in node.ops[:-1])
-        if not self.active or bools or not self.movable(node.comparators):
+        if bools or not self.movable(node.comparators):
             return new
         if all(isinstance(middle, (gast.Name, gast.Constant)) for middle in new.comparators[:-1]):
             lefts = [new.left, *new.comparators[:-1]]
+            parts = zip(lefts, new.ops, new.comparators, node.comparators, strict=True)
             pairs = [
-                evolve(new, left=left, ops=[op], comparators=[right])
-                for left, op, right in zip(lefts, new.ops, new.comparators, strict=True)
+                self.membership(evolve(new, left=left, ops=[op], comparators=[right]), container)
+                for left, op, right, container in parts
             ]
-            pairs = [self.membership(pair) for pair in pairs]
             rest = [self.later(pair) for pair in pairs[1:]]
             return AND.expression(node, ag=self.context.ag, first=pairs[0], rest=rest)
         links: list[gast.expr] = []
@@ -95,9 +97,9 @@ class StageLogic(ExpressionPass):
             links += [at(gast.Constant(SYMBOLS[type(op)], None), node), self.later(right)]
         return COMPARE.expression(node, ag=self.context.ag, left=new.left, links=links)
 
-    def membership(self, node: Any) -> Any:
-        """`x in (1, 2)`, for a backend to decide."""
-        if not self.active or len(node.ops) != 1 or not among_numbers(node):
+    def membership(self, node: Any, container: gast.expr) -> Any:
+        """`x in (1, 2)`, for a backend to decide; the container as it was before the pass."""
+        if not isinstance(node.ops[0], (gast.In, gast.NotIn)) or not holds_numbers(container):
             return node
         shape = IN if isinstance(node.ops[0], gast.In) else NOT_IN
         return shape.expression(node, ag=self.context.ag, item=node.left, container=node.comparators[0])

@@ -69,6 +69,24 @@ def test_passes_declare_the_kinds_of_nodes_that_they_make() -> None:
                 tree = new
 
 
+TOGETHER = """
+def f(self, x, xs, table):
+    a = not f(x) and g(x) in range(len(xs)) or x in (f(1), 2)
+    b = f(1) < g(2) < h(3) in range(3) if (f or g)(x) and x is not None else list(x if x else f(x))
+    c = super().f(not x) and super().g(lambda: not f(x)).f_back.h(0 < f(x) < 2)
+    assert not f(x), g(x if x else f(x))
+    return sys._getframe(not x).f_back, log.info(not x, stacklevel=f(2)), [f(x) for x in f(xs) if not f(x)]
+"""
+
+
+def test_passes_that_share_a_walk_give_what_they_give_one_after_the_other() -> None:
+    corpus = (FOLDER.parent / "corpus" / "programs.py").read_text()
+    for source in (corpus, TOGETHER, *(param.values[1].source for param in CASES)):
+        tree, context = gast.parse(source), Context(source=source)
+        one_after_the_other = pipeline.run(tree, context, after=PREFIXES[-1])
+        assert unparse(pipeline.run(tree, context)) == unparse(one_after_the_other)
+
+
 def test_user_lines_stay() -> None:
     source = "def f(n):\n    while n > 1:\n        n = g(n)\n    return n\n"
     tree = pipeline.run(gast.parse(source), Context(source=source))
