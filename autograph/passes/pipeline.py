@@ -9,6 +9,8 @@ Every tree on the way is runnable Python with the same meaning.
 
 from __future__ import annotations
 
+import functools
+
 import gast
 
 from ..syntax.tree import deep_trees
@@ -55,8 +57,11 @@ class StageLogicAndCalls(StageLogic, StageCalls):
     concerns = frozenset()
 
 
-# What runs if nobody wants to see a tree in between.
-TOGETHER: tuple[type[Pass], ...] = (*PIPELINE[:-2], StageLogicAndCalls)
+@functools.cache
+def _together(steps: tuple[type[Pass], ...]) -> tuple[type[Pass], ...]:
+    """What runs if nobody wants to see the tree in between."""
+    logic, calls = steps.index(StageLogic), steps.index(StageCalls)
+    return (*steps[:logic], StageLogicAndCalls, *steps[calls + 1 :])
 
 
 def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.Module:
@@ -65,7 +70,7 @@ def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.M
         raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
     registry = Registry()
     with deep_trees():
-        for step in TOGETHER if after is None else PIPELINE:
+        for step in _together(PIPELINE) if after is None else PIPELINE:
             tree = step(context, registry).run(tree)
             if step.name == after:
                 break
