@@ -190,13 +190,8 @@ class Numbers:
         tells more than its beginning, and what has turned out not to be a number.
         """
         test, body = loop.regions
-        count = len(loop.outputs)
-        inside = list(zip(test.inputs, body.inputs, strict=True))
-        for number, (value, made) in enumerate(zip(loop.outputs, body.outputs, strict=True)):
-            is_changed = made is not body.inputs[number]
-            self._state((value, *inside[number]), loop.inputs[number], is_changed)
-        for values, start in zip(inside[count:], loop.inputs[count:], strict=True):
-            self._state(values, start, False)
+        for number in range(len(loop.inputs)):
+            self._begin(loop, number)
         uses = self.uses_of(test)
         self._graph(uses, depth)
         self._enter(body, test.inputs, found_out(self._ranges, test.outputs[0], True, uses))
@@ -209,27 +204,42 @@ class Numbers:
                 self._widened(value, found)
                 self._is_new = True
 
-    def _state(self, values: Sequence[Value], start: Operand, is_changed: bool) -> None:
-        """A state of a loop, or what is given to it, by its names outside, in the test, and in the body."""
+    def _begin(self, loop: Operation, number: int) -> None:
+        """Begin a round with a state, or what is given, by its names outside, in the test, and in the body."""
+        start, is_state = loop.inputs[number], number < len(loop.outputs)
+        inside = [region.inputs[number] for region in loop.regions]
+        values = [loop.outputs[number], *inside] if is_state else inside
         found = self._ranges[start] or (LIMITS[start.dtype] if can_be_number(start.spec) else None)
-        first, *others = values
-        if found is None or (first not in self._found and not self._may_be_numbers(values)):
+        is_new = values[0] not in self._found
+        if found is None or (is_new and not self._may_be_numbers(values)):
             self._are_arrays(values)
             return
-        whole = self._widened(first, found, is_changed)
-        for value in others[:-1]:  # the body's is narrower
-            self._set(value, whole)
+        if is_state and is_new:
+            found = self._guess(loop, number, found)
+        whole = self._widened(values[0], found)
+        if is_state:
+            self._set(inside[0], whole)  # the body's is narrower
+
+    def _guess(self, loop: Operation, number: int, start: Range) -> Range:
+        """Where a state will be, which ends the rounds if it is right.
+
+        What the test reads counts upwards, mostly; other state that changes goes anywhere.
+        """
+        test, body = loop.regions
+        value = body.inputs[number]
+        if body.outputs[number] is value:
+            return start
+        low, high = LIMITS[value.dtype]
+        return (start[0] if test.inputs[number] in self.uses_of(test).readers else low), high
 
     def _may_be_numbers(self, values: Sequence[Value]) -> bool:
         return self._arrays.isdisjoint(values) and all(can_be_number(value.spec) for value in values)
 
-    def _widened(self, value: Value, found: Range, is_changed: bool = False) -> Range:
+    def _widened(self, value: Value, found: Range) -> Range:
         """What is beyond the range that was known may be anything: so this ends soon."""
-        old, (low, high) = self._ranges.get(value), LIMITS[value.dtype]
-        if old is None:
-            # What counts does so upwards, mostly: that is one round less.
-            found = (found[0], high) if is_changed else found
-        else:
+        old = self._ranges.get(value)
+        if old is not None:
+            low, high = LIMITS[value.dtype]
             found = low if found[0] < old[0] else old[0], high if found[1] > old[1] else old[1]
         self._set(value, found)
         return found
