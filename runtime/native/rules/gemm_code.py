@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .gemm_strips import Tile, straight
 
 STRIP = 1 << 15
-"""The bytes of a strip, at most: they stay in the cache that is next to the processor."""
+"""The bytes of strips that are packed at once, of one at least: they stay in the cache next to the processor."""
 
 _SIZES = {"float": 4, "double": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
@@ -90,7 +90,7 @@ def product(kind: str, tile: Tile) -> str:
         {name: "\n  ".join(lines) for name, lines in parts.items()},
         kind=kind, units=Sizes._fields.index("units"), threads=Sizes._fields.index("threads"),
         wakes=Sizes._fields.index("wakes"), vector=vector, count=count, bits=8 * size, across=across, down=down,
-        strip=STRIP, tile=across * down, pack=straight(f"agc_pack_{kind}", size, across),
+        packed=STRIP, tile=across * down, pack=straight(f"agc_pack_{kind}", size, across),
     )  # fmt: skip
 
 
@@ -150,6 +150,7 @@ def _added(vector: str, kind: str, i: int, j: int) -> str:
 _TEXT = Template("""
 declare i64 @llvm.smin.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.smax.i64(i64, i64)
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare ${vector} @llvm.fmuladd.v${count}f${bits}(${vector}, ${vector}, ${vector})
 
@@ -193,7 +194,7 @@ shared:
 
 ; Some units of a product: columns of as many strips, or rows of as many tiles.
 define internal void @units(ptr %given, i64 %begin.unit, i64 %end.unit) nounwind {
-  %packed = alloca [$strip x i8], align 64
+  %packed = alloca [$packed x i8], align 64
   %beside = alloca [$tile x i8], align 64
   $taken
   $looked_up
@@ -225,6 +226,8 @@ define internal void @units(ptr %given, i64 %begin.unit, i64 %end.unit) nounwind
   %has.numbers = icmp sgt i64 %k, 0
   %has.tiles = and i1 %has.rows, %has.columns
   %is.something = and i1 %has.tiles, %has.numbers
+  %c.below = mul i64 %far, ${down}
+  %line.below = mul i64 %down, ${down}
   br i1 %is.something, label %part, label %done
 
 part: ; some rows of all strips
@@ -236,41 +239,65 @@ part: ; some rows of all strips
   %a.first = getelementptr i8, ptr %a, i64 %a.start
   %b.start = mul i64 %start, %apart
   %b.first = getelementptr i8, ptr %b, i64 %b.start
-  br label %strip
+  %strip.size = mul i64 %count, ${across}
+  %fit = udiv i64 ${packed}, %strip.size
+  %most = call i64 @llvm.smax.i64(i64 %fit, i64 1)
+  %strips = select i1 %may.stay, i64 1, i64 %most
+  %group.size = mul i64 %strips, ${across}
+  br label %group
 
+group: ; strips beside each other, which are packed before tiles read them
+  %group.begin = phi i64 [ 0, %part ], [ %group.end, %group.done ]
+  %group.most = add i64 %group.begin, %group.size
+  %group.end = call i64 @llvm.smin.i64(i64 %group.most, i64 %n)
+  %c.first = getelementptr i8, ptr %c, i64 %group.begin
+  br label %strip
 strip:
-  %column = phi i64 [ 0, %part ], [ %column.next, %strip.done ]
+  %strip.column = phi i64 [ %group.begin, %group ], [ %strip.next.column, %strip.done ]
+  %strip.place = phi ptr [ %packed, %group ], [ %strip.next, %strip.done ]
+  %strip.left = sub i64 %n, %strip.column
+  %wide = call i64 @llvm.smin.i64(i64 %strip.left, i64 ${across})
+  %strip.is.whole = icmp sge i64 %strip.left, ${across}
+  %stays.there = and i1 %may.stay, %strip.is.whole
+  br i1 %stays.there, label %strip.done, label %pack.it
+pack.it:
+  call void %pack(ptr %b, i64 %apart, i64 %start, i64 %count, i64 %strip.column, i64 %wide, ptr %end, ptr %strip.place)
+  br label %strip.done
+strip.done:
+  %strip.next.column = add i64 %strip.column, ${across}
+  %strip.next = getelementptr i8, ptr %strip.place, i64 %strip.size
+  %more.strips = icmp slt i64 %strip.next.column, %group.end
+  br i1 %more.strips, label %strip, label %row
+
+row: ; of tiles
+  %number = phi i64 [ 0, %strip.done ], [ %number.next, %row.done ]
+  %c.row = phi ptr [ %c.first, %strip.done ], [ %c.next, %row.done ]
+  %line.0 = phi ptr [ %a.first, %strip.done ], [ %line.next, %row.done ]
+  %rows = sub i64 %m, %number
+  %is.short = icmp slt i64 %rows, ${down}
+  %rows.here = call i64 @llvm.smin.i64(i64 %rows, i64 ${down})
+  ${lines}
+  br label %tile
+
+tile:
+  %column = phi i64 [ %group.begin, %row ], [ %column.next, %tile.done ]
+  %place = phi ptr [ %c.row, %row ], [ %place.next, %tile.done ]
+  %packed.strip = phi ptr [ %packed, %row ], [ %packed.next, %tile.done ]
   %columns.left = sub i64 %n, %column
   %columns = call i64 @llvm.smin.i64(i64 %columns.left, i64 ${across})
   %is.cut = icmp slt i64 %columns.left, ${across}
   %is.whole = xor i1 %is.cut, true
   %is.there = and i1 %may.stay, %is.whole
   %there = getelementptr i8, ptr %b.first, i64 %column
-  %c.first = getelementptr i8, ptr %c, i64 %column
-  br i1 %is.there, label %ready, label %pack.it
-pack.it:
-  call void %pack(ptr %b, i64 %apart, i64 %start, i64 %count, i64 %column, i64 %columns, ptr %end, ptr %packed)
-  br label %ready
-ready:
-  %strip.first = phi ptr [ %there, %strip ], [ %packed, %pack.it ]
-  %step = phi i64 [ %apart, %strip ], [ ${across}, %pack.it ]
-  br label %tile
-
-tile:
-  %row = phi i64 [ 0, %ready ], [ %row.next, %tile.done ]
-  %place = phi ptr [ %c.first, %ready ], [ %place.next, %tile.done ]
-  %line.0 = phi ptr [ %a.first, %ready ], [ %line.next, %tile.done ]
-  %rows = sub i64 %m, %row
-  %is.short = icmp slt i64 %rows, ${down}
+  %strip.first = select i1 %is.there, ptr %there, ptr %packed.strip
+  %step = select i1 %is.there, i64 %apart, i64 ${across}
   %is.part = or i1 %is.cut, %is.short
   %target = select i1 %is.part, ptr %beside, ptr %place
   %target.far = select i1 %is.part, i64 ${across}, i64 %far
   %source = select i1 %is.first, ptr @zeros, ptr %target
   %source.far = select i1 %is.first, i64 0, i64 %target.far
-  ${lines}
   %is.whole.tile = xor i1 %is.part, true
   %is.ready = or i1 %is.first, %is.whole.tile
-  %rows.here = call i64 @llvm.smin.i64(i64 %rows, i64 ${down})
   br i1 %is.ready, label %begin, label %fetch
 fetch:
   call void @copy(ptr %beside, i64 ${across}, ptr %place, i64 %far, i64 %rows.here, i64 %columns)
@@ -285,13 +312,13 @@ begin: ; what is written at the end is brought near meanwhile
 sum:
   %left = phi i64 [ %count, %begin ], [ %fewer, %sum ]
   %a.at = phi i64 [ 0, %begin ], [ %a.next, %sum ]
-  %strip.at = phi ptr [ %strip.first, %begin ], [ %strip.next, %sum ]
+  %strip.at = phi ptr [ %strip.first, %begin ], [ %strip.below, %sum ]
   ${sums}
   ${rows}
   ${factors}
   ${products}
   %a.next = add i64 %a.at, %along
-  %strip.next = getelementptr i8, ptr %strip.at, i64 %step
+  %strip.below = getelementptr i8, ptr %strip.at, i64 %step
   %fewer = add i64 %left, -1
   %goes.on = icmp ne i64 %fewer, 0
   br i1 %goes.on, label %sum, label %summed
@@ -303,18 +330,20 @@ bring:
   call void @copy(ptr %place, i64 %far, ptr %beside, i64 ${across}, i64 %rows.here, i64 %columns)
   br label %tile.done
 tile.done:
-  %row.next = add i64 %row, ${down}
-  %far.next = mul i64 %far, ${down}
-  %place.next = getelementptr i8, ptr %place, i64 %far.next
-  %down.next = mul i64 %down, ${down}
-  %line.next = getelementptr i8, ptr %line.0, i64 %down.next
-  %more.rows = icmp slt i64 %row.next, %m
-  br i1 %more.rows, label %tile, label %strip.done
-
-strip.done:
   %column.next = add i64 %column, ${across}
-  %more.columns = icmp slt i64 %column.next, %n
-  br i1 %more.columns, label %strip, label %part.done
+  %place.next = getelementptr i8, ptr %place, i64 ${across}
+  %packed.next = getelementptr i8, ptr %packed.strip, i64 %strip.size
+  %more.columns = icmp slt i64 %column.next, %group.end
+  br i1 %more.columns, label %tile, label %row.done
+row.done:
+  %number.next = add i64 %number, ${down}
+  %c.next = getelementptr i8, ptr %c.row, i64 %c.below
+  %line.next = getelementptr i8, ptr %line.0, i64 %line.below
+  %more.rows = icmp slt i64 %number.next, %m
+  br i1 %more.rows, label %row, label %group.done
+group.done:
+  %more.groups = icmp slt i64 %group.end, %n
+  br i1 %more.groups, label %group, label %part.done
 part.done:
   %start.next = add i64 %start, %length
   %more.parts = icmp slt i64 %start.next, %k

@@ -5,13 +5,14 @@
                 │▒▒│▒▒│▒▒│    a strip of b, packed (gemm_strips.py)
                 └──┴──┴──┘
     a  ┌─────┐  ┌──┬──┬──┐
-       │░░░░░│  │██│██│██│    tiles of c, below each other: they have some rows,
-       │░░░░░│  │██│██│██│    and read the strip and as many rows of a
+       │░░░░░│  │██│██│██│    tiles of c: they have some rows,
+       │░░░░░│  │██│██│██│    and read a strip and as many rows of a
        └─────┘  └──┴──┴──┘
 
-A tile keeps its sums in registers (`Tile`, gemm_strips.py). Strips that would be too long for the cache are cut: then
-the tiles go on with the sums that stand in c. A tile of which c has only a part, at the right edge or at the bottom, is
-computed beside it; rows of a that are not there are read as the last one.
+A tile keeps its sums in registers (`Tile`, gemm_strips.py). As many strips are packed as the cache has room for; then
+tiles beside each other come first, for c is written row by row. Strips that would be too long for the cache are cut:
+then the tiles go on with the sums that stand in c. A tile of which c has only a part, at the right edge or at the
+bottom, is computed beside it; rows of a that are not there are read as the last one.
 
     agc_product_float(run, pack, a, b, c, table)
 
