@@ -152,14 +152,17 @@ class Product:
     def _sizes(self, threads: int, wakes: bool) -> gemm_code.Sizes:
         """The table of the product.
 
-        Units are columns, whose strips a thread packs alone, unless less is done by who does most where they are rows.
+        Units are rows, which stay together in the caches, unless who does most has less to do where they are columns,
+        for their strips are packed by one thread alone.
         """
         m, n, k, size = self.m, self.n, self.k, self.dtype.size
         tile = gemm_strips.tile()
         across = tile.across // size
         strips, tiles = -(-n // across), -(-m // tile.down)
         high, turns = _evenly(tiles, threads)
-        by_rows = -(-strips // threads) * (tiles + PACKING) > turns * strips * (high + PACKING)
+        stays = gemm_large.stays(m, self.b.turned)
+        packing = 0 if stays else PACKING
+        by_rows = -(-strips // threads) * (tiles + packing) >= turns * strips * (high + packing)
         down, along = (1, m) if self.a.turned else (k, 1)
         apart = k if self.b.turned else n
         if by_rows:
@@ -169,7 +172,7 @@ class Product:
             units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
         a_unit, b_unit, c_unit, m_unit, n_unit, count = units
         return gemm_code.Sizes(
-            int(gemm_large.stays(m, self.b.turned)), down * size, along * size, apart * size,
+            int(stays), down * size, along * size, apart * size,
             n * size, m, n * size, k, gemm_large.length(k, self.a.turned), a_unit * size, b_unit * size,
             c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
         )  # fmt: skip
