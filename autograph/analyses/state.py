@@ -74,6 +74,13 @@ class _Planner:
         self.lists = lists
         self.live = live(flow)
         self.defined = definedness(flow)
+        index, unbound = flow.index, self.defined.unbound
+        # The readings of variables that may have no value there, with the bits of the variables.
+        self.unsafe = [
+            (1 << index[reading.node.id], reading, owner)
+            for node, reading, owner in flow.readings
+            if unbound[node] >> index[reading.node.id] & 1
+        ]
         self.staged = {key: block for key, block in flow.blocks.items() if block.statement in staging}
         self.elsewhere = flow.elsewhere
         self.captured = flow.mask(flow.captured) & ~self.elsewhere
@@ -126,10 +133,7 @@ class _Planner:
     def note_readings(self) -> tuple[int, int]:
         """Fill `shaky`; give the unproven reads outside of blocks: those in a lambda to be, and all."""
         lazily = outside = 0
-        for node, reading, owner in self.flow.readings:
-            bit = 1 << self.flow.index[reading.node.id]
-            if not bit & self.defined.unbound[node]:
-                continue
+        for bit, reading, owner in self.unsafe:
             inside = self._staged(owner)
             if inside is None:
                 outside |= bit
@@ -212,10 +216,7 @@ class _Planner:
         assigned = 0  # the cells that a backend may leave undefined
         for cells in self.cells.values():
             assigned |= cells
-        for node, reading, owner in self.flow.readings:
-            bit = 1 << self.flow.index[reading.node.id]
-            if not bit & self.defined.unbound[node]:
-                continue
+        for bit, reading, owner in self.unsafe:
             # A shared cell that has no value is an error of its own kind in the functions that read it.
             moved = self._staged(owner) is not None or reading.lazy or bit & assigned
             if bit & guarded or (bit & self.captured and moved and not reading.inner):
