@@ -16,8 +16,18 @@ from typing import Any, NamedTuple
 
 import gast
 
-from ..syntax.tree import COMPREHENSIONS, FUNCTIONS, LOOPS, children, is_call_of, root
-from .containers import Containers
+from ..syntax.tree import (
+    COMPOUND,
+    COMPREHENSIONS,
+    FUNCTIONS,
+    LOOPS,
+    Statements,
+    blocks,
+    children,
+    is_call_of,
+    root,
+)
+from .containers import LIST_DISPLAYS, LISTS, Containers
 
 CHANGES = frozenset({"append", "extend", "insert", "pop", "clear", "reverse"})
 QUESTIONS = frozenset({"copy", "count", "index"})
@@ -71,14 +81,7 @@ class Lists:
     ) -> None:
         self.ag, self._generated = ag, generated
         self._is_builtin, self._is_library = is_builtin, is_library
-        containers = Containers(function, is_builtin)
-        self._names = {
-            name
-            for name, values in containers.bindings.items()
-            if all(self._is_list(value, name, containers) for value in values)
-        }
-        if self._names:
-            self._names &= containers.local - containers.captured
+        self._names = self._variables(function) if _assigns_list(function.body) else set()
         self._changes: dict[str, list[_Use]] = {}
         self._gifts: dict[str, list[_Use]] = {}
         self._made: dict[str, list[_Use]] = {}  # directly in the body of a loop
@@ -91,6 +94,16 @@ class Lists:
         self.own = frozenset(filter(self._is_own, self._changes))
         self.reads = [name for name in self._found.values() if name.id in self.own]
         self.changing = set(map(id, self.reads))
+
+    def _variables(self, function: Any) -> set[str]:
+        """The local variables that can only hold lists, and that no other function sees."""
+        containers = Containers(function, self._is_builtin)
+        names = {
+            name
+            for name, values in containers.bindings.items()
+            if all(self._is_list(value, name, containers) for value in values)
+        }
+        return names & containers.local - containers.captured if names else names
 
     def _is_list(self, value: gast.expr | None, name: str, containers: Containers) -> bool:
         """Whether a binding makes a new list, or leaves the variable its list."""
@@ -180,6 +193,29 @@ class Lists:
         if isinstance(func, gast.Name) and self._is_builtin(name):
             return name in HARMLESS
         return self._is_library(name)
+
+
+def _assigns_list(body: Statements) -> bool:
+    """Whether some statement seems to bind a variable to a new list. Most functions have none, and the statements are
+    a small part of what is in a function."""
+    for statement in body:
+        kind = type(statement)
+        if kind in COMPOUND:
+            if any(map(_assigns_list, blocks(statement))):
+                return True
+        elif kind is gast.Assign or kind is gast.AnnAssign:
+            value = statement.value
+            if any(map(_seems_list, value.elts if isinstance(value, gast.Tuple) else [value])):
+                return True
+    return False
+
+
+def _seems_list(value: gast.expr | None) -> bool:
+    """Whether an expression gives a new list if its names mean what they seem to mean."""
+    if isinstance(value, gast.BinOp):
+        return _seems_list(value.left) or _seems_list(value.right)
+    is_call = isinstance(value, gast.Call) and isinstance(value.func, gast.Name)
+    return isinstance(value, LIST_DISPLAYS) or (is_call and value.func.id in LISTS)
 
 
 def _is_lazy(node: Any, child: Any, above: tuple[Any, ...]) -> bool:
