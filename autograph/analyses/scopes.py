@@ -54,9 +54,15 @@ def scan(
     """Add to `found` what evaluating `node` does to its function's names; `hidden` names are others'."""
     kind = type(node)
     if kind is gast.Name:
-        _name(node, found, hidden, inner, lazy)
-        return
-    if kind is gast.Constant:
+        context = type(node.ctx)
+        if node.id in hidden:
+            return
+        if context is gast.Load:
+            found.reads.append(Reading(node, inner, lazy))
+        elif context is gast.Store:
+            found.stores.append(node.id)
+        elif context is gast.Del:
+            found.deleted.append(node)
         return
     special = _SPECIAL.get(kind)
     if special is not None:
@@ -71,18 +77,6 @@ def scan(
                     scan(child, found, hidden, inner, lazy)
         elif value is not None:
             scan(value, found, hidden, inner, lazy)
-
-
-def _name(node: gast.Name, found: Found, hidden: frozenset[str], inner: bool, lazy: bool) -> None:
-    if node.id in hidden:
-        return
-    context = type(node.ctx)
-    if context is gast.Load:
-        found.reads.append(Reading(node, inner, lazy))
-    elif context is gast.Store:
-        found.stores.append(node.id)
-    elif context is gast.Del:
-        found.deleted.append(node)
 
 
 def _later_operands(node: Any, found: Found, hidden: frozenset[str], inner: bool, lazy: bool) -> None:
