@@ -214,8 +214,9 @@ def _seems_list(value: gast.expr | None) -> bool:
     """Whether an expression gives a new list if its names mean what they seem to mean."""
     if isinstance(value, gast.BinOp):
         return _seems_list(value.left) or _seems_list(value.right)
-    is_call = isinstance(value, gast.Call) and isinstance(value.func, gast.Name)
-    return isinstance(value, LIST_DISPLAYS) or (is_call and value.func.id in LISTS)
+    if isinstance(value, gast.Call):
+        return isinstance(value.func, gast.Name) and value.func.id in LISTS
+    return isinstance(value, LIST_DISPLAYS)
 
 
 def _is_lazy(node: Any, child: Any, above: tuple[Any, ...]) -> bool:
