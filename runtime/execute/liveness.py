@@ -18,13 +18,15 @@ def last_uses(graph: Graph, live: Sequence[Operation]) -> list[list[Value]]:
     """For each live operation, the values of the graph that may be big and are not used after it."""
     if graph.is_scalar:
         return [[] for _ in live]
-    seen: set[Operand] = {*graph.outputs, *graph.inputs}
-    dying = []
-    for operation in reversed(live):
-        last = [value for value in dict.fromkeys(operation.inputs + operation.outputs) if value not in seen]
-        seen.update(last)
-        dying.append([value for value in last if type(value) is Value and may_be_big(value)])
-    return dying[::-1]
+    last: dict[Operand, int] = {}
+    for place, operation in enumerate(live):
+        last.update(dict.fromkeys(operation.inputs + operation.outputs, place))
+    dying: list[list[Value]] = [[] for _ in live]
+    kept = {*graph.outputs, *graph.inputs}
+    for value, place in last.items():
+        if type(value) is Value and value not in kept and may_be_big(value):
+            dying[place].append(value)
+    return dying
 
 
 def in_place(body: Graph, targets: Sequence[str]) -> dict[Value, str]:

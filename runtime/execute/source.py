@@ -95,9 +95,8 @@ class Writer(Regions):
                 self._beside(group, scope, depth)
             elif operation not in moved:
                 for value in operation.outputs:
-                    scope[value] = (
-                        wanted.get(value) or _inherited(operation, dead, scope) or self.fresh(value)
-                    )
+                    name = wanted.get(value) or (dead and _inherited(operation, dead, scope))
+                    scope[value] = name or self.fresh(value)
                 self.operation(operation, scope, depth, dead)
             if dead:
                 self.delete([scope[value] for value in dead], depth)
@@ -251,7 +250,7 @@ class Writer(Regions):
 
 def _inherited(operation: Operation, dead: list[Value], scope: Scope) -> str | None:
     """The variable of an operand that is called as the result and not needed any more, as in `x = x * y`."""
-    if not dead or operation.regions or len(operation.outputs) != 1:
+    if operation.regions or len(operation.outputs) != 1:
         return None
     (result,) = operation.outputs
     for value in dead:

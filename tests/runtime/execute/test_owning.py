@@ -50,7 +50,7 @@ graph f(x: float32[4, 4]) -> float32[4, 4]
         "a = op_exp(x)",
         "b = a * x",
         "c = np.add(b, a, out=b)",
-        "del b, a",
+        "del a, b",
         "return (c,)",
     ]
 
