@@ -38,6 +38,8 @@ class _Branches:
         return self.done[graph]
 
     def walked(self, graph: Graph, known: Substitution) -> Graph:
+        if not known and graph.types.isdisjoint(BRANCHES):
+            return graph
         walk = Walk(graph, known)
         self.write(graph.operations, walk)
         return walk.finish()

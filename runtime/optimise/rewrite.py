@@ -71,15 +71,15 @@ class Walk:
         """The operation of the new graph that gives `operand`; None for inputs and constants."""
         return self.makers().get(operand)
 
-    def run(self, rules: Mapping[str, Rule], enter: Enter | None = None) -> Graph:
-        """The graph after the rules, by type of operation. `enter` says how regions are walked."""
+    def run(self, rules: Mapping[str, Rule], visit: Callable[[Graph], Graph]) -> Graph:
+        """The graph after the rules, by type of operation, its regions and callees being what `visit` makes of them."""
         known, kept = self.known, self.operations
         for operation in self.graph.operations:
             current = operation
             if known and not known.keys().isdisjoint(operation.inputs):
                 current = reading(operation, known)
-            if operation.regions and enter is not None:
-                current = enter(current, self)
+            if operation.regions:
+                current = visiting(visit, current)
             rule = rules.get(current.type)
             if rule is not None:
                 found = self._found(rule, current)
@@ -148,10 +148,6 @@ class Walk:
         return value
 
 
-Enter = Callable[[Operation, Walk], Operation]
-"""An operation with its regions walked over."""
-
-
 def visiting(visit: Callable[[Graph], Graph], operation: Operation) -> Operation:
     """The operation, whose regions are what `visit` makes of them."""
     return with_regions(operation, list(map(visit, operation.regions)))
@@ -165,10 +161,7 @@ def everywhere(graph: Graph, rules: Mapping[str, Rule]) -> Graph:
         if rules.keys().isdisjoint(graph.types):
             return graph
         if graph not in done:
-            done[graph] = Walk(graph).run(rules, enter)
+            done[graph] = Walk(graph).run(rules, visit)
         return done[graph]
-
-    def enter(operation: Operation, walk: Walk) -> Operation:
-        return visiting(visit, operation)
 
     return visit(graph)

@@ -65,7 +65,9 @@ class _Homes:
         self._readers: dict[Operand, Home | None] = dict.fromkeys(graph.outputs)  # None: it has to stay
         self._effects = 0
         self._effects_behind: dict[Operation, int] = {}
-        if any(operation.type in BRANCHES for operation in graph.operations):
+        branches = [operation for operation in graph.operations if operation.type in BRANCHES]
+        given = set().union(*[operation.inputs[1:] for operation in branches])
+        if any(not given.isdisjoint(operation.outputs) for operation in graph.operations):
             for operation in reversed(graph.operations):
                 self._place(operation)
 
