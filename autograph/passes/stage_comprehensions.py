@@ -92,18 +92,20 @@ class StageComprehensions(ExpressionPass):
         new = self.children(node)
         if not self.active or node.generators[0].is_async:
             return new
-        kind = text("set" if isinstance(node, gast.SetComp) else "dict")
+        kind = "set" if isinstance(node, gast.SetComp) else "dict"
         generators = [self.checked(*pair, kind) for pair in zip(node.generators, new.generators, strict=True)]
         return evolve(new, generators=generators)
 
     visit_DictComp = visit_SetComp  # noqa: N815
 
-    def checked(self, old: Any, new: Any, kind: gast.expr) -> Any:
+    def checked(self, old: Any, new: Any, kind: str) -> Any:
         items, ag = new.iter, self.context.ag
         if _may_be_staged(old.iter):
-            items = KNOWN.expression(items, ag=ag, items=items, kind=kind)
+            items = KNOWN.expression(items, ag=ag, items=items, kind=text(kind))
         ifs = [
-            DECIDED.expression(test, ag=ag, test=test, kind=kind) if _may_decide(before, old.iter) else test
+            DECIDED.expression(test, ag=ag, test=test, kind=text(kind))
+            if _may_decide(before, old.iter)
+            else test
             for before, test in zip(old.ifs, new.ifs, strict=True)
         ]
         return evolve(new, iter=items, ifs=ifs)

@@ -5,7 +5,7 @@
 
 The trees are those of `gast.ast_to_gast` and `gast.gast_to_ast`, made several times as fast. Passes share what
 they do not change: on the way back, a node that is still the very node that came in becomes the `ast` node it
-was made from, with all that is below it.
+was made from, with all that is below it. Any other one changes its class: the tree that goes back is used up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Fields = dict[str, Any]
 
 
 NewNodes = defaultdict[type[ast.AST], list[Any]]
-"""Nodes by their kinds, those of a kind in the order in which they were made: each behind those below it."""
+"""Nodes by their kinds, each behind those of its kind that are below it."""
 
 
 class Translation:
@@ -33,10 +33,10 @@ class Translation:
         # id of a gast node → the node it was made from; `self.tree` keeps all of them alive.
         self._origins: dict[int, ast.AST] = {}
         self.tree: Any = self._to(tree)
-        self.new = NewNodes(list)  # what `back` had to make
+        self.new = NewNodes(list)  # what `back` met that had not come in
 
     def back(self, tree: gast.AST) -> Any:
-        """A tree of gast's as `ast` has it. A node without a position gets that of the node around it."""
+        """A tree of gast's, which becomes one of `ast`. A node without a position gets that of the node around it."""
         self.new = NewNodes(list)
         return self._origins.get(id(tree)) or self._from(tree, _START)
 
@@ -74,14 +74,13 @@ class Translation:
     def _from(self, node: Any, around: Fields) -> Any:
         """A node that did not come in as it is, or what is no node at all; `around` has the position around it."""
         way = _BACK.get(type(node))
-        if way is None:
+        if way is None:  # also for one that stands in two places, and has been met in the other
             if type(node) is not gast.Name:
                 return _LEAVES.get(type(node), node)
             way = _BACK_TO_PARAMETER if type(node.ctx) is gast.Param else _BACK_TO_NAME
         kind, convert, sign, with_nodes = way
-        new = _node(kind)
-        fields, origins = new.__dict__, self._origins
-        fields.update(node.__dict__)
+        node.__class__ = kind
+        fields, origins = node.__dict__, self._origins
         if "end_col_offset" not in fields:
             fields.update(zip(POSITION, place_in(around), strict=True))
         if convert is not None:
@@ -96,12 +95,12 @@ class Translation:
                 fields[name] = [origins.get(id(part)) or self._from(part, fields) for part in value]
             else:
                 fields[name] = origins.get(id(value)) or self._from(value, fields)
-        self.new[kind].append(new)
-        return new
+        self.new[kind].append(node)
+        return node
 
 
 def to_ast(tree: gast.AST) -> Any:
-    """A tree of gast's as `ast` has it."""
+    """A tree of gast's, which becomes one of `ast`."""
     return Translation(ast.Pass()).back(tree)
 
 
