@@ -191,8 +191,8 @@ class Graph:
     """A function over tensors as data; see the module's docstring. Equal graphs have the same text."""
 
     __slots__ = (
-        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "_types", "inputs", "name", "operations",
-        "outputs", "stateful",
+        "__weakref__", "_builder", "_is_scalar", "_live", "_naming", "inputs", "name", "operations", "outputs",
+        "stateful", "types",
     )  # fmt: skip
 
     def __init__(
@@ -206,8 +206,11 @@ class Graph:
         self.inputs = inputs
         self.operations = operations
         self.outputs = outputs
+        # Of the operations that there are now, and of those of their regions and callees:
         self.stateful: bool = any(map(_is_stateful, operations))
-        self._types: frozenset[str] | None = None
+        self.types: frozenset[str] = frozenset(map(_type_of, operations)).union(
+            *map(_types_of, self.regions())
+        )
         self._is_scalar: bool | None = None
         self._live: tuple[Operation, ...] | None = None
         self._naming: Naming | None = None
@@ -218,16 +221,6 @@ class Graph:
             f"a graph can be neither copied nor pickled: {self.name}. str(graph) is its text, which ir.parse.parse "
             "reads; as_graph_def() is the same as JSON"
         )
-
-    @property
-    def types(self) -> frozenset[str]:
-        """The types of all operations, those of regions and callees included."""
-        types = self._types
-        if types is None:
-            types = frozenset(map(_type_of, self.operations)).union(*map(_types_of, self.regions()))
-            if type(self.operations) is tuple:  # it does not grow
-                self._types = types
-        return types
 
     @property
     def is_scalar(self) -> bool:
