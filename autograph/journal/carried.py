@@ -133,10 +133,11 @@ class Carried:
 
         def carrying(*state: Any) -> State:
             with _Run(self, state, key or function) as run:
-                # A block that only assigns places needs no return statement.
-                results = (*(function(*run.own) or ()), *run.places_now())
-                self.touched.update(run.assigned())
-                self.watch.ends(self.places)
+                results = function(*run.own) or ()  # none of a block that only assigns places
+                if self.places:
+                    results = (*results, *run.places_now())
+                    self.touched.update(run.assigned())
+                    self.watch.ends(self.places)
                 return self.aliases.leave(results, run.came)
 
         carrying.__wrapped__ = function  # type: ignore[attr-defined]  # errors show the lines of the block itself
@@ -186,7 +187,8 @@ class _Run:
             count = len(self.carried.own)
             self.own = (*self.before, *values[:count])
             self.incoming = values[count:]
-            self.carried.enter(self.incoming)
+            if self.incoming:
+                self.carried.enter(self.incoming)
             self.were = self.carried.read()
             self.scope.open()
             self.came = self.carried.aliases.came(values)
