@@ -279,6 +279,9 @@ def _names_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
         kind = type(node)
         if kind is gast.Name:
             (names if type(node.ctx) is gast.Load else bound).add(node.id)
+        elif kind is gast.Attribute:
+            if node.attr in FRAME_ATTRIBUTES:
+                names.add(node.attr)
         elif kind in _BINDERS:
             bound.update(_BINDERS[kind](node))
         elif kind in _TELLING:
@@ -288,7 +291,6 @@ def _names_in(nodes: list[Any]) -> tuple[set[str], set[str]]:
 
 _TELLING: dict[type, Callable[[Any], list[str]]] = {
     **dict.fromkeys((gast.Global, gast.Nonlocal), lambda node: node.names),
-    gast.Attribute: lambda node: [node.attr] if node.attr in FRAME_ATTRIBUTES else [],
     gast.Subscript: lambda node: ["[]="] if type(node.ctx) is gast.Store else [],
     gast.NamedExpr: lambda node: [":="],
     **dict.fromkeys((*SUSPENSIONS, *ASYNC), lambda node: ["await"]),

@@ -203,10 +203,13 @@ def extent_of(node: Any) -> Extent:
 
 def extent_of_code(code: CodeType) -> Extent | None:
     """From where to where the instructions of a function go; None with `python -X no_debug_ranges`."""
-    # What Python adds at the start of a function has no columns, or those of an empty stretch.
-    places: list[Any] = [*filter(_end_column, code.co_positions())]
-    return (*min(map(_start, places)), *max(map(_end, places))) if places else None
+    # What Python adds at the start of a function has no columns, or those of an empty stretch. Most instructions
+    # come with several that are of the same place.
+    places: list[Any] = [*filter(_end_column, dict.fromkeys(code.co_positions()))]
+    if not places:
+        return None
+    lines, end_lines, columns, end_columns = zip(*places, strict=True)
+    return *min(zip(lines, columns, strict=True)), *max(zip(end_lines, end_columns, strict=True))
 
 
-# Of the place of an instruction: line, end line, column, end column.
-_end_column, _start, _end = itemgetter(3), itemgetter(0, 2), itemgetter(1, 3)
+_end_column = itemgetter(3)  # of the place of an instruction

@@ -140,10 +140,12 @@ def _below(nodes: list[Any], closed: frozenset[type]) -> list[gast.AST]:
         values = node.__dict__
         for name in INNER[kind]:
             value = values.get(name)
+            if not value:
+                continue
             if type(value) is list:
                 # There is None in `{**d}`, and for a parameter without a default.
-                nodes += filter(None, value)
-            elif value is not None:
+                nodes += value if None not in value else filter(None, value)
+            else:
                 nodes.append(value)
     return nodes
 
