@@ -223,10 +223,11 @@ class _Run:
         self.carried.aliases.put_back(self.held)
 
     def places_now(self) -> State:
-        """What the places hold; what may have a value is not there while it is traced."""
-        pairs = zip(self.incoming, self.carried.read(), strict=True)
+        """What the places hold. A variable holds what may have a value; elsewhere nothing is there instead."""
+        places = zip(self.incoming, self.were, self.carried.read(), strict=True)
         return tuple(
-            old if isinstance(new, Undefined) and isinstance(old, Maybe) else new for old, new in pairs
+            came if isinstance(came, Maybe) and type(old) is type(new) is Undefined else new
+            for came, old, new in places
         )
 
     def assigned(self) -> list[Place]:
@@ -234,5 +235,5 @@ class _Run:
         return [
             place
             for place, old, new in zip(self.carried.places, self.were, self.carried.read(), strict=True)
-            if old is not new and not (isinstance(old, Undefined) and isinstance(new, Undefined))
+            if old is not new and not type(old) is type(new) is Undefined
         ]

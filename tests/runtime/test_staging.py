@@ -420,6 +420,120 @@ def test_a_variable_of_one_branch_that_a_closure_shares():
         f(tf.constant(-1))
 
 
+def agrees_or_is_unbound(f, *inputs):
+    """`f` gives in graphs what it gives in Python, and fails in them where Python has no value for `y`."""
+    graphs = {}, {"experimental_executor": "interpret"}, {"jit_compile": True}
+    runs = [f, *(tf.function(f, **options) for options in graphs)]
+    for args in inputs:
+        try:
+            expected = int(f(*args))
+        except UnboundLocalError:
+            expected = None
+        for run in runs:
+            if expected is not None:
+                assert int(run(*map(tf.constant, args))) == expected
+                continue
+            with pytest.raises(UnboundLocalError, match="'y'"):
+                run(*map(tf.constant, args))
+
+
+def test_a_handler_s_variable_that_a_block_of_a_loop_binds_first():
+    def branch(a, n):
+        try:
+            while a < 2:
+                if n > 0:
+                    y = a + 5
+                a = a + 1
+        except KeyError:
+            a = a + 1
+        return y
+
+    def loop(a, n):
+        try:
+            while a < 2:
+                while a < n:
+                    y = a + 5
+                    a = a + 1
+                a = a + 1
+        except KeyError:
+            a = a + 1
+        return y
+
+    def items(a, n):
+        try:
+            while a < 2:
+                for y in tf.range(n):
+                    a = a + y
+                a = a + 1
+        except KeyError:
+            a = a + 1
+        return y
+
+    def deleted(a, n):
+        try:
+            while a < 3:
+                if n > 1:
+                    y = a + n
+                n = n - 1
+                a = a + 1
+                if n > 1:
+                    del y
+        except KeyError:
+            a = a + 1
+        return y
+
+    for f in (branch, loop, items, deleted):
+        agrees_or_is_unbound(f, (0, 3), (0, 1), (0, 0), (5, 3))
+
+
+def test_a_closure_s_variable_that_a_block_of_a_loop_binds_first():
+    def f(a, n):
+        def bind(value):
+            nonlocal y
+            y = value
+
+        while a < 2:
+            if n > 0:
+                bind(a + 5)
+            a = a + 1
+        if False:
+            y = 0
+        return y
+
+    agrees_or_is_unbound(f, (0, 3), (0, 0), (5, 3))
+
+
+def test_a_test_of_a_loop_that_binds_a_handler_s_variable_perhaps():
+    def f(a, n):
+        try:
+            while a < 2 and (n > 1 and (y := a + 7) > 0):
+                a = a + 1
+        except KeyError:
+            a = a + 1
+        return y
+
+    agrees_or_is_unbound(f, (0, 3), (1, 3), (0, 0), (5, 3))
+
+
+def test_the_gradient_of_a_variable_that_a_block_of_a_loop_binds_first():
+    @tf.function
+    def f(x):
+        try:
+            while x < 10.0:
+                if x > 1.0:
+                    y = x * x
+                x = x + 4.0
+        except KeyError:
+            x = x + 1.0
+        return y
+
+    x = tf.constant(2.0)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    assert (y.numpy(), tape.gradient(y, x).numpy()) == (36.0, 12.0)
+
+
 def test_walrus_beside_numbers_as_conditions():
     def f(x, n):
         k = 0
