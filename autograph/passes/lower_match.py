@@ -147,12 +147,12 @@ class _Chain:
         )
         if shared or name not in bound(self.function):
             return False
-        is_last = [case is self.match.cases[-1] for case in self.match.cases]
-        return not any(
-            (case.guard is not None and contains(case.guard, gast.NamedExpr))
-            or (name in captures(case.pattern) and not (last and is_irrefutable(case.pattern)))
-            for case, last in zip(self.match.cases, is_last, strict=True)
-        )
+        captured = [case for case in self.match.cases if name in captures(case.pattern)]
+        if captured == self.match.cases[-1:] and is_irrefutable(captured[0].pattern):
+            # `case x` at the end of `match x` binds nothing new, unless it is all that makes `x` a local name.
+            captured = [] if self.has_value(name) else captured
+        guards = [case.guard for case in self.match.cases if case.guard is not None]
+        return not captured and not any(contains(guard, gast.NamedExpr) for guard in guards)
 
     # The cases
 

@@ -121,6 +121,22 @@ def test_a_tuple_of_tensors() -> None:
     agrees(f, (0, 0), (0, 5), (5, 0), (7, 2), (7, 4), (4, 7))
 
 
+def test_a_name_that_only_a_capture_of_its_own_match_binds_is_local() -> None:
+    text = """
+def program():
+    match d:
+        case 0 | 1:
+            return 0
+        case d:
+            return d
+"""
+    for after in (None, "lower_match", "stage_blocks", PREFIXES[-1]):
+        module = module_of(text if after is None else converted_text(text, after), "<converted>")
+        module["d"] = 5
+        with pytest.raises(UnboundLocalError, match="'d'"):
+            module["program"]()
+
+
 def test_a_capture_outlives_its_guard() -> None:
     def f(x):
         n = 1
