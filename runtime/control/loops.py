@@ -195,7 +195,7 @@ class Loop:
         changed = False
         for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
             if isinstance(before, Maybe) and not isinstance(after, Maybe):
-                results[i] = Maybe(name, after, True)
+                results[i] = as_maybe(name, after, before)
             elif isinstance(before, Pending) and not isinstance(after, Pending):
                 self.state[i] = blank_like(after)
                 changed = True

@@ -534,6 +534,18 @@ def test_the_gradient_of_a_variable_that_a_block_of_a_loop_binds_first():
     assert (y.numpy(), tape.gradient(y, x).numpy()) == (36.0, 12.0)
 
 
+def test_a_loop_that_deletes_a_variable_which_may_have_no_value():
+    def f(a, n):
+        if n > 0:
+            y = a
+        while a < 2:
+            del y
+            a = a + n
+        return a
+
+    agrees_or_is_unbound(f, (0, 3), (1, 3), (0, 0), (0, 1), (5, 0))
+
+
 def test_walrus_beside_numbers_as_conditions():
     def f(x, n):
         k = 0
