@@ -208,7 +208,8 @@ def rows_of(items: Any) -> Rows:
         return Rows(items.size(), items.read)
     if isinstance(items, TensorList):
         return Rows(items.size(), items.copy().__getitem__)
-    tensor = convert_to_tensor(items)
+    # An empty range is one of integers; other empty sequences do not say what they would hold.
+    tensor = convert_to_tensor(items, dtypes.int32 if isinstance(items, range) and not items else None)
     if tensor.shape.rank == 0:
         raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
     produced = _as_range(tensor)

@@ -109,6 +109,16 @@ def test_zip_with_what_python_has() -> None:
     agrees(g, V, unknown=False)
 
 
+def test_an_empty_range_holds_integers() -> None:
+    def f(xs):
+        i = 4
+        for i, x in zip(range(0), xs):  # noqa: B007, B905
+            pass
+        return i + xs[0]
+
+    agrees(f, V)
+
+
 def test_zip_strict() -> None:
     def f(xs, ys):
         total = 0
