@@ -144,9 +144,8 @@ class Pass:
     erases: ClassVar[type | None] = None  # a jump that must not leave a staged block after the pass
     # There is nothing to do without one of these; empty: unknown.
     concerns: ClassVar[frozenset[type]] = frozenset()
-    emits: ClassVar[frozenset[type]] = (
-        frozenset()
-    )  # of the kinds that concern other passes, those that it makes
+    # Of the kinds that concern other passes, those that it makes.
+    emits: ClassVar[frozenset[type]] = frozenset()
     passed_over: ClassVar[frozenset[type]] = frozenset({gast.Constant})  # nothing to do there, nor below
     _methods: ClassVar[_Methods]
 
