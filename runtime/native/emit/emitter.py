@@ -19,7 +19,7 @@ from .part_twins import share_parts
 from .reuse import Nest, pairs
 from .sizes import Size, is_sized, typical
 from .storage import Storage
-from .threads import WORTH, taken_apart
+from .threads import WAKES, WORTH, taken_apart
 from .threads import count as count_of_threads
 from .twins import Users, share_twins
 from .types import Register, integer, ir
@@ -119,7 +119,7 @@ class Emitter(Storage):
         elif outermost:
             pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
             is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
-            run = self._share(before, first, opened[0], shared) if is_shared else None
+            run = self._share(before, first, opened[0], shared, size) if is_shared else None
             self._parts += [run] if run is not None else []
             if opened and run is None:
                 nest = Whole(before, self.function.blocks[first:-1], self.b.block)
@@ -143,10 +143,11 @@ class Emitter(Storage):
         self.b.position_at_end(inside)
         return skipped
 
-    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any]) -> Any:
+    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any], size: int) -> Any:
         number, rounds, *_ = outermost
         if 1 < count_of_threads() <= rounds:
-            return taken_apart(self, before, first, number, rounds, self.b.block, shared)
+            wakes = size >= WAKES or self.is_repeated
+            return taken_apart(self, before, first, number, rounds, self.b.block, shared, wakes)
         return None
 
     def _open(self, count: int, opened: list[Any]) -> Register:

@@ -18,8 +18,11 @@ from .outlining import Whole, captured, fill, is_slot, new_part, own_slots, repl
 from .pool import HAVE_THREADS, MOST, RUN
 from .types import Register, integer, ir, pointer
 
-WORTH = 1 << 17
-"""Elements of a loop from which on threads pay, for each part is a function more to compile."""
+WORTH = 1 << 15
+"""Elements of a loop from which on threads share it that look for something to do; …"""
+
+WAKES = 1 << 17
+"""… also those that sleep. In a loop around it they are soon awake."""
 
 
 def count() -> int:
@@ -34,13 +37,20 @@ def runner(emitter: Any) -> Any:
 
 
 def taken_apart(
-    emitter: Any, before: Any, first: int, number: Register, rounds: int, after: Any, shared: Sequence[Any]
+    emitter: Any,
+    before: Any,
+    first: int,
+    number: Register,
+    rounds: int,
+    after: Any,
+    shared: Sequence[Any],
+    wakes: bool,
 ) -> Any:
     """Make threads run a loop that has just been written: the call that does so; None where they would meet.
 
     `before` is the block that jumps to it, `first` the place of its first block in the function, `number` counts its
     rounds, of which there are `rounds`, and `after` is the block that follows. What is `shared` stays the function's,
-    which may go on to read it.
+    which may go on to read it. It `wakes` threads that sleep, or leaves them alone.
     """
     function = emitter.function
     blocks = [block for block in function.blocks[first:] if block is not after]
@@ -69,7 +79,7 @@ def taken_apart(
     memory = emitter.slot(integer(64), max(len(around_them), 1))
     for place, value in enumerate(around_them):
         b.store(value, b.gep(memory, [integer(64)(8 * place)], source_etype=integer(8)))
-    arguments = [part, memory, *map(integer(64), (rounds, count(), 1))]
+    arguments = [part, memory, *map(integer(64), (rounds, count(), int(wakes)))]
     run = b.call(runner(emitter), arguments)
     b.branch(after)
     return run

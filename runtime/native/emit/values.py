@@ -20,7 +20,7 @@ from ...ir.graph import Graph
 from .emitter import UNROLLED, Emitter
 from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar, cuts_of
 from .readers import Readers
-from .threads import WORTH
+from .threads import WAKES
 from .types import Element, Register
 
 CHEAP = 2
@@ -76,7 +76,7 @@ class Values:
         if isinstance(node, Known) and target is None and node.size:
             return Buffer(node.dtype, node.shape, node.address(self.e))
         where = target or Buffer.new(self.e, node.dtype, node.shape)
-        if isinstance(node, Known) and node.is_zero and node.size < WORTH:
+        if isinstance(node, Known) and node.is_zero and node.size < WAKES:
             self.e.clear(where.address, where.bytes)
         elif node.is_lazy:
             self.compute([(node, where)])

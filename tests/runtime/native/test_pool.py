@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
 import sys
 import threading
@@ -136,6 +137,15 @@ class TestResults:
         shared = text(graph)
         tf.config.threading.set_intra_op_parallelism_threads(0)
         assert ("agc_run_part" in alone, "agc_run_part" in shared) == (False, True)
+
+    @pytest.mark.parametrize(("elements", "wakes"), [(1 << 14, []), (1 << 16, ["0"]), (1 << 18, ["1"])])
+    def test_threads_that_sleep_are_woken_for_much(
+        self, elements: int, wakes: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The last number that the pool is given says so; those that are awake have a share before."""
+        monkeypatch.setattr(emitter, "count_of_threads", lambda: 2)
+        graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.zeros([elements])).graph
+        assert re.findall(r"call void @agc_run_part\(.*i64 (\d)\)", text(graph)) == wakes
 
 
 FORKS = """
