@@ -100,8 +100,9 @@ def settle(new: NewNodes, calls: Sequence[ast.Call], generated: Collection[str],
     statements = [statement for kind in _SIMPLE for statement in new[kind]]
     if any(node.end_lineno != node.lineno for node in chain(statements, calls)):
         known = {id(node) for nodes in new.values() for node in nodes}
+        of_operators = set(map(id, calls))
         for statement in statements:
-            _settle_statement(statement, set(map(id, calls)), lines_of(text), known)
+            _settle_statement(statement, of_operators, lines_of(text), known)
     for kind, fields in _BLOCKS.items():
         for node in new[kind]:
             for field in fields:

@@ -31,7 +31,7 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
     indentation = _indentation(lines[first - 1])
     if indentation and "." not in code.co_qualname:
         return None  # declared global, perhaps: where it stands does not show
-    end = _end(lines, max(map(last_line, nested(code))), indentation)
+    end = _end(lines, max(map(_last_line, nested(code))), indentation)
     before = "\n" * (first - 2) + "if 1:\n" if indentation else "\n" * (first - 1)
     try:
         body = ast.parse(before + "".join(lines[first - 1 : end])).body
@@ -41,7 +41,7 @@ def piece_of(code: CodeType, lines: Sequence[str]) -> ast.stmt | None:
     return statements[0] if len(statements) == 1 and len(body) == 1 else None
 
 
-def last_line(code: CodeType) -> int:
+def _last_line(code: CodeType) -> int:
     """The last line on which an instruction of a function begins."""
     lines = map(itemgetter(2), code.co_lines())
     return max(filter(None, lines), default=0)

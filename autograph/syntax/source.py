@@ -26,7 +26,7 @@ from agc.autograph.stack.codes import CodeMap, nested
 
 from . import unfiled
 from .origin import extent_of_code, first_line, lines_of, name_of, start_of
-from .pieces import last_line, owner_of, piece_of
+from .pieces import owner_of, piece_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -277,13 +277,11 @@ def _parameters_of(code: CodeType) -> list[str]:
 
 
 def _covers(definition: Definition, code: CodeType) -> bool:
-    """Whether the code stands on the lines of the definition; for a lambda, inside its body."""
-    node = definition.node
-    if not isinstance(node, ast.Lambda):
-        return first_line(node) <= code.co_firstlineno and last_line(code) <= (node.end_lineno or 0)
-    body, extent = node.body, extent_of_code(code)
-    start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
-    return extent is None or (start <= extent[:2] and extent[2:] <= end)
+    """Whether every instruction of the code stands inside the definition; for a lambda, inside its body."""
+    node, extent = definition.node, extent_of_code(code)
+    body: Any = node.body if isinstance(node, ast.Lambda) else node
+    start = (body.lineno, body.col_offset) if body is not node else (first_line(body), 0)
+    return extent is None or (start <= extent[:2] and extent[2:] <= (body.end_lineno, body.end_col_offset))
 
 
 def _is_constant(node: ast.AST, code: CodeType) -> bool:

@@ -6,6 +6,7 @@ much more is the limit: some work begins only beyond a certain depth.
 """
 
 import cProfile
+import sys
 
 import agc.runtime as tf
 import pytest
@@ -13,6 +14,7 @@ from agc.runtime.execute import Plan, interpret
 from agc.runtime.ir.parse import parse
 from agc.runtime.ir.text import show
 from agc.runtime.ir.verify import verify
+from agc.runtime.optimise import Options, prune
 
 X = tf.constant(0.5)
 
@@ -228,3 +230,40 @@ def test_a_thousand_arguments_results_and_variables():
     xs = [tf.constant(1.0)] * 1_000
     for _ in range(3):
         assert [float(y) for y in f(xs)] == [1.0 + i for i in range(1_000)]
+
+
+def lines_of(job):
+    """How many lines of Python a job runs: a loop that goes around too often calls nothing."""
+    count = 0
+
+    def traced(frame, event, argument):
+        nonlocal count
+        count += event == "line"
+        return traced
+
+    before = sys.gettrace()
+    sys.settrace(traced)
+    try:
+        job()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def delay_line(count):
+    """A loop that hands each state on to the next: the last one needs all of them."""
+
+    def f(n, *values):
+        def body(i, *state):
+            return (i + 1, state[0] * 2.0, *[each + 1.0 for each in state[:-1]])
+
+        return tf.while_loop(lambda i, *state: i < n, body, (0, *values))[-1]
+
+    values = [tf.constant(float(i)) for i in range(count)]
+    return tf.function(f).get_concrete_function(tf.constant(3), *values).graph
+
+
+def test_state_that_needs_other_state_is_followed_once():
+    few, many = (delay_line(count) for count in (40, 160))
+    work = [lines_of(lambda graph=graph: prune.run(graph, Options())) for graph in (few, many)]
+    assert work[1] < 6 * work[0]
