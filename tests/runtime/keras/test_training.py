@@ -186,7 +186,8 @@ def test_what_fit_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
     model.predict(X)
     bar = capsys.readouterr().out
-    assert "1/1" in bar and "━" * 20 in bar and bar.endswith("/step\n")
+    # A text that has become shorter, such as 1ms after 992us, is followed by blanks over what was there.
+    assert "1/1" in bar and "━" * 20 in bar and re.search(r"/step *\n\Z", bar)
 
 
 def test_callbacks_are_called_in_order() -> None:
