@@ -9,7 +9,6 @@ it any more, although it holds the method that it is called by.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,6 +28,7 @@ from .options import Options
 from .shortest import Shortest, way_for
 from .signature import Identity, Parameters, key_of, tensor_leaves
 from .trace import trace
+from .turns import TracingTurns
 
 if TYPE_CHECKING:
     from .input_signature import InputSignature
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 _BOUND = "bound"
 """Begins the key of a call with keywords, which has their names, and the values of all parameters."""
 
-_tracing = threading.RLock()
-"""One thread traces at a time: the code of functions in sight changes while one of them is traced."""
+_tracing = TracingTurns()
 
 
 def _forgetting(reference: Callable[[], Calls | None], key: Hashable) -> Callable[[], None]:
