@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes, errors, shapes
-from ..convert import TensorLike, convert_to_tensor
+from ..convert import TensorLike, convert_to_tensor, is_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
 from .arithmetic import divide
@@ -254,7 +254,7 @@ def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, nam
 
 
 def lstsq(
-    matrix: TensorLike, rhs: TensorLike, l2_regularizer: float = 0.0, fast: bool = True, name: Name = None
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: Name = None
 ) -> Tensor:
     """`x` that makes `matrix @ x - rhs` smallest; of several, the smallest `x`.
 
@@ -272,7 +272,7 @@ def lstsq(
     rows, columns = _sides(matrix)
     tall = rows >= columns
     gramian = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
-    if l2_regularizer:
+    if is_tensor(l2_regularizer) or l2_regularizer:
         unit = eye(shape_of(gramian)[-1], dtype=matrix.dtype)
         gramian = gramian + unit * cast(l2_regularizer, matrix.dtype)
     factor = cholesky(gramian)

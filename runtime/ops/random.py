@@ -50,7 +50,8 @@ def uniform(
     if kind.is_integer:
         return random_integers(shape, low, high, *seeds.pair(seed), name)
     unit = random_uniform(shape, kind, *seeds.pair(seed), name)
-    return unit if minval == 0 and maxval in (None, 1) else unit * (high - low) + low
+    is_unit = all(type(bound) in (int, float, type(None)) for bound in (minval, maxval))
+    return unit if is_unit and minval == 0 and maxval in (None, 1) else unit * (high - low) + low
 
 
 def normal(
