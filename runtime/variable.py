@@ -514,18 +514,15 @@ def _known(tensor: Tensor) -> EagerTensor:
 
 
 def _make_in_graph(builder: Builder, value: Any, dtype: Any) -> EagerTensor:
-    function = builder
-    while not function.is_function:
-        assert function.parent is not None
-        function = function.parent
-    if function.make_variable is None:
+    make = builder.function.make_variable
+    if make is None:
         made_at = caller()
         raise ValueError(
             "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
             "is only created once or created outside tf.function: keep it in an attribute or a global and test "
             "`if self.v is None` before making it." + (f"\n  made at {made_at}" if made_at else "")
         )
-    return function.make_variable(value, dtype)  # type: ignore[no-any-return]
+    return make(value, dtype)  # type: ignore[no-any-return]
 
 
 def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:

@@ -212,12 +212,17 @@ class Builder:
         self.inputs.append(value)
         return value
 
+    @property
+    def function(self) -> Builder:
+        """The builder of the function's graph that this builds a region of, or this one."""
+        builder = self
+        while not builder.is_function and builder.parent is not None:
+            builder = builder.parent
+        return builder
+
     def in_function(self) -> bool:
         """Whether this builds the graph of a function, or a region in one, and not the outermost graph."""
-        builder: Builder | None = self
-        while builder is not None and not builder.is_function:
-            builder = builder.parent
-        return builder is not self.root
+        return self.function is not self.root
 
     def constant(self, tensor: EagerTensor, name: str | None) -> Any:
         """A known tensor as an operation, in a graph that keeps them."""

@@ -146,6 +146,11 @@ class Calls:
         if way is not None or is_changed:
             self.install(self._shortest.chain(self.call))
 
+    @property
+    def positional(self) -> list[str]:
+        """The names of the parameters that take positional arguments."""
+        return self._parameters.positional
+
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         arguments = self._parameters.bind(args, kwargs)
         return arguments if self.signature is None else self.signature.fitted(arguments)

@@ -64,6 +64,7 @@ class ConcreteFunction:
         self._captured = traced.captured
         self._owner = traced.owner
         self.ends = traced.ends
+        self.receiver: str | None = None  # the first parameter, once it was asked for as an instance's method
         self._structure = traced.outputs
         self.executor = executor
         self._entries: dict[Any, Entry] = {}  # calls that fitted, by what was passed
@@ -113,9 +114,9 @@ class ConcreteFunction:
     def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
         args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
-        names = self._parameters.places(len(args))
+        places = zip(self._parameters.places(len(args)), args, strict=True)
         return (
-            tuple(_named(value, name) for name, value in zip(names, args, strict=True)),
+            tuple(_named(value, name) for name, value in places if name != self.receiver),
             {name: _named(value, name) for name, value in kwargs.items()},
         )
 
@@ -168,7 +169,11 @@ class ConcreteFunction:
         return self.call_flat(inputs)
 
     def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments by name. Python values that the graph was traced with may be left out."""
+        """The arguments by name. Python values that the graph was traced with may be left out, and so may `self`."""
+        if self.receiver is not None:
+            instance = _alive(self.arguments[self.receiver])
+            if not args or args[0] is not instance:
+                args = (instance, *args)
         try:
             return self._parameters.bind(args, kwargs)
         except TypeError:

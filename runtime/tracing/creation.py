@@ -12,6 +12,7 @@ from ..convert import convert_to_tensor
 from ..execute.interpret import interpret
 from ..ir.builder import Builder, eagerly
 from ..ir.graph import Graph, Operation, Value
+from ..ops.declare import wrap
 from ..tensor import EagerTensor, SymbolicTensor
 from ..tensor_spec import TensorSpec
 from .signature import tensor_leaves
@@ -26,7 +27,7 @@ class VariableMaker:
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self.arguments = arguments
         self.made = False
-        self._known: dict[Value, Any] | None = None
+        self._known: dict[Value, Any] = {}
 
     def __call__(self, builder: Builder, value: Any, dtype: Any) -> EagerTensor:
         """The initial value of a variable that is being made while `builder` builds the function's graph."""
@@ -43,25 +44,44 @@ class VariableMaker:
             raise ValueError(
                 "a variable cannot be made inside of a staged `if` or loop: its initial value is not known"
             )
-        known = self._known_in(builder)
+        known = self._known
         if value._value not in known:
             part = _part_for(value._value, builder, known)
+            for needed in part.inputs:
+                if needed not in known:
+                    known[needed] = self._outer(builder, needed)
             (known[value._value],) = interpret(part, [known[each] for each in part.inputs])
         return EagerTensor(np.asarray(known[value._value]))
 
-    def _known_in(self, builder: Builder) -> dict[Value, Any]:
-        """What the values of the graph are, as far as that was found out: at first those of its arguments."""
-        if self._known is None:
-            given = tensor_leaves(self.arguments)
-            if any(isinstance(leaf, TensorSpec) for leaf in given):
-                raise ValueError(
-                    "the initial value of a variable depends on the arguments, which get_concrete_function does not "
-                    "know: call the function once before"
-                )
-            with eagerly():
-                arrays = [leaves.carried(leaf)._array for leaf in given]
-            self._known = dict(zip(builder.inputs, arrays, strict=False))  # what follows was captured
-        return self._known
+    def _outer(self, builder: Builder, needed: Value) -> Any:
+        """Return what an input of `builder`'s graph is: an argument, a variable, or a value of an outer function."""
+        if needed not in builder.outers:
+            place = builder.inputs.index(needed)  # the inputs after the arguments were captured
+            return self._argument(tensor_leaves(self.arguments)[place], needed.name)
+        outer, owner = builder.outermost(needed)
+        return self._in_outer(wrap(outer, owner), needed.name) if isinstance(outer, Value) else outer.deref()  # type: ignore[attr-defined]
+
+    def _argument(self, leaf: Any, name: str) -> Any:
+        if isinstance(leaf, TensorSpec):
+            raise ValueError(_depends(name, "get_concrete_function"))
+        if isinstance(leaf, SymbolicTensor):
+            return self._in_outer(leaf, name)
+        with eagerly():
+            return leaves.carried(leaf)._array
+
+    def _in_outer(self, tensor: Any, name: str) -> Any:
+        """Return the value that a tensor of an outer function has in the call that traces that function."""
+        make = tensor._builder.function.make_variable
+        if make is None:
+            raise ValueError(_depends(name, "the trace of the outer function"))
+        return make(tensor, None)._array
+
+
+def _depends(name: str, caller: str) -> str:
+    return (
+        f"the initial value of a variable depends on the argument `{name}`, whose value {caller} does not know: call "
+        "the function once before, or give an initial value that does not depend on it"
+    )
 
 
 def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> Graph:
@@ -84,6 +104,4 @@ def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> Graph:
                     (inputs if operand in known else needed)[operand] = None
             for output in operation.outputs:
                 needed.pop(output, None)
-    for captured in needed:
-        known[captured] = builder.outermost(captured)[0].deref()  # type: ignore[attr-defined]
     return Graph(builder.name, (*inputs, *needed), operations[::-1], (value,))

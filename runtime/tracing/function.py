@@ -203,7 +203,9 @@ class BoundFunction(Generic[P, R]):
         """As `Function.get_concrete_function`, for this instance."""
         if not args and not kwargs and self.input_signature is not None:
             args = self.input_signature
-        return self._function.get_concrete_function(self._instance, *args, **kwargs)
+        concrete = self._function.get_concrete_function(self._instance, *args, **kwargs)
+        concrete.receiver = next(iter(self._function._calls.positional), None)
+        return concrete
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         return self._function.pretty_printed_concrete_signatures(verbose)

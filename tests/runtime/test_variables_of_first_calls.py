@@ -1,0 +1,104 @@
+"""Variables that a function makes at its first call, by each way to get there: what matters is what their values need.
+
+initial value   a constant, random, of static shapes        known whatever the arguments are
+                of the argument's value or dynamic shape    known in a call, not in `get_concrete_function` of specs
+"""
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+
+SPEC = tf.TensorSpec([None, 3])
+
+KNOWN = {
+    "a constant": lambda x: tf.ones([3, 2]),
+    "an array": lambda x: np.ones([3, 2], np.float32),
+    "random numbers": lambda x: tf.random.normal([3, 2]) * 0.1 + 1,
+    "a static shape": lambda x: tf.zeros([x.shape[-1], 2]),
+    "operations": lambda x: tf.cast(tf.range(3), tf.float32)[:, None] * tf.ones([1, 2]),
+    "an initializer": lambda x: tf.keras.initializers.GlorotUniform()([3, 2]),
+    "a function": lambda x: lambda: tf.fill([3, 2], 2.0),
+}
+OF_ARGUMENTS = {
+    "the argument": lambda x: tf.ones([3, 2]) * tf.reduce_sum(x),
+    "its dynamic shape": lambda x: tf.zeros([3, tf.shape(x)[0]])[:, :2],
+    "its zeros": lambda x: tf.zeros_like(tf.transpose(x[:2])),
+}
+
+
+class Linear(tf.Module):
+    def __init__(self, initial):
+        super().__init__()
+        self.initial = initial
+        self.w = None
+
+    def __call__(self, x):
+        if self.w is None:
+            self.w = tf.Variable(self.initial(x))
+        return x @ self.w
+
+    @tf.function
+    def method(self, x):
+        return self(x)
+
+    @tf.function(input_signature=[SPEC])
+    def of_signature(self, x):
+        return self(x)
+
+
+def through_another(linear):
+    @tf.function
+    def outer(x):
+        return linear.method(x * 2)
+
+    return outer
+
+
+CONCRETE = {
+    "a function": lambda linear: tf.function(linear).get_concrete_function(SPEC),
+    "a method": lambda linear: linear.method.get_concrete_function(SPEC),
+    "a signature": lambda linear: linear.of_signature.get_concrete_function(),
+    "another function": lambda linear: through_another(linear).get_concrete_function(SPEC),
+}
+CALLED = {
+    "a function": tf.function,
+    "a method": lambda linear: linear.method,
+    "a signature": lambda linear: linear.of_signature,
+    "another function": through_another,
+}
+
+
+@pytest.mark.parametrize("way", CONCRETE)
+@pytest.mark.parametrize("initial", KNOWN)
+def test_get_concrete_function_makes_what_needs_no_argument(way, initial):
+    linear = Linear(KNOWN[initial])
+    call = CONCRETE[way](linear)
+    assert linear.w.shape == [3, 2]
+    assert call(tf.ones([4, 3])).shape == [4, 2]
+    assert call(x=tf.ones([1, 3])).shape == [1, 2]
+
+
+@pytest.mark.parametrize("way", CONCRETE)
+@pytest.mark.parametrize("initial", OF_ARGUMENTS)
+def test_get_concrete_function_names_the_argument_that_is_not_known(way, initial):
+    with pytest.raises(ValueError, match=r"initial value of a variable depends on the argument `x`"):
+        CONCRETE[way](Linear(OF_ARGUMENTS[initial]))
+
+
+@pytest.mark.parametrize("way", CALLED)
+@pytest.mark.parametrize("initial", {**KNOWN, **OF_ARGUMENTS})
+def test_a_call_knows_its_arguments(way, initial):
+    linear = Linear({**KNOWN, **OF_ARGUMENTS}[initial])
+    assert CALLED[way](linear)(tf.ones([4, 3])).shape == [4, 2]
+
+
+class TestConcreteFunctionsOfMethods:
+    def test_take_no_instance(self):
+        linear = Linear(KNOWN["a constant"])
+        concrete = linear.method.get_concrete_function(tf.TensorSpec([None, 3], name="rows"))
+        args, kwargs = concrete.structured_input_signature
+        assert (args, kwargs) == ((tf.TensorSpec([None, 3], name="rows"),), {})
+        assert concrete(tf.ones([1, 3])).numpy().tolist() == [[3.0, 3.0]]
+        assert concrete(linear, tf.ones([1, 3])).numpy().tolist() == [[3.0, 3.0]]
+        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+            concrete()
