@@ -27,7 +27,7 @@ DOORS = {
     },
 }
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
-ROOMS = {("runtime", "native"): {"llvmlite"}}  # what only the files of one room may import
+ROOMS = {("runtime", "native"): {"llvmlite"}, ("runtime", "texts"): {"re2"}}  # what only the files of one room may import
 
 # What a module of autograph may need of the others. Facts stand below questions, questions below changes.
 INSIDE = {

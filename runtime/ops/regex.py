@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import dtypes
 from ..ir.specs import Spec
-from ..texts.re2 import compiled
+from ..texts.matchers import compiled
 from .declare import Input, Name, op
 from .each import each
 from .families import STRINGS, demand
@@ -26,10 +26,6 @@ def _check_pattern(pattern: Any) -> None:
 def _bytes(scalar: Any) -> bytes:
     item: bytes = scalar if isinstance(scalar, bytes) else scalar[()]
     return item
-
-
-def _text(item: bytes) -> str:
-    return item.decode("utf-8", "surrogateescape")
 
 
 @op
@@ -50,8 +46,7 @@ def regex_full_match(input: Input, pattern: Input, name: Name = None) -> Spec:
 
 @regex_full_match.kernel
 def _(input: Array, pattern: Array) -> Array:
-    matcher = compiled(_bytes(pattern))
-    return each(lambda item: matcher.fullmatch(_text(item)) is not None, input, dtype=bool)
+    return each(compiled(_bytes(pattern)).is_full_match, input, dtype=bool)
 
 
 @op
@@ -74,48 +69,30 @@ def regex_replace(
     if pattern.value is not None:
         matcher = compiled(_bytes(pattern.value))
         if rewrite.value is not None:
-            _parts(_text(_bytes(rewrite.value)), matcher.groups)
+            _parts(_bytes(rewrite.value), matcher.groups)
     return Spec(dtypes.string, input.shape)
 
 
 @regex_replace.kernel
 def _(input: Array, pattern: Array, rewrite: Array, replace_global: bool) -> Array:
     matcher = compiled(_bytes(pattern))
-    parts = _parts(_text(_bytes(rewrite)), matcher.groups)
-    return each(lambda item: _replaced(matcher, _text(item), parts, replace_global), input)
+    parts = _parts(_bytes(rewrite), matcher.groups)
+    return each(lambda item: matcher.replaced(item, parts, replace_global), input)
 
 
 @functools.lru_cache(maxsize=64)
-def _parts(rewrite: str, groups: int) -> tuple[str | int, ...]:
+def _parts(rewrite: bytes, groups: int) -> tuple[bytes | int, ...]:
     """A rewrite as literal texts and numbers of groups."""
-    parts: list[str | int] = []
-    for literal, escaped in re.findall(r"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
-        if literal or escaped == "\\":
-            parts.append(literal or "\\")
-        elif escaped.isascii() and escaped.isdigit() and int(escaped) <= groups:
+    parts: list[bytes | int] = []
+    for literal, escaped in re.findall(rb"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
+        if literal or escaped == b"\\":
+            parts.append(literal or b"\\")
+        elif escaped.isdigit() and int(escaped) <= groups:
             parts.append(int(escaped))
         else:
+            shown = rewrite.decode("utf-8", "backslashreplace")
+            name = escaped.decode("utf-8", "backslashreplace")
             raise ValueError(
-                f"Invalid rewrite {rewrite!r}: \\{escaped} is none of \\\\ and \\0 … \\{groups}, the groups"
+                f"Invalid rewrite {shown!r}: \\{name} is none of \\\\ and \\0 … \\{groups}, the groups"
             )
     return tuple(parts)
-
-
-def _replaced(matcher: re.Pattern[str], text: str, parts: tuple[str | int, ...], is_global: bool) -> bytes:
-    """As RE2 replaces: an empty match right behind the last one does not count."""
-    pieces: list[str] = []
-    at, last = 0, -1
-    while at <= len(text):
-        found = matcher.search(text, at)
-        if found is None:
-            break
-        pieces.append(text[at : found.start()])
-        if found.end() == found.start() == last:
-            pieces.append(text[last : last + 1])
-            at = last + 1
-            continue
-        pieces += [part if isinstance(part, str) else found[part] or "" for part in parts]
-        at = last = found.end()
-        if not is_global:
-            break
-    return ("".join(pieces) + text[at:]).encode("utf-8", "surrogateescape")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -16,10 +17,16 @@ Array = Any
 
 TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
 
-_DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_HEXADECIMAL = re.compile(rb"[+-]?0[xX]([0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)([pP][+-]?\d+)?")
+# Possessive quantifiers do not backtrack: each takes time linear in the text.
+_INTEGER = re.compile(rb"([+-]?+)0*+(\d*+)")
+_DECIMAL = re.compile(rb"[+-]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][+-]?+\d++)?+")
+_HEXADECIMAL = re.compile(
+    rb"[+-]?+0[xX](?:[0-9a-fA-F]++(?:\.[0-9a-fA-F]*+)?+|\.[0-9a-fA-F]++)(?:[pP][+-]?+\d++)?+"
+)
 _NAMED = re.compile(rb"([+-]?)(inf|infinity|nan)(\(\w*\))?", re.IGNORECASE)
 _BLANKS = b" \t\n\r\v\f"
+_LONGEST_INTEGER = 20  # digits of the largest uint64
+_SHOWN = 100  # characters of a text in a message
 
 
 @op(name="string_to_number")
@@ -55,15 +62,33 @@ def number(item: bytes, dtype: Any) -> Any:
     text = item.strip(_BLANKS)
     found = _integer(text, dtype) if dtype.is_integer else _float(text)
     if found is None:
-        shown = item.decode("utf-8", "backslashreplace")
-        raise errors.InvalidArgumentError(f"StringToNumberOp could not correctly convert string: {shown}")
+        raise errors.InvalidArgumentError(
+            f"StringToNumberOp could not correctly convert string: {shown(item)}"
+        )
     return found
 
 
+def shown(item: bytes) -> str:
+    """Return the beginning of a string that a message shows.
+
+    >>> shown(b"x" * 1000).endswith("x… (1000 bytes)")
+    True
+    """
+    text = item[:_SHOWN].decode("utf-8", "backslashreplace")
+    return text if len(item) <= _SHOWN else f"{text}… ({len(item)} bytes)"
+
+
 def _integer(text: bytes, dtype: Any) -> int | None:
-    if re.fullmatch(rb"[+-]?[0-9]+" if dtype.min else rb"[0-9]+", text) is None:
+    found = _INTEGER.fullmatch(text)
+    # The limit of digits comes first: Python reads long integers in quadratic time.
+    if (
+        found is None
+        or not text[-1:].isdigit()
+        or len(found[2]) > _LONGEST_INTEGER
+        or (found[1] and not dtype.min)
+    ):
         return None
-    value = int(text)
+    value = int(found[1] + (found[2] or b"0"))
     return value if dtype.min <= value <= dtype.max else None
 
 
@@ -71,7 +96,10 @@ def _float(text: bytes) -> float | None:
     if _DECIMAL.fullmatch(text):
         return float(text)
     if _HEXADECIMAL.fullmatch(text):
-        return float.fromhex(text.decode())
+        try:
+            return float.fromhex(text.decode())
+        except OverflowError:
+            return -math.inf if text[:1] == b"-" else math.inf
     named = _NAMED.fullmatch(text)
     if named is None or (named[3] and named[2].lower() != b"nan"):
         return None

@@ -24,6 +24,10 @@ Array = Any
 
 OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
 POLICIES = ("replace", "ignore", "strict")
+_UNBOUNDED = {"idna", "punycode", "undefined"}
+"""Encodings of Python for which the time grows faster than the text, or that decode nothing."""
+
+_MARK, _WIDEST = 0xD800, 0x7FF
 
 
 class Policy(NamedTuple):
@@ -49,31 +53,45 @@ def _check(errors: str, encoding: str, replacement_char: int, output: str | None
         raise ValueError(
             f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: {', '.join(POLICIES)}"
         )
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise ValueError(f"Could not create converter for input encoding: {encoding}") from None
+    if not _is_text_encoding(encoding):
+        raise ValueError(f"Could not create converter for input encoding: {encoding}")
     if output is not None and output not in OUTPUTS:
         raise ValueError(
             f"Value for attr 'output_encoding' of {output!r} is not in the list of allowed values: {', '.join(OUTPUTS)}"
         )
 
 
+def _is_text_encoding(name: str) -> bool:
+    """Return whether Python decodes bytes to text with `name`, which for "zlib" or "rot13" is not so.
+
+    >>> _is_text_encoding("utf-8"), _is_text_encoding("zlib"), _is_text_encoding("latin")
+    (True, False, True)
+    """
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError):
+        return False
+    return found._is_text_encoding and found.name not in _UNBOUNDED
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    """Return a surrogate, which no text has, in place of what is no character: it carries the number of bytes."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return chr(_MARK + min(error.end - error.start, _WIDEST)), error.end
+
+
+codecs.register_error("agc.mark", _mark)
+
+
 def _characters(item: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
     """The code points of a text and where they begin; None for what is none."""
     at = 0
-    while at < len(item):
-        try:
-            text, bad = codecs.decode(item[at:], encoding), 0
-        except UnicodeDecodeError as error:
-            text, bad = codecs.decode(item[at : at + error.start], encoding), error.end - error.start
-        for char in text:
-            yield ord(char), at
-            at += len(char.encode(encoding))
-        if not bad:
-            return
-        yield None, at
-        at += bad
+    for char in item.decode(encoding, "agc.mark"):
+        code = ord(char)
+        is_error = _MARK <= code <= _MARK + _WIDEST
+        yield None if is_error else code, at
+        at += code - _MARK if is_error else len(char.encode(encoding))
 
 
 def _decoded(item: bytes, encoding: str, policy: Policy) -> list[tuple[int, int]]:

@@ -1,9 +1,25 @@
-"""Regular expressions in RE2's syntax: what matches and what is replaced is what TensorFlow 2.21 says."""
+"""Regular expressions in RE2's syntax: what matches and what is replaced is what TensorFlow 2.21 says.
+
+Everything holds for both engines: for RE2, where it is installed, and for Python's `re`.
+"""
+
+import random
 
 import agc.runtime as tf
 import pytest
+from agc.runtime.texts import matchers, translation
+from agc.runtime.texts.backtracking import is_bounded
 
 S = tf.strings
+ENGINES = [True, False] if matchers.has_re2() else [False]
+
+
+@pytest.fixture(autouse=True, params=ENGINES, ids=lambda has_re2: "re2" if has_re2 else "python")
+def has_re2(request, monkeypatch):
+    monkeypatch.setattr(matchers, "has_re2", lambda: request.param)
+    matchers.compiled.cache_clear()
+    yield request.param
+    matchers.compiled.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +53,7 @@ S = tf.strings
         ("]", "[]]", True),
         ("a", "[^[:^alpha:]]", True),
         ("-", r"[\w-]", True),
-        (b"\xff", ".", True),
+        (b"\xff", "x", False),
     ],
 )
 @pytest.mark.parametrize("staged", [False, True])
@@ -82,8 +98,8 @@ def test_replace_the_first():
 
 @pytest.mark.parametrize(
     "pattern",
-    ["(", ")", "[a", r"(a)\1", "a(?=b)", "(?<!a)b", r"a\Z", "a**", "a++", "*a", "(?P=x)", "a{1001}", r"\C", r"\pQ",
-     "[[:what:]]", "(?i)é", "a\\"],
+    ["(", ")", "[a", r"(a)\1", "a(?=b)", "(?<!a)b", r"a\Z", "a**", "a++", "*a", "(?P=x)", "a{1001}", r"\pQ",
+     "[[:what:]]", "a\\", "[a-", "[z-a]", "(?z)a"],
 )  # fmt: skip
 @pytest.mark.parametrize("staged", [False, True])
 def test_patterns_that_are_refused(pattern, staged):
@@ -98,3 +114,81 @@ def test_patterns_that_are_refused(pattern, staged):
 def test_rewrites_that_are_refused(rewrite):
     with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid rewrite"):
         S.regex_replace("abc", "b", rewrite)
+
+
+ONLY_RE2 = [
+    (r"\C\C", "é"), ("(?i)é", "É"), (r"\p{Greek}", "λ"), ("(?U)a+", "aa"), ("(" * 900 + ")" * 900, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern, text", ONLY_RE2)
+def test_patterns_that_only_re2_takes(pattern, text, has_re2):
+    if has_re2:
+        assert S.regex_full_match(text, pattern).numpy()
+    else:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid pattern"):
+            S.regex_full_match(text, pattern)
+
+
+BACKTRACKING = [
+    "(a+)+b",
+    "(a|aa)+b",
+    "(a*)*b",
+    "a*a*a*a*b",
+    "(.*,){9}b",
+    "(a?){30}b",
+    "([^b]|a)*b",
+    "(?i)(A+a+)+b",
+    "(a|b|ab)*c",
+]
+
+
+@pytest.mark.parametrize("pattern", BACKTRACKING)
+def test_a_pattern_that_may_backtrack_is_run_by_re2_or_refused(pattern, has_re2):
+    text = "a" * 100_000
+    if has_re2:
+        assert not S.regex_full_match(text, pattern).numpy()
+    else:
+        with pytest.raises(tf.errors.UnimplementedError, match=r"install google-re2.*agc-autograph\[re2\]"):
+            S.regex_full_match(text, pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a+b",
+        ".*foo.*",
+        "(foo|bar)*x",
+        r"\s*(\w+)\s*=\s*(\w+)",
+        r"^\s+|\s+$",
+        "(cat|dog)+",
+        "(?i)[a-z]+@[a-z]+",
+    ],
+)
+def test_a_pattern_that_cannot_backtrack_for_long_needs_no_re2(pattern):
+    assert S.regex_full_match("a" * 1000 + "!", pattern).numpy() in (True, False)
+
+
+def _pattern(rng, depth):
+    kind = rng.random() if depth else 0
+    if kind < 0.3:
+        return rng.choice(["a", "b", "é", "[ab]", ".", "a", "[^a]", r"\b", "$"])
+    if kind < 0.55:
+        return _pattern(rng, depth - 1) + _pattern(rng, depth - 1)
+    if kind < 0.7:
+        return f"({_pattern(rng, depth - 1)}|{_pattern(rng, depth - 1)})"
+    return f"({_pattern(rng, depth - 1)})" + rng.choice(["*", "+", "?", "{2,3}", "*?", "+?"])
+
+
+@pytest.mark.parametrize("seed", range(60) if matchers.has_re2() else ())
+def test_both_engines_agree(seed):
+    rng = random.Random(seed)
+    pattern = _pattern(rng, rng.randrange(1, 5))
+    texts = ["".join(rng.choices("abé\n", k=rng.randrange(8))).encode() for _ in range(10)]
+    if not is_bounded(translation.translated(pattern)):
+        return
+    re2, python = matchers.Re2Matcher(pattern.encode()), matchers.PythonMatcher(pattern.encode())
+    for text in texts:
+        assert re2.is_full_match(text) == python.is_full_match(text), (pattern, text)
+        parts = (b"<", 0, b">")
+        assert re2.replaced(text, parts, True) == python.replaced(text, parts, True), (pattern, text)

@@ -1,7 +1,10 @@
 """tf.strings."""
 
 import agc.runtime as tf
+import numpy as np
 import pytest
+
+S = tf.strings
 
 
 def test_join_goes_element_by_element() -> None:
@@ -69,3 +72,46 @@ def test_a_variable_of_strings_grows() -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match="assign_add does not take string"):
         log.assign_add("c")
     assert (log.numpy(), log.value().dtype) == (b"ab", tf.string)
+
+
+LONG = {
+    "to_number": lambda n: S.to_number("1" * n + "x"),
+    "to_number of a fraction": lambda n: S.to_number("." + "1" * n + "e"),
+    "to_number of hexadecimal digits": lambda n: S.to_number("0x" + "f" * n + "x"),
+    "to_number of an integer": lambda n: S.to_number("1" * n, tf.int64),
+    "to_number of a large float": lambda n: S.to_number("1" * n),
+    "decode_csv of digits": lambda n: tf.io.decode_csv(["1" * n + "x"], [0.0]),
+    "decode_csv of quotes": lambda n: tf.io.decode_csv(['"' * n + '"'], [""]),
+    "decode_csv of fields": lambda n: tf.io.decode_csv(["," * (n // 8)], [""]),
+    "unicode_decode of damaged text": lambda n: S.unicode_decode(b"\xff\xe3" * (n // 16), "UTF-8"),
+    "unicode_transcode of damaged text": lambda n: S.unicode_transcode(
+        b"\xff\xe3a" * (n // 16), "UTF-8", "UTF-16-BE"
+    ),
+    "split": lambda n: S.split("a," * n, ","),
+    "strip": lambda n: S.strip(" " * n + "x" + " " * n),
+    "regex_replace": lambda n: S.regex_replace("a" * (n // 20), "a", "bb"),
+}
+
+
+@pytest.mark.parametrize("call", LONG.values(), ids=LONG.keys())
+def test_long_texts_take_linear_time(call):
+    """Quadratic time would be minutes."""
+    try:
+        call(400_000)
+    except tf.errors.InvalidArgumentError as error:
+        assert len(str(error)) < 1000
+
+
+@pytest.mark.parametrize("text, dtype, expected", [
+    ("0" * 10_000 + "7", tf.int32, 7), ("0" * 10_000 + "7", tf.float32, 7.0), ("-" + "9" * 400, tf.float64, -np.inf),
+    ("0x" + "f" * 1000, tf.float32, np.inf), ("-0x" + "f" * 1000, tf.float32, -np.inf), ("-0", tf.int64, 0),
+    ("9223372036854775807", tf.int64, 2**63 - 1), ("18446744073709551615", tf.uint64, 2**64 - 1),
+])  # fmt: skip
+def test_long_numbers(text, dtype, expected):
+    assert S.to_number(text, dtype).numpy() == expected
+
+
+@pytest.mark.parametrize("encoding", ["zlib", "rot13", "idna", "hex", "no such", "a\0b"])
+def test_what_is_no_encoding_of_text_is_refused(encoding):
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="converter for input encoding"):
+        S.unicode_decode("a", encoding)

@@ -1,4 +1,4 @@
-"""Regular expressions in RE2's syntax, which TensorFlow's are in, as Python's.
+"""Translation of regular expressions in RE2's syntax, which TensorFlow's are in, to Python's.
 
     (?i)b|c\\z          (?i:b|c\\Z)         flags of a group in a group of their own
     [[:alpha:]\\d]      [A-Za-z0-9]        classes of ASCII
@@ -6,9 +6,6 @@
 
 Texts are UTF-8; a byte that is not is a character by itself. What RE2 does not have (look-around, references back) is
 refused, as is what Python cannot do in the same way.
-
->>> compiled(rb"(\\w+)[[:space:]]\\z").fullmatch("word\\n") is not None
-True
 """
 
 from __future__ import annotations
@@ -41,14 +38,13 @@ _CONTROLS = {"a": "\\x07", "f": "\\x0c", "t": "\\t", "n": "\\n", "r": "\\r", "v"
 _REPEATED = re.compile(r"[*+?]|\{(\d+)(,(\d*))?\}")
 
 
-@functools.lru_cache(maxsize=256)
-def compiled(pattern: bytes) -> re.Pattern[str]:
-    """The pattern for texts that are decoded as UTF-8 with "surrogateescape"; ValueError for what is none."""
-    text = pattern.decode("utf-8", "surrogateescape")
-    try:
-        return re.compile(_Translation(text).result(), re.ASCII)
-    except (re.error, OverflowError) as error:
-        raise ValueError(f"Invalid pattern: {text}, error: {error}") from None
+def translated(pattern: str) -> str:
+    """Return the pattern in Python's syntax; ValueError for what RE2 does not take, or Python cannot do.
+
+    >>> translated(r"[[:digit:]]$")
+    '[0-9]\\\\Z'
+    """
+    return _Translation(pattern).result()
 
 
 class _Translation:
