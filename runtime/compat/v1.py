@@ -16,7 +16,7 @@ import agc.runtime as runtime
 
 from .. import dtypes, errors, shapes
 from ..control.ordering import executing_eagerly, group, no_op
-from ..convert import convert_to_tensor
+from ..convert import convert_to_tensor as _convert
 from ..ir.builder import current
 from ..ir.graph import Graph, Operation
 from ..ops import placeholders
@@ -41,6 +41,7 @@ from ..sessions.variables import (
     variables_initializer,
 )
 from ..variable import Variable as _Variable
+from .namespaces import member
 
 all_variables = global_variables
 initialize_all_variables = global_variables_initializer
@@ -118,7 +119,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
     """A tensor that has the value of `input` unless another one is fed; in eager code, `input` as a tensor."""
     if current() is None:
-        return convert_to_tensor(input)
+        return _convert(input)
     return placeholders.placeholder_with_default(
         input, shapes.as_dims(shape), name=name or "PlaceholderWithDefault"
     )
@@ -216,42 +217,10 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
     return runtime.cast(x, dtypes.int64, name=name)
 
 
-_MOVED = {
-    "random_normal": ("random", "normal"),
-    "random_uniform": ("random", "uniform"),
-    "truncated_normal": ("random", "truncated_normal"),
-    "random_shuffle": ("random", "shuffle"),
-    "log": ("math", "log"),
-    "log1p": ("math", "log1p"),
-    "floordiv": ("math", "floordiv"),
-    "mod": ("math", "floormod"),
-    "reduce_logsumexp": ("math", "reduce_logsumexp"),
-    "matrix_inverse": ("linalg", "inv"),
-    "cholesky": ("linalg", "cholesky"),
-    "zeros_initializer": ("initializers", "Zeros"),
-    "ones_initializer": ("initializers", "Ones"),
-    "constant_initializer": ("initializers", "Constant"),
-    "random_normal_initializer": ("initializers", "RandomNormal"),
-    "random_uniform_initializer": ("initializers", "RandomUniform"),
-    "truncated_normal_initializer": ("initializers", "TruncatedNormal"),
-    "glorot_normal_initializer": ("initializers", "GlorotNormal"),
-    "glorot_uniform_initializer": ("initializers", "GlorotUniform"),
-    "orthogonal_initializer": ("initializers", "Orthogonal"),
-    "variance_scaling_initializer": ("initializers", "VarianceScaling"),
-}
-"""Names that TensorFlow 2 has in a namespace."""
-
-
 def __getattr__(name: str) -> Any:
-    if name in _MOVED:
-        namespace, member = _MOVED[name]
-        return getattr(getattr(runtime, namespace), member)
     if name.startswith("__"):
         raise AttributeError(name)
-    try:
-        return getattr(runtime, name)
-    except AttributeError:
-        raise AttributeError(f"module 'agc.runtime.compat.v1' has no attribute {name!r}") from None
+    return member(runtime, name)
 
 
 __all__ = [

@@ -15,6 +15,7 @@ import ast
 import enum
 import fnmatch
 import inspect
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from .places import found
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "tensorflow"
 SIGNATURES, MISSING = FOLDER / "signatures.txt", FOLDER / "missing.txt"
+NAMES_V1 = FOLDER / "names_v1.txt"
 
 Parameters = list[tuple[str, str, str]] | None
 """Kind, name and default of each parameter; None where they are not known."""
@@ -215,3 +217,45 @@ def write(tf: Any) -> None:
     head = f"The names of TensorFlow {tf.__version__}; written by `make differential WITH=--record`.\n\n"
     lines = (f"{path}{text}\n" for path, text in described(tf).items())
     SIGNATURES.write_text(head + "".join(lines), encoding="utf-8")
+    head = f"What TensorFlow {tf.__version__} has in tf.compat.v1 alone; by `make differential WITH=--record`.\n\n"
+    lines = (f"{path} {text}".rstrip() + "\n" for path, text in described_v1(tf).items())
+    NAMES_V1.write_text(head + "".join(lines), encoding="utf-8")
+
+
+def described_v1(tf: Any) -> dict[str, str]:
+    """TensorFlow 1's names that mean something else than TensorFlow 2's, or are its own.
+
+    By path, the parameters as text if TensorFlow 2 has the path, too; else where TensorFlow 2 has the same object.
+    """
+    places = [path for path in described(tf) if has(tf, path) and callable(found(tf, path))]
+    homes = {id(found(tf, path)): path for path in sorted(places, key=len, reverse=True)}
+    texts: dict[str, str] = {}
+
+    def walk(path: str, module: Any) -> None:
+        for name in sorted(vars(module)):
+            value, place = vars(module)[name], f"{path}{name}"
+            if name.startswith("_") or name in ("app", "compat", "keras", "raw_ops", "v1", "v2"):
+                continue
+            if isinstance(value, types.ModuleType):
+                if ".compat.v1" in str(vars(value).get("__name__")):
+                    walk(f"{place}.", value)
+            elif not has(tf, f"tf.{place}"):
+                texts[place] = homes.get(id(value), "tf.").removeprefix("tf.")
+            elif found(tf, f"tf.{place}") is not value and not isinstance(value, type):
+                own, other = parameters_of(value), parameters_of(found(tf, f"tf.{place}"))
+                if names_of(own) != names_of(other):
+                    texts[place] = f"({', '.join(names_of(own))})"
+
+    walk("", tf.compat.v1)
+    return texts
+
+
+def names_of(text: str) -> list[str]:
+    """The names of the parameters that `parameters_of` wrote down."""
+    return [name for _, name, _ in parameters(text) or []]
+
+
+def read_v1() -> dict[str, str]:
+    """The recorded names of TensorFlow 1."""
+    lines = NAMES_V1.read_text(encoding="utf-8").splitlines()[2:]
+    return {path: text for path, _, text in (line.partition(" ") for line in lines)}

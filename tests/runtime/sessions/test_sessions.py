@@ -391,7 +391,7 @@ def test_text_and_bytes():
 
 
 def test_the_runtime_under_other_names():
-    assert tf.compat.v2.constant is v1.constant is tf.constant
+    assert tf.compat.v2.identity is v1.identity is tf.identity
     assert v1.random_uniform is tf.random.uniform
     with pytest.raises(AttributeError, match="no attribute 'nothing_like_it'"):
         _ = v1.nothing_like_it

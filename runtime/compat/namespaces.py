@@ -1,0 +1,94 @@
+"""The names of `tf.compat.v1` that are not written there: TensorFlow 2's, with TensorFlow 1's parameters."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from typing import Any
+
+import agc.runtime as runtime
+
+from .functions import OTHER, OWN
+from .parameters import adapted, table
+
+_MOVED = {
+    "random_normal": "random.normal",
+    "random_uniform": "random.uniform",
+    "truncated_normal": "random.truncated_normal",
+    "random_shuffle": "random.shuffle",
+    "log": "math.log",
+    "log1p": "math.log1p",
+    "floordiv": "math.floordiv",
+    "mod": "math.floormod",
+    "reduce_logsumexp": "math.reduce_logsumexp",
+    "matrix_inverse": "linalg.inv",
+    "cholesky": "linalg.cholesky",
+    "zeros_initializer": "initializers.Zeros",
+    "ones_initializer": "initializers.Ones",
+    "constant_initializer": "initializers.Constant",
+    "random_normal_initializer": "initializers.RandomNormal",
+    "random_uniform_initializer": "initializers.RandomUniform",
+    "truncated_normal_initializer": "initializers.TruncatedNormal",
+    "glorot_normal_initializer": "initializers.GlorotNormal",
+    "glorot_uniform_initializer": "initializers.GlorotUniform",
+    "orthogonal_initializer": "initializers.Orthogonal",
+    "variance_scaling_initializer": "initializers.VarianceScaling",
+    **{
+        f"initializers.{name}": f"initializers.{kind}"
+        for name, kind in {
+            "constant": "Constant", "glorot_normal": "GlorotNormal", "glorot_uniform": "GlorotUniform",
+            "he_normal": "HeNormal", "he_uniform": "HeUniform", "identity": "Identity",
+            "lecun_normal": "LecunNormal", "lecun_uniform": "LecunUniform", "ones": "Ones",
+            "orthogonal": "Orthogonal", "random_normal": "RandomNormal", "random_uniform": "RandomUniform",
+            "truncated_normal": "TruncatedNormal", "variance_scaling": "VarianceScaling", "zeros": "Zeros",
+        }.items()
+    },
+}  # fmt: skip
+"""Names that TensorFlow 2 has in another place."""
+
+
+class Namespace(ModuleType):
+    """A namespace of `tf.compat.v1`, such as `tf.compat.v1.nn`."""
+
+    def __init__(self, path: str, module: ModuleType) -> None:
+        super().__init__(f"agc.runtime.compat.v1.{path}", module.__doc__)
+        self._path = path
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = member(self._module, name, f"{self._path}.")
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._module) if f"{self._path}.{name}" not in OTHER]
+
+
+_NAMESPACES: dict[str, Namespace] = {}
+
+
+def member(module: Any, name: str, prefix: str = "") -> Any:
+    """Return TensorFlow 1's form of a name in one of the runtime's modules; AttributeError if there is none."""
+    path = prefix + name
+    if path in OWN:
+        return OWN[path]
+    if path in OTHER:
+        raise AttributeError(
+            f"tf.compat.v1.{path} is not in agc: it has other parameters or another meaning than tf.{path}, which to "
+            "use instead"
+        )
+    value = _found(_MOVED[path]) if path in _MOVED else getattr(module, name)
+    if path in table():
+        return adapted(value, table()[path])
+    if inspect.ismodule(value) and any(known.startswith(f"{path}.") for known in (*table(), *OWN, *OTHER)):
+        return _NAMESPACES.setdefault(path, Namespace(path, value))
+    return value
+
+
+def _found(path: str) -> Any:
+    found: Any = runtime
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found

@@ -1,0 +1,125 @@
+"""`tf.compat.v1`: TensorFlow 1's parameters are those that TensorFlow has, and what is not the same is not there."""
+
+import inspect
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from differential import signatures
+
+v1 = tf.compat.v1
+T, F = True, False
+X = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+
+
+def at(path):
+    found = v1
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
+
+
+def is_here(path):
+    try:
+        return bool(at(path))
+    except AttributeError:
+        return False
+
+
+RECORDED = {
+    path: text for path, text in signatures.read_v1().items() if text.startswith("(") and is_here(path)
+}
+
+
+def test_functions_with_other_parameters_take_those_of_tensorflow_1():
+    wrong = {
+        path: (text, own)
+        for path, text in RECORDED.items()
+        if (own := f"({', '.join(inspect.signature(at(path)).parameters)})") != text
+    }
+    assert len(RECORDED) > 100
+    assert wrong == {}
+
+
+def test_names_that_mean_something_else_are_not_there():
+    for path in ("image.resize", "summary.scalar", "losses", "metrics", "nn.ctc_loss"):
+        with pytest.raises(AttributeError, match=f"tf.compat.v1.{path} is not in agc: .*instead"):
+            at(path)
+
+
+class TestWhere:
+    @pytest.mark.parametrize(
+        ("condition", "expected"),
+        [
+            ([T, F], [[1.0, 2.0], [-3.0, -4.0]]),
+            (T, [[1.0, 2.0], [3.0, 4.0]]),
+            ([[T, F], [F, T]], [[1.0, -2.0], [-3.0, 4.0]]),
+        ],
+    )
+    def test_rows_all_or_elements_are_chosen(self, condition, expected):
+        assert v1.where(condition, X, -X).numpy().tolist() == expected
+        for spec in (tf.TensorSpec(np.shape(condition), tf.bool), tf.TensorSpec(None, tf.bool)):
+            for of_x in (tf.TensorSpec([2, 2]), tf.TensorSpec([None, None]), tf.TensorSpec(None)):
+                staged = tf.function(lambda c, x: v1.where(c, x, -x), input_signature=[spec, of_x])
+                assert staged(condition, X).numpy().tolist() == expected
+
+    @pytest.mark.parametrize(
+        ("condition", "x", "y"),
+        [([T, F, T], X, X), ([[T], [F]], X, X), ([T, F], X, [1.0, 2.0]), (T, X, 0.0), ([[[T]]], X, X)],
+    )
+    def test_nothing_is_broadcast(self, condition, x, y):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            v1.where(condition, x, y)
+        specs = [tf.TensorSpec(None, tf.bool), tf.TensorSpec(None), tf.TensorSpec(None)]
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.function(v1.where, input_signature=specs)(condition, x, y)
+
+    def test_the_places_that_are_true(self):
+        assert v1.where([F, T]).numpy().tolist() == [[1]]
+
+
+class TestParameters:
+    def test_old_names_and_the_order_of_tensorflow_1(self):
+        assert v1.argmax(X, 1, "name").numpy().tolist() == [1, 1]
+        assert v1.argmax(X, dimension=1).numpy().tolist() == [1, 1]
+        assert v1.reduce_sum(X, reduction_indices=[1], keep_dims=True).numpy().tolist() == [[3.0], [7.0]]
+        assert v1.math.in_top_k([[0.1, 0.9]], [1], 1).numpy().tolist() == [True]
+        image, kernel = tf.ones([1, 2, 2, 1]), tf.ones([1, 1, 1, 1])
+        assert v1.nn.conv2d(image, filter=kernel, strides=1, padding="SAME").shape == [1, 2, 2, 1]
+
+    def test_a_parameter_is_given_once(self):
+        with pytest.raises(ValueError, match="Cannot specify both 'reduction_indices' and 'axis'"):
+            v1.reduce_sum(X, axis=1, reduction_indices=[1])
+
+    def test_initializers_have_other_defaults(self):
+        assert v1.random_normal_initializer(seed=1)([200]).numpy().std() > 0.8
+        assert v1.initializers.truncated_normal(seed=1)([200]).numpy().std() > 0.7
+        uniform = v1.random_uniform_initializer(seed=1)([200]).numpy()
+        assert 0 <= uniform.min() < 0.1
+        assert 0.9 < uniform.max() < 1
+
+    def test_several_tables_are_refused(self):
+        assert v1.nn.embedding_lookup(X, [1]).numpy().tolist() == [[3.0, 4.0]]
+        with pytest.raises(ValueError, match="`params`: TensorFlow 1 partitions"):
+            v1.nn.embedding_lookup([X, X], [1])
+
+
+class TestFunctionsOfAnotherMeaning:
+    def test_dropout_keeps(self):
+        assert v1.nn.dropout(X, 1.0).numpy().tolist() == X.numpy().tolist()
+        with pytest.raises(ValueError, match="Cannot specify both"):
+            v1.nn.dropout(X, keep_prob=0.5, rate=0.5)
+
+    def test_labels_get_no_gradient(self):
+        a = tf.Variable([[0.2, 0.8]])
+        with tf.GradientTape() as tape:
+            loss = v1.nn.softmax_cross_entropy_with_logits(labels=tf.nn.softmax(a), logits=a)
+        assert tape.gradient(loss, a).numpy().tolist() == [[0.0, 0.0]]
+
+    def test_a_single_result_has_no_list(self):
+        assert v1.cond(True, lambda: [1], lambda: [2]) == 1
+        assert v1.cond(True, lambda: [1], lambda: [2], strict=True) == [1]
+        assert v1.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)]).numpy() == 3
+        assert [
+            int(i) for i in v1.while_loop(lambda i: i < 3, lambda i: i + 1, [0], return_same_structure=True)
+        ] == [3]
