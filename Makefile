@@ -33,6 +33,7 @@ fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FU
 	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/test_grammar.py \
 		tests/autograph/test_semantics_random.py tests/runtime/test_staged_programs.py tests/runtime/ir tests/runtime/execute \
 		tests/runtime/optimise tests/runtime/native/test_agreement.py
+	cd tests && ../$(BIN)/python -m operation_sweep
 
 .PHONY: stdlib
 stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's tests of it

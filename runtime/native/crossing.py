@@ -21,7 +21,7 @@ from ..ops.elements import Elements, Growing
 from .emit.emitter import Emitter
 from .emit.nodes import Buffer, Node
 from .emit.registry import RefusedError
-from .emit.types import Register, integer, pointer
+from .emit.types import COMPILED, Register, integer, pointer
 from .lengths import GrowingSpec, SizedSpec
 from .memory import HEAD
 from .rules.cells import COUNT, List, Lists, View, made, parts_of
@@ -99,6 +99,11 @@ def tensors_handed_over(e: Emitter, nodes: Sequence[Node], targets: Sequence[Buf
 # Outside
 
 
+def _owned(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """An array of this dtype in memory that it owns."""
+    return np.asarray(_Memory(address, shape, dtype)).view(dtype)
+
+
 class Rows(Elements):
     """A list whose elements are the rows of an array; of lists, where `counts` says how many rows each has."""
 
@@ -123,7 +128,7 @@ class Rows(Elements):
 
 
 class _Memory:
-    """Memory that compiled code has handed over, as NumPy reads it."""
+    """Memory that compiled code has handed over, as NumPy reads it: as bytes, for not all dtypes have a name there."""
 
     def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._address = address
@@ -131,7 +136,7 @@ class _Memory:
             "version": 3,
             "data": (address + HEAD, False),
             "shape": shape,
-            "typestr": dtype.str,
+            "typestr": f"|V{dtype.itemsize}",
         }
 
     def __del__(self) -> None:
@@ -142,13 +147,13 @@ def received(description: Any, spec: ArraySpec | Spec) -> Any:
     """The list, or the tensor, that a result describes."""
     if isinstance(spec, Spec):
         address, *shape = description.tolist()
-        return np.asarray(_Memory(address, tuple(shape), spec.dtype.numpy))
+        return _owned(address, tuple(shape), spec.dtype.numpy)
     numbers = iter(description.tolist())
     arrays = []
     for element in parts_of(spec):
         address, length = next(numbers), next(numbers)
         shape = (length, *[size or 0 for size in element.shape or ()])
-        arrays.append(np.asarray(_Memory(address, shape, element.dtype.numpy)))
+        arrays.append(_owned(address, shape, element.dtype.numpy))
     return Growing(list(arrays[0])) if isinstance(spec, GrowingSpec) else Rows(*arrays)
 
 
@@ -206,5 +211,5 @@ def demand_compiled(spec: ArraySpec) -> None:
         elements = parts_of(spec)
     except RefusedError as refusal:
         raise CannotCompileError([str(refusal)]) from None
-    if any(element.dtype.kind not in "biufc" for element in elements):
+    if any(element.dtype not in COMPILED for element in elements):
         raise CannotCompileError([f"{spec} is not compiled"])

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Container
 
 from . import dispatch, entry, levels, vectorcalls, workers  # noqa: F401  (shared functions are entered)
-from .emit import pool
+from .emit import halves, pool  # noqa: F401
 from .emit.shared import WRITERS, written
 from .emit.types import ir
 from .engine import Code, assembled, known_as

@@ -15,7 +15,7 @@ from typing import Any
 from ..ir.graph import Constant, Graph
 from ..ir.specs import ArraySpec, RefSpec
 from . import crossing, engine
-from .emit.types import COMPILED
+from .emit.types import STORED
 from .streams import with_streams
 from .support import CannotCompileError, CompilationError, CompilerFaultError
 
@@ -37,7 +37,7 @@ def _of_inputs(graph: Graph) -> list[str]:
         spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
         if isinstance(spec, ArraySpec):
             crossing.demand_compiled(spec)
-        elif spec.dtype not in COMPILED and not any(value in each.inputs for each in graph.operations):
+        elif spec.dtype not in STORED and not any(value in each.inputs for each in graph.operations):
             reasons.append(f"`{value.name}` is {spec}, which is not compiled")
     return reasons
 
@@ -47,7 +47,7 @@ def _of_results(graph: Graph) -> list[str]:
     reasons = []
     for output in graph.outputs:
         if isinstance(output, Constant):
-            if output.dtype not in COMPILED:
+            if output.dtype not in STORED:
                 reasons.append(f"a result is a constant of {output.dtype.name}, which is not compiled")
         elif isinstance(output.spec, ArraySpec):
             crossing.demand_compiled(output.spec)

@@ -19,7 +19,7 @@ from ..tensor import Tensor
 from ..type_spec import MeetsCompositeError
 from .attributes import DType
 from .declare import Input, Name, Same, op
-from .families import CURVED, EVERY, FLOATS, NUMERIC, Array, demand
+from .families import CURVED, EVERY, NUMERIC, Array, demand
 from .refusing import PythonTypeError
 
 
@@ -221,7 +221,7 @@ def of_parts(real: Same, imag: Same, name: Name = None) -> Spec:
     >>> of_parts([1.], [2.]).numpy().tolist()
     [(1+2j)]
     """
-    demand(real, FLOATS - {dtypes.float16}, "complex")
+    demand(real, frozenset(_PARTS), "complex")
     return Spec(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
 
 

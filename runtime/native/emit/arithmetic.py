@@ -48,6 +48,8 @@ class Arithmetic:
 
     def over(self, x: Register, divisor: int) -> tuple[Register, Register]:
         """Quotient and remainder of an index, which is not negative."""
+        if divisor == 0:  # of nothing, in loops without rounds
+            return self.word(0), self.word(0)
         if is_known(x) and (x.constant == 0 or not isinstance(divisor, Size)):
             return self.word(x.constant // int(divisor)), self.word(x.constant % int(divisor))
         if divisor == 1:

@@ -80,9 +80,8 @@ class Emitter(Storage):
         each_once: bool = False,
         in_registers: bool = False,
     ) -> Iterator[list[Register]]:
-        """Loops within each other, over known counts that are not 0; gives the numbers of the round.
+        """Loops within each other, over these counts; gives the numbers of the round. Where one is 0, nothing is done.
 
-        Counts that are known only while the code runs may be 0: then nothing is done.
         `parallel` says that no round reads what another one writes; with `threads` several may run it. A
         round goes through about `inner` elements. With `each_once`, none is written by two rounds. What the rounds
         write stays `in_registers` where the loop around them is long: they are written out.
@@ -132,11 +131,15 @@ class Emitter(Storage):
             self.meter.end(measured)
 
     def _unless_empty(self, counts: Sequence[int]) -> Any:
-        """The block behind loops that may have no rounds, where they are skipped; None for known counts."""
-        if not is_sized(tuple(counts)):
+        """The block behind loops that may have no rounds, where they are skipped; None where all have some."""
+        if not is_sized(tuple(counts)) and 0 not in counts:
             return None
         inside, skipped = self.block("inside"), self.block("skipped")
-        empty = [self.b.icmp_signed("==", self.word(n), self.word(0)) for n in counts if isinstance(n, Size)]
+        empty = [
+            self.b.icmp_signed("==", self.word(n), self.word(0))
+            for n in counts
+            if isinstance(n, Size) or n == 0
+        ]
         for other in empty[1:]:
             empty[0] = self.b.or_(empty[0], other)
         self.b.cbranch(empty[0], skipped, inside)
@@ -151,7 +154,7 @@ class Emitter(Storage):
         return None
 
     def _open(self, count: int, opened: list[Any]) -> Register:
-        if count == 1:
+        if count in (0, 1):
             return self.word(0)
         end = self.word(count)
         before = self.b.block

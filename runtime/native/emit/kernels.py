@@ -18,7 +18,7 @@ from ...ir.specs import Spec
 from .emitter import INTERRUPTED, OFTEN, Emitter
 from .nodes import Buffer, Node
 from .sizes import Size
-from .types import COMPILED, Register, integer, pointer
+from .types import STORED, Register, integer, pointer
 
 if TYPE_CHECKING:
     from .regions import Region
@@ -35,7 +35,7 @@ def has_kernel(operation: Operation) -> bool:
         and not operation.regions
         and operation.type not in _WITHOUT
         and bool(operation.outputs)
-        and all(isinstance(value.spec, Spec) and value.dtype in COMPILED for value in values)
+        and all(isinstance(value.spec, Spec) and value.dtype in STORED for value in values)
         and all(value.shape is not None for value in values)
     )
 

@@ -17,10 +17,10 @@ from ..support import BrokenRuleError, CannotCompileError, Reason
 from .emitter import Emitter
 from .kernels import called, has_kernel
 from .nodes import Buffer, Computed, Index, Known, Mapped, Node, Scalar
-from .registry import ELEMENTWISE, LOWERINGS, SIZED, RefusedError, Site
+from .registry import ELEMENTWISE, LOWERINGS, MOVING, SIZED, RefusedError, Site
 from .shapes import agreeing
 from .sizes import is_sized
-from .types import COMPILED, constant
+from .types import COMPILED, STORED, constant
 from .values import DEEPEST, Values
 
 
@@ -69,7 +69,7 @@ class Region(Values):
 
     def _lowered(self, operation: Operation, nodes: list[Node]) -> list[Node]:
         for value in operation.outputs:
-            if isinstance(value.spec, Spec) and value.dtype not in COMPILED:
+            if isinstance(value.spec, Spec) and value.dtype not in STORED:
                 raise RefusedError(f"{value.dtype.name} is not compiled")
         try:
             return self._by_rule(operation, nodes)
@@ -79,6 +79,7 @@ class Region(Values):
         return [self._settled(node) for node in called(self, operation, nodes)]
 
     def _by_rule(self, operation: Operation, nodes: list[Node]) -> list[Node]:
+        _demand_computed(operation)
         if operation.type in ELEMENTWISE:
             return [self._elementwise(operation, nodes)]
         lower = LOWERINGS.get(operation.type)
@@ -130,7 +131,7 @@ class Region(Values):
         found = self._nodes.get(operand)
         if found is None:
             assert isinstance(operand, Constant), operand
-            if operand.dtype not in COMPILED:  # of use only for what is not compiled, such as a message
+            if operand.dtype not in STORED:  # of use only for what is not compiled, such as a message
                 found = self._nodes[operand] = Node(operand.dtype, operand.shape)
                 return found
             found = self._nodes[operand] = Known(operand.value)
@@ -174,6 +175,16 @@ class Region(Values):
         return self.readers.is_last(operation, node)
 
 
+def _demand_computed(operation: Operation) -> None:
+    """Refuse elements that LLVM cannot compute with, but for rules that only move them."""
+    if operation.type in MOVING:
+        return
+    for operand in (*operation.inputs, *operation.outputs):
+        dtype = getattr(operand.spec, "dtype", None)
+        if dtype is not None and dtype not in COMPILED:
+            raise RefusedError(f"{dtype.name} is not compiled")
+
+
 def _demand_known(operation: Operation, nodes: Sequence[Node]) -> None:
     """Refuse sizes that are known only while the code runs."""
     for operand, node in zip(operation.inputs, nodes, strict=True):
@@ -186,7 +197,7 @@ def _demand_known(operation: Operation, nodes: Sequence[Node]) -> None:
 
 
 def _can_be_nothing(value: Value) -> bool:
-    return isinstance(value.spec, Spec) and value.dtype in COMPILED and value.shape is not None
+    return isinstance(value.spec, Spec) and value.dtype in STORED and value.shape is not None
 
 
 def _nothing(value: Value) -> Node:

@@ -45,6 +45,8 @@ class ElementRule(NamedTuple):
 ELEMENTWISE: dict[str, ElementRule] = {}
 LOWERINGS: dict[str, Callable[..., Any]] = {}
 SIZED: set[str] = set()
+MOVING: set[str] = set()
+"""Operations whose rules take operands of any dtype: they move elements, or do not read them."""
 
 
 def elementwise(
@@ -52,22 +54,31 @@ def elementwise(
     cost: int = 1,
     may_fail: Callable[[Operation], bool] | bool = False,
     takes: Callable[[Operation], str | None] = lambda operation: None,
+    moves: bool = False,
 ) -> Callable[[Callable[..., Element]], Callable[..., Element]]:
-    """Decorator: enter a rule for elements. `takes` gives a reason when it cannot do an operation."""
+    """Decorator: enter a rule for elements. `takes` gives a reason when it cannot do an operation.
+
+    A rule that `moves` takes elements of any dtype, and does not compute with them.
+    """
     fails = may_fail if callable(may_fail) else lambda operation: bool(may_fail)
 
     def enter(write: Callable[..., Element]) -> Callable[..., Element]:
         for name in names:
             ELEMENTWISE[name] = ElementRule(write, cost, fails, takes)
+            if moves:
+                MOVING.add(name)
         return write
 
     return enter
 
 
-def lowers(*names: str, sized: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def lowers(
+    *names: str, sized: bool = False, moves: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: enter a rule `(region, operation, *nodes)` that gives a node, or a list of them.
 
-    With `sized` it takes and gives tensors of sizes that are known only while the code runs (sizes.py).
+    With `sized` it takes and gives tensors of sizes that are known only while the code runs (sizes.py). A rule that
+    `moves` takes operands of any dtype: it moves their elements, or does not read them.
     """
 
     def enter(lower: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,6 +86,8 @@ def lowers(*names: str, sized: bool = False) -> Callable[[Callable[..., Any]], C
             LOWERINGS[name] = lower
             if sized:
                 SIZED.add(name)
+            if moves:
+                MOVING.add(name)
         return lower
 
     return enter

@@ -21,6 +21,8 @@ _KINDS: dict[str, Callable[[], Any]] = {
     "address": pointer,
     "word": lambda: integer(64),
     "code": lambda: integer(32),
+    "double": lambda: ir().DoubleType(),
+    "half": lambda: ir().HalfType(),
     "nothing": lambda: ir().VoidType(),
 }
 

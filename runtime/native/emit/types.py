@@ -4,12 +4,16 @@ bool        i1, a byte in memory
 int32 …     i32 …
 float32 …   half, float, double
 complex64   a `Pair` of floats, beside each other in memory
+bfloat16 …  i16 …: the bits, which are only moved; kernels compute with them
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from ... import dtypes
 
@@ -28,6 +32,10 @@ Element: TypeAlias = Any
 """What an element of a tensor is while it is computed: a register, or a `Pair` of them."""
 
 COMPILED = frozenset({*dtypes.ALL} - {dtypes.string})
+"""Dtypes that LLVM computes with."""
+
+STORED = COMPILED | frozenset(dtypes.NARROW_FLOATS)
+"""Dtypes that native code keeps in memory: those not in `COMPILED` are moved only, and kernels compute with them."""
 
 
 @functools.cache
@@ -85,7 +93,7 @@ def memory_type(dtype: dtypes.DType) -> Any:
     """The type of an element in memory; of a part, for complex numbers."""
     if dtype.kind == "c":
         dtype = dtype.real_dtype
-    if dtype.kind == "f":
+    if dtype.kind == "f" and dtype in COMPILED:
         return getattr(ir(), _FLOATS[dtype.size])()
     return integer(8 * dtype.size)
 
@@ -95,6 +103,9 @@ def constant(dtype: dtypes.DType, value: Any) -> Element:
     if dtype.kind == "c":
         number = dtype.numpy.type(value)
         return Pair(_float(dtype.real_dtype, number.real), _float(dtype.real_dtype, number.imag))
+    if dtype not in COMPILED:
+        bits = np.asarray(value, dtype.numpy).tobytes()
+        return ir().Constant(memory_type(dtype), int.from_bytes(bits, sys.byteorder))
     if dtype.kind == "f":
         return _float(dtype, value)
     if dtype.is_bool:

@@ -60,7 +60,7 @@ class Meeting:
         return found
 
 
-@lowers("cond", sized=True)
+@lowers("cond", sized=True, moves=True)
 def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> list[Node]:
     e = region.e
     test = region.register(predicate)
@@ -70,7 +70,7 @@ def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> li
     return _joined(region, operation, [then, orelse], operation.regions, inputs)
 
 
-@lowers("switch", sized=True)
+@lowers("switch", sized=True, moves=True)
 def _(region: Region, operation: Operation, index: Node, *nodes: Node) -> list[Node]:
     e = region.e
     number = region.integer(index)

@@ -7,20 +7,13 @@ least one, and narrower integers keep the low bits of 32.
 from __future__ import annotations
 
 from ... import dtypes
-from ...ir.graph import Operation
 from ..emit.emitter import Emitter
+from ..emit.halves import half_of_double
 from ..emit.registry import Site, elementwise
 from ..emit.types import Element, Pair, Register, constant, integer, ir, register_type
 
 
-def _castable(operation: Operation) -> str | None:
-    own, wanted = operation.inputs[0].dtype, operation.outputs[0].dtype
-    if wanted is dtypes.float16 and own in (dtypes.float64, dtypes.complex128):
-        return "float64 to float16 needs a function that not every system has"
-    return None
-
-
-@elementwise("cast", takes=_castable)
+@elementwise("cast")
 def cast(e: Emitter, site: Site, x: Element) -> Element:
     return converted(e, x, site.dtype, site.result)
 
@@ -69,6 +62,8 @@ def _of_integer(e: Emitter, x: Register, own: dtypes.DType, wanted: dtypes.DType
 
 def _of_float(e: Emitter, x: Register, own: dtypes.DType, wanted: dtypes.DType) -> Register:
     b = e.b
+    if wanted is dtypes.float16 and own is dtypes.float64:
+        return half_of_double(b, x)
     if wanted.kind == "f":
         kind = register_type(wanted)
         return x if own is wanted else b.fpext(x, kind) if own.size < wanted.size else b.fptrunc(x, kind)

@@ -10,7 +10,7 @@ from ..emit.registry import Site, elementwise, lowers
 from ..emit.types import Element, constant, integer
 
 
-@lowers("assert", sized=True)
+@lowers("assert", sized=True, moves=True)
 def _(region: Region, operation: Operation, condition: Node, *data: Node) -> list[Node]:
     e = region.e
     if not condition.shape:
@@ -22,13 +22,13 @@ def _(region: Region, operation: Operation, condition: Node, *data: Node) -> lis
     return []
 
 
-@lowers("raise")
+@lowers("raise", moves=True)
 def _(region: Region, operation: Operation, *values: Node) -> list[Node]:
     region.e.fail_unless(integer(1)(0))
     return []
 
 
-@lowers("no_op")
+@lowers("no_op", moves=True)
 def _(region: Region, operation: Operation, *values: Node) -> list[Node]:
     return []
 

@@ -254,7 +254,7 @@ def _(region: Region, operation: Operation, rows: Node, mask: Node, shape: Node)
     return where
 
 
-@lowers("shape", sized=True)
+@lowers("shape", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     (value,) = operation.outputs
 
@@ -270,7 +270,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
     return Mapped(value.dtype, (len(node.shape),), [], find, once=False)
 
 
-@lowers("size", sized=True)
+@lowers("size", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node) -> Node:
     (value,) = operation.outputs
     return Scalar(value.dtype, converted(region.e, region.e.word(node.size), dtypes.int64, value.dtype))

@@ -320,7 +320,7 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
     return e.b.fcmp_ordered("<", e.intrinsic("fabs", x), constant(site.dtype, float("inf")))
 
 
-@elementwise("identity", "stop_gradient")
+@elementwise("identity", "stop_gradient", moves=True)
 def _(e: Emitter, site: Site, x: Element) -> Element:
     return x
 

@@ -88,7 +88,7 @@ class Memory:
         e.b.store(now.address, self._slots[1])
 
 
-@lowers("while", sized=True)
+@lowers("while", sized=True, moves=True)
 def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
     from . import blocks
 

@@ -21,7 +21,7 @@ from .casts import converted
 from .creating import asked_shape, shape_of, size_at
 
 
-@lowers("expand_dims", "squeeze", "ensure_shape", sized=True)
+@lowers("expand_dims", "squeeze", "ensure_shape", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node, *rest: Node) -> Node:
     (value,) = operation.outputs
     sizes = value.shape or ()
@@ -42,7 +42,7 @@ def checked(e: Emitter, own: int, wanted: int | None) -> int:
     return own if isinstance(wanted, Size) else wanted
 
 
-@lowers("reshape", sized=True)
+@lowers("reshape", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
     sizes = operation.outputs[0].shape or ()
     if None in sizes or is_sized(node.shape):
@@ -96,12 +96,14 @@ def _over(e: Emitter, node: Node, rest: int) -> int:
         return node.size
     if isinstance(rest, Size):
         e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
+    if rest == 0:
+        raise RefusedError("no size follows from a shape with another one that is 0")
     count, left = e.over(e.word(node.size), rest)
     e.demand(e.b.icmp_signed("==", left, e.word(0)))
     return Size.of(count)
 
 
-@lowers("broadcast_to", sized=True)
+@lowers("broadcast_to", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node, shape: Node) -> Node:
     wide = asked_shape(region, operation, shape)
     found = node.storage or node
@@ -131,7 +133,7 @@ def moved(
     )
 
 
-@lowers("transpose", sized=True)
+@lowers("transpose", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node, perm: Node) -> Node:
     order = [int(axis) % len(node.shape) for axis in known(operation, 1)]
     conjugate = operation.attrs["conjugate"] and node.dtype.kind == "c"

@@ -5,11 +5,12 @@ The examples of one module of operations are one graph, so that LLVM starts a fe
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
 import pytest
+from agc.runtime import dtypes
 from agc.runtime.execute import interpret
 from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.native import CannotCompileError, Native, lowering, rules
@@ -17,6 +18,8 @@ from agc.runtime.native.emit.kernels import has_kernel
 from agc.runtime.native.emit.registry import ELEMENTWISE, LOWERINGS
 from agc.runtime.ops.declare import REGISTRY
 from operation_examples import NAMES, as_operation, calls
+from operation_sweep.cases import DTYPES, cases
+from operation_sweep.running import compared
 
 MOST = 5  # examples of one operation
 STRUCTURE = {"array_", "list_"}  # of several calls each: test_arrays.py has these
@@ -107,3 +110,28 @@ def test_what_has_no_rule_calls_the_kernels_of_the_interpreter() -> None:
     }
     for found, expected in zip(Native(graph).run(list(values)), interpret(graph, list(values)), strict=True):
         np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def swept(number: int, dtype: dtypes.DType | None = None) -> tuple[list[Any], Counter[str]]:
+    """What is wrong with an example of each operation on odd values of a dtype, or of one for each in turn."""
+    made = []
+    for place, name in enumerate(NAMES):
+        wanted = dtype or DTYPES[(place + number) % len(DTYPES)]
+        examples = [([*map(np.asarray, call.arrays)], call.attrs) for call in calls(name)]
+        made += cases(name, examples, 1, [wanted], ["odd"])
+    counts: Counter[str] = Counter()
+    return list(compared(made, ["plan", "native"], lambda text: None, 400, counts)), counts
+
+
+def test_operations_on_floats_that_llvm_does_not_have_agree_with_the_interpreter() -> None:
+    wrong, counts = swept(0, dtypes.bfloat16)
+    assert wrong == []
+    assert counts["native"] > 250
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_operations_on_dtypes_in_turn_agree_with_the_interpreter(number: int) -> None:
+    """A part of `make fuzz`, which calls each operation with every dtype."""
+    wrong, counts = swept(number)
+    assert wrong == []
+    assert counts["native"] > 150

@@ -1,0 +1,252 @@
+"""The calls in each executor. What agrees is put into few graphs, so that LLVM starts a few times only.
+
+The interpreter says what is right: `Wrong` is yielded for each other outcome.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from agc.runtime.dtypes import bool_
+from agc.runtime.execute import EXECUTORS, interpret
+from agc.runtime.ir.graph import Graph, Operation, Value
+from agc.runtime.ir.specs import Spec
+from agc.runtime.native import CannotCompileError, Native, lowering
+from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.tensor import EagerTensor
+from operation_examples import REFUSALS
+
+from .cases import Case, as_operation
+from .judging import Refusal, difference, outcome
+
+MANY = 48
+"""Calls in one graph."""
+
+
+class Wrong(NamedTuple):
+    """An outcome that is not the interpreter's."""
+
+    case: str
+    executor: str
+    text: str
+
+
+class Settled(NamedTuple):
+    """A call as an operation of a graph, and what the interpreter makes of it."""
+
+    case: Case
+    operation: Any
+    inputs: list[Value]
+    given: list[Any]
+    wanted: Any
+
+    @property
+    def graph(self) -> Graph:
+        return Graph("one", self.inputs, [self.operation], list(self.operation.outputs))
+
+
+def compared(
+    cases: Iterable[Case],
+    executors: Sequence[str],
+    begin: Callable[[str], None],
+    many: int = MANY,
+    counts: Counter[str] | None = None,
+) -> Iterator[Wrong]:
+    """Compare the calls; `begin` is told what comes next, as it may be the last that this process does.
+
+    `counts` is told how many calls each executor has run.
+    """
+    counts = Counter() if counts is None else counts
+    settled: list[Settled] = []
+    for number, case in enumerate(cases):
+        begin(f"{case}, made")
+        found = _settled(case, number)
+        eager = outcome(lambda case=case: _eagerly(case))
+        if isinstance(found, Refusal):
+            if not isinstance(eager, Refusal) or _is_internal(eager):
+                yield Wrong(str(case), "eager", f"{_text(eager)}, but graphs refuse it: {found}")
+            continue
+        if _is_internal(found.wanted):
+            yield Wrong(str(case), "interpret", str(found.wanted))
+        if not isinstance(found.wanted, Refusal) or not isinstance(eager, Refusal):
+            text = difference(eager, found.wanted)
+            if text:
+                yield Wrong(str(case), "eager", text)
+        settled.append(found)
+        counts["eager"] += 1
+    failing = [each for each in settled if isinstance(each.wanted, Refusal)]
+    running = [each for each in settled if not isinstance(each.wanted, Refusal)]
+    for executor in executors:
+        for each in failing:
+            yield from _together([each], executor, begin)
+        kept = [each for each in running if _takes(each, executor)]
+        counts[executor] += len(kept) + len(failing)
+        for start in range(0, len(kept), many):
+            yield from _together(kept[start : start + many], executor, begin)
+
+
+def _is_internal(found: Any) -> bool:
+    """Whether an error is one that users should not see."""
+    return isinstance(found, Refusal) and found.kind not in (
+        "ValueError", "TypeError", "InvalidArgumentError", "UnimplementedError", "NotFoundError", "OutOfRangeError",
+        "DataLossError", "FailedPreconditionError", "ResourceExhaustedError",
+    )  # fmt: skip
+
+
+def _text(found: Any) -> str:
+    return str(found) if isinstance(found, Refusal) else "a result"
+
+
+def _eagerly(case: Case) -> Any:
+    tensors = [EagerTensor(array) for array in case.arrays]
+    found = case.op.run(tensors, case.attrs)
+    return [tensor._array for tensor in (found if isinstance(found, (list, tuple)) else [found])]
+
+
+def _settled(case: Case, number: int) -> Settled | Refusal:
+    try:
+        operation, inputs = as_operation(case, number)
+    except Exception as error:
+        return Refusal(error)
+    given = [case.arrays[i] for i in case.own]
+    graph = Graph("one", inputs, [operation], list(operation.outputs))
+    return Settled(case, operation, inputs, given, outcome(lambda: interpret(graph, list(given))))
+
+
+def _takes(each: Settled, executor: str) -> bool:
+    """Whether an executor takes the call: rules may want to know shapes, native code may have none for it."""
+    rewritten = _rewritten(each.graph, each.given, EXECUTORS_SWEPT[executor][0])
+    if rewritten is None:
+        return False
+    if executor.startswith("plan"):
+        return True
+    graph, _ = rewritten
+    try:
+        lowering.lowered(lowering.prepared(graph)[0], [value.spec for value in graph.inputs])
+    except CannotCompileError:
+        return executor == "automatic"
+    except Exception:  # which it will be found to be when it is run
+        return True
+    return True
+
+
+def _together(group: Sequence[Settled], executor: str, begin: Callable[[str], None]) -> Iterator[Wrong]:
+    """Run calls in one graph; each in one of its own where they do not get on."""
+    begin(f"{executor}: {group[0].case} to {group[-1].case}")
+    replace, run = EXECUTORS_SWEPT[executor]
+    operations = [each.operation for each in group]
+    inputs = [value for each in group for value in each.inputs]
+    given = [_strided(array) for each in group for array in each.given]
+    whole = Graph("sweep", inputs, operations, [value for made in operations for value in made.outputs])
+    rewritten = _rewritten(whole, given, replace)
+    if rewritten is None:
+        return
+    found = outcome(lambda: run(*rewritten))
+    if isinstance(found, Refusal) and len(group) > 1:
+        for each in group:
+            yield from _together([each], executor, begin)
+        return
+    if isinstance(found, Refusal) and found.kind == "CompilationError":
+        return
+    results = iter([] if isinstance(found, Refusal) else found)
+    for each in group:
+        own = found if isinstance(found, Refusal) else [next(results) for _ in each.operation.outputs]
+        text = difference(own, each.wanted)
+        if text:
+            yield Wrong(str(each.case), executor, text)
+
+
+def _strided(array: Any) -> Any:
+    """The same elements, which do not stand side by side in memory."""
+    if array.ndim and array.size:
+        return np.repeat(array, 2, axis=-1)[..., ::2]
+    return array
+
+
+def _natively(graph: Graph, given: Sequence[Any]) -> Any:
+    native = Native(graph)
+    found = native.run(list(given))
+    if native._plan is not None:
+        raise AssertionError("native code gave up, and the plan found nothing wrong")
+    return found
+
+
+def _automatically(graph: Graph, given: Sequence[Any]) -> Any:
+    """The results behind all calls that are measured; those of each of these calls agree with them, or it says so."""
+    runner = EXECUTORS["automatic"](graph)
+    owner = getattr(runner, "__self__", None)
+    first = runner(list(given))
+    end = time.monotonic() + 60
+    while owner.chosen_for(list(given)) is None and time.monotonic() < end:
+        found = outcome(lambda: runner(list(given)))
+        text = difference(found, outcome(lambda: first))
+        if text:
+            raise AssertionError(f"a later call differs: {text}")
+        if owner._trial(list(given)).native is None:
+            time.sleep(0.001)
+    return runner(list(given))
+
+
+Rewritten = tuple[Graph, list[Any]] | None
+"""A graph and what it is given; None where a rule wants to know more of the shapes."""
+
+
+def _rewritten(graph: Graph, given: Sequence[Any], replace: Callable[..., Any]) -> Rewritten:
+    """The graph with something else for its inputs: `replace(value, array)` gives operands, operations and arrays."""
+    known: dict[Any, Any] = {}
+    inputs: list[Value] = []
+    operations: list[Any] = []
+    arrays: list[Any] = []
+    for value, array in zip(graph.inputs, given, strict=True):
+        known[value], new, made, values = replace(value, array)
+        inputs, operations, arrays = inputs + new, operations + made, arrays + values
+    for old in graph.operations:
+        operands = tuple(known.get(operand, operand) for operand in old.inputs)
+        try:
+            specs = old.op.infer(list(operands), old.attrs)
+        except REFUSALS:
+            return None
+        specs = specs if isinstance(specs, tuple) else (specs,)
+        outputs = tuple(Value(value.name, spec) for value, spec in zip(old.outputs, specs, strict=True))
+        operations.append(Operation(old.op, operands, old.attrs, outputs))
+        known.update(zip(old.outputs, outputs, strict=True))
+    return Graph(graph.name, inputs, operations, [known[value] for value in graph.outputs]), arrays
+
+
+def _of_ranks(value: Value, array: Any) -> Any:
+    new = Value(value.name, Spec(value.dtype, (None,) * array.ndim))
+    return new, [new], [], [array]
+
+
+def _of_nothing(value: Value, array: Any) -> Any:
+    new = Value(value.name, Spec(value.dtype, None))
+    return new, [new], [], [array]
+
+
+def _masked(value: Value, array: Any) -> Any:
+    """An input whose first size shows only while the graph runs, which goes through a mask."""
+    if not array.ndim:
+        return value, [value], [], [array]
+    mask = Value(f"{value.name}_mask", Spec(bool_, array.shape[:1]))
+    found = Value(f"{value.name}_rows", Spec(value.dtype, (None, *array.shape[1:])))
+    made = Operation(REGISTRY["boolean_mask"], (value, mask), {"axis": 0}, (found,))
+    return found, [value, mask], [made], [array, np.ones(array.shape[:1], bool)]
+
+
+def _as_known(value: Value, array: Any) -> Any:
+    return value, [value], [], [array]
+
+
+EXECUTORS_SWEPT: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "plan": (_as_known, lambda graph, given: EXECUTORS["plan"](graph)(list(given))),
+    "plan of known ranks": (_of_ranks, lambda graph, given: EXECUTORS["plan"](graph)(list(given))),
+    "plan of unknown ranks": (_of_nothing, lambda graph, given: EXECUTORS["plan"](graph)(list(given))),
+    "native": (_as_known, _natively),
+    "native of unknown sizes": (_masked, lambda graph, given: Native(graph).run(list(given))),
+    "automatic": (_as_known, _automatically),
+}
+"""How inputs are replaced, and what runs the graph."""
