@@ -15,12 +15,15 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
 from .. import dtypes, errors
 from ..ir.literals import decode, encode
+from ..storage.atomic import drafts_of, replacing
+from ..storage.locks import remove_leftovers
 from .elements import Row
 from .ordering import Through
 from .stage import UNKNOWN, Elements, Stage
@@ -76,28 +79,19 @@ class Stored(Stage):
 
 def written(rows: Iterator[Row], place: str) -> Elements:
     """The rows, which are written to a file as they pass; it is there once the last one has."""
-    part = f"{place}.{os.getpid()}.part"
-    try:
-        with _created(part) as file:
-            file.write(HEAD)
-            for row in rows:
-                _write_row(file, row)
-                yield row
-            file.write(struct.pack("<I", _END))
-        os.replace(part, place)
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
+    path = Path(place)
+    if not path.parent.is_dir():
+        raise errors.NotFoundError(f"{place}; No such file or directory")
+    with replacing(path) as file:
+        file.write(HEAD)
+        for row in rows:
+            _write_row(file, row)
+            yield row
+        file.write(struct.pack("<I", _END))
+    remove_leftovers(path.parent, drafts_of(path.name))
 
 
-def _created(path: str) -> BinaryIO:
-    try:
-        return open(path, "wb")
-    except OSError as error:
-        raise errors.NotFoundError(f"{path}; {error.strerror}") from None
-
-
-def _write_row(file: BinaryIO, row: Row) -> None:
+def _write_row(file: IO[bytes], row: Row) -> None:
     file.write(struct.pack("<I", len(row)))
     for leaf in row:
         array = np.asarray(leaf)

@@ -12,6 +12,8 @@ from typing import Any
 
 from .. import errors, nest
 from ..storage import sealed
+from ..storage.atomic import drafts_of
+from ..storage.locks import remove_leftovers
 from ..tensor_spec import TensorSpec
 from .caching import Stored, written
 from .dataset import Dataset
@@ -26,6 +28,7 @@ def saved(dataset: Any, path: Any) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     deque(written(dataset._known().elements(), os.fspath(folder / _ROWS)), maxlen=0)
     sealed.write(folder / _SPEC, "dataset", 1, described)
+    remove_leftovers(folder, drafts_of(_SPEC))
 
 
 def loaded(path: Any, element_spec: Any) -> Dataset:

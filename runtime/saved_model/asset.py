@@ -17,8 +17,10 @@ class Asset:
     Attributes: `asset_path`, a string tensor: where the file is now. In a function it is read each time, so a loaded
     function finds the copy.
 
-    Raises NotFoundError when there is no such file.
+    Raises NotFoundError when there is no such file. Saving refuses a link with an InvalidArgumentError.
     """
+
+    lock: Any = None  # of the saved model that the file belongs to, which keeps it from being deleted
 
     def __init__(self, path: Any) -> None:
         found = Path(os.fspath(path))

@@ -1,46 +1,55 @@
 """A saved model on the disk: one folder, in which everything can be read.
 
-    saved_model.json                  the objects, their functions, and the checksum of every other file
-    1/variables.safetensors           the values of the variables
-    1/functions/0-call.json           a graph
-    1/assets/vocabulary.txt           a file that the model needs
+    saved_model.json                             the objects, their functions, and the checksum of every other file
+    model-3f2a…/variables.safetensors            the values of the variables
+    model-3f2a…/functions/0-call.json            a graph
+    model-3f2a…/assets/vocabulary.txt            a file that the model needs
 
-Saving again writes a folder `2`, then replaces saved_model.json in one step, then deletes the folder `1`: whoever reads
-finds the old model or the new one.
+Saving again writes another such folder, then replaces saved_model.json in one step, then deletes the files of the
+model before: a reader finds the old model or the new one. A writer holds the lock of the folder that it writes, and a
+reader that of the folder that it reads. A folder that no index names and whose lock is free is left over.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-import shutil
-from collections.abc import Mapping
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataLossError, NotFoundError
+from ..errors import DataLossError, InvalidArgumentError, NotFoundError
 from ..ir import serialise
-from ..storage import safetensors, sealed
-from ..storage.atomic import replacing
+from ..storage import locks, regular, safetensors, sealed
+from ..storage.atomic import drafts_of, flush_folder, replacing
 from ..storage.safetensors import Array
 
 KIND, VERSION = "saved model", 1
 INDEX = "saved_model.json"
 VARIABLES = "variables.safetensors"
+_OWN = re.compile(r"model-[0-9a-f]{16}")
+"""The names of folders that `Writer` makes."""
+_NUMBERED = re.compile(r"[0-9]{1,9}")
+"""Those that earlier versions made, which other programs make, too."""
+_INNER = ("functions", "assets")
 
 
 class Writer:
     """Writes the files of a model; nothing is visible before `commit`."""
 
     def __init__(self, folder: Path) -> None:
+        self._is_new = not folder.exists()
         self._folder = folder
-        taken = (
-            [int(path.name) for path in folder.glob("[0-9]*") if path.name.isdigit()]
-            if folder.is_dir()
-            else []
-        )
-        self._name = str(max(taken, default=0) + 1)
+        self._name = f"model-{secrets.token_hex(8)}"
         self._place = folder / self._name
+        folder.mkdir(parents=True, exist_ok=True)
+        with locks.exclusive(folder):
+            self._place.mkdir()
+            self._lock = locks.lock(self._place)
         self._checksums: dict[str, str] = {}
         self._functions = 0
 
@@ -60,7 +69,13 @@ class Writer:
         name = path.name
         while f"assets/{name}" in self._checksums:
             name = f"_{name}"
-        self._write(f"assets/{name}", path.read_bytes())
+        if path.is_symlink():
+            raise InvalidArgumentError(
+                f"the asset {str(path)!r} is a link, which a saved model does not follow: name the file itself, "
+                f"Asset({os.path.realpath(path)!r})"
+            )
+        with regular.open_inside(path.parent, path.name) as stream:
+            self._write(f"assets/{name}", stream.read())
         return f"assets/{name}"
 
     def _write(self, file: str, content: bytes) -> None:
@@ -71,14 +86,80 @@ class Writer:
     def commit(self, content: Mapping[str, Any]) -> None:
         """Make what was written the model of the folder, and delete the one before."""
         document = {"folder": self._name, "files": self._checksums, **content}
-        sealed.write(self._folder / INDEX, KIND, VERSION, document)
-        for path in self._folder.glob("[0-9]*"):
-            if path.name.isdigit() and path != self._place:
-                shutil.rmtree(path)
+        for inner in ("", *_INNER):
+            if (self._place / inner).is_dir():
+                flush_folder(self._place / inner)
+        with locks.exclusive(self._folder) as lock:
+            before = _present(self._folder)
+            sealed.write(self._folder / INDEX, KIND, VERSION, document)
+            if before is not None:
+                _remove(self._folder / before[0], before[1])
+            if lock.is_real:
+                _remove_leftovers(self._folder, self._name)
+        self._close()
 
     def abandon(self) -> None:
-        """Delete what was written."""
-        shutil.rmtree(self._place, ignore_errors=True)
+        """Delete what was written, unless it is the model of the folder already."""
+        present = _present(self._folder)
+        self._close()
+        if present is None or present[0] != self._name:
+            _remove(self._place, list(self._checksums))
+            if self._is_new:
+                with contextlib.suppress(OSError):
+                    self._folder.rmdir()
+
+    def _close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _present(folder: Path) -> tuple[str, list[str]] | None:
+    """The folder and the files of the model that is there now, as far as this library may have made them."""
+    try:
+        content = sealed.read(folder / INDEX, KIND, VERSION)
+        name, files = content["folder"], list(content["files"])
+    except (NotFoundError, DataLossError, KeyError, TypeError):
+        return None
+    name = name if isinstance(name, str) else ""
+    return (name, files) if _OWN.fullmatch(name) or _NUMBERED.fullmatch(name) else None
+
+
+def _remove_leftovers(folder: Path, present: str) -> None:
+    """Delete what killed writers have left. The folder is locked, so its index stays as it is."""
+    for entry in list(os.scandir(folder)):
+        if entry.name != present and _OWN.fullmatch(entry.name):
+            _remove(Path(entry.path))
+    locks.remove_leftovers(folder, drafts_of(INDEX))
+
+
+def _remove(place: Path, files: Iterable[str] | None = None) -> None:
+    """Delete the `files` of a model (None: all that a writer makes), and the folders that are empty then.
+
+    What else is in these folders stays, and so does what links lead to. Nothing is deleted while one reads or writes.
+    """
+    with contextlib.suppress(OSError):
+        held = None if place.is_symlink() else locks.lock(place)
+        if held is None:
+            return
+        with held:
+            if held.is_real or files is not None:
+                for inner in ("", *_INNER):
+                    _remove_files(place, inner, files)
+                place.rmdir()
+
+
+def _remove_files(place: Path, inner: str, files: Iterable[str] | None) -> None:
+    folder = place / inner
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for entry in list(os.scandir(folder)):
+        name = f"{inner}/{entry.name}" if inner else entry.name
+        is_made = entry.is_file(follow_symlinks=False) and (inner or VARIABLES in entry.name)
+        if is_made and (files is None or name in files):
+            os.unlink(entry.path)
+    if inner:
+        with contextlib.suppress(OSError):  # not empty
+            folder.rmdir()
 
 
 class Reader:
@@ -90,15 +171,27 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         if not (folder / INDEX).is_file():
             raise FileNotFoundError(f"there is no saved model in {str(folder)!r}: no file {folder / INDEX}")
+        self._folder = folder
         self.content: dict[str, Any] = sealed.read(folder / INDEX, KIND, VERSION)
         try:
             self._files: dict[str, str] = dict(self.content["files"])
-            self._place = folder / str(int(self.content["folder"]))
+            self._name = str(self.content["folder"])
         except (KeyError, TypeError, ValueError) as error:
             raise DataLossError(f"{folder / INDEX} is no index of a saved model: {error!r}") from None
+        if not (_OWN.fullmatch(self._name) or _NUMBERED.fullmatch(self._name)):
+            raise DataLossError(f"{folder / INDEX} names a folder {self._name!r} that no saved model has")
+        self.lock: locks.Lock | None = None  # as long as it is held, no writer deletes the files
+        with contextlib.suppress(OSError):
+            self.lock = locks.lock(folder / self._name, shared=True, wait=1.0)
+
+    def is_replaced(self) -> bool:
+        """Whether another model has been saved to the folder since."""
+        content: Any = sealed.read(self._folder / INDEX, KIND, VERSION)
+        return bool(content != self.content)
 
     def variables(self) -> dict[str, Array]:
-        return safetensors.read(self._place / VARIABLES, self._checksum(VARIABLES))
+        content = self._content(VARIABLES)
+        return safetensors.arrays_of(content, self._folder / self._name / VARIABLES, None)
 
     def graph(self, file: str) -> Any:
         """The graph of a file."""
@@ -106,24 +199,20 @@ class Reader:
         try:
             return serialise.deserialise(json.loads(content))
         except ValueError as error:
-            raise DataLossError(f"{self._place / file} is no graph: {error}") from error
+            raise DataLossError(f"{self._folder / self._name / file} is no graph: {error}") from error
 
     def asset(self, file: str) -> Path:
         """The path of a file that the model needs."""
         self._content(file)
-        return self._place / file
+        return self._folder / self._name / file
 
     def _content(self, file: str) -> bytes:
-        path = self._place / file
-        try:
-            content = path.read_bytes()
-        except OSError:
-            raise NotFoundError(f"the saved model lacks its file {path}") from None
-        if hashlib.sha256(content).hexdigest() != self._checksum(file):
-            raise DataLossError(f"{path} is damaged: its checksum is another one than when it was written")
-        return content
-
-    def _checksum(self, file: str) -> str:
-        if file not in self._files or ".." in Path(file).parts or Path(file).is_absolute():
+        if file not in self._files:
             raise DataLossError(f"the saved model names a file {file!r} that is not its own")
-        return self._files[file]
+        with regular.open_inside(self._folder, f"{self._name}/{file}") as stream:
+            content = stream.read()
+        if hashlib.sha256(content).hexdigest() != self._files[file]:
+            raise DataLossError(
+                f"{self._folder / self._name / file} is damaged: its checksum is another one than when it was written"
+            )
+        return content

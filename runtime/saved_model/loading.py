@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import dtypes
-from ..errors import DataLossError
+from ..errors import DataLossError, NotFoundError, UnavailableError
 from ..module import Module
 from ..tensor import EagerTensor
 from ..variable import Variable
@@ -15,6 +15,8 @@ from . import files
 from .asset import Asset
 from .functions import RestoredFunction, restored_function
 from .signatures import Signature
+
+_TRIES = 100
 
 
 class RestoredObject(Module):
@@ -47,7 +49,14 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
 
     Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version.
     """
-    return _Loader(files.Reader(Path(export_dir))).root()
+    for _ in range(_TRIES):
+        reader = files.Reader(Path(export_dir))
+        try:
+            return _Loader(reader).root()
+        except (NotFoundError, DataLossError):
+            if not reader.is_replaced():
+                raise
+    raise UnavailableError(f"the saved model {str(export_dir)!r} is replaced faster than it can be read")
 
 
 def contains_saved_model(export_dir: Any) -> bool:
@@ -88,7 +97,9 @@ class _Loader:
                 raise ValueError(f"{node['key']} is {value.dtype}, not {dtype}")
             return Variable(EagerTensor(value), trainable=trainable, name=name, shape=shape)
         if kind == "asset":
-            return Asset(self.reader.asset(node["asset"]))
+            asset = Asset(self.reader.asset(node["asset"]))
+            asset.lock = self.reader.lock  # so that the file stays when another model is saved to the folder
+            return asset
         if kind == "list":
             return []
         if kind == "dict":

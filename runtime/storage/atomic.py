@@ -1,25 +1,74 @@
 """Files that are there completely or not at all.
 
-    with replacing("weights.bin") as stream:     ==>   .weights.bin.k3j9.tmp  is written, flushed to the disk,
+    with replacing("weights.bin") as stream:     ==>   .weights.bin.3f2a….tmp  is written, flushed to the disk,
         stream.write(content)                          and renamed to  weights.bin
 
-A reader sees the old content or the new one. When anything fails, the old file stays as it was.
+A reader sees the old content or the new one. When anything fails, the old file stays as it was. A draft is locked while
+its writer lives, so those of killed writers can be told (`locks.remove_leftovers` with `drafts_of`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+from .locks import lock_open
+
+
+class Draft:
+    """A file next to `path`, under a name of its own, until it is published or discarded."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            self._path = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+            self.stream: IO[bytes] = open(self._path, "xb")  # noqa: SIM115  # closed by what ends the draft
+            handle = os.dup(self.stream.fileno())
+            self._lock = lock_open(handle)
+            if self._lock is None:
+                os.close(handle)
+            elif self._path.exists():
+                return
+            self.discard()  # taken for a leftover before it was locked
+
+    def publish(self, path: Path) -> None:
+        """Make what was written the content of `path`, in one step."""
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
+        self.stream.close()
+        os.replace(self._path, path)
+        flush_folder(path.parent)
+
+    def discard(self) -> None:
+        """Delete what was written, unless it is published."""
+        with contextlib.suppress(OSError):  # a full disk: what is buffered does not matter any more
+            self.stream.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path)
+        if self._lock is not None:
+            self._lock.close()
+
+
+@contextlib.contextmanager
+def drafted(path: Path) -> Iterator[Draft]:
+    """A draft of `path`, which is discarded at the end of the block unless it is published; folders are made."""
+    draft = Draft(path)
+    try:
+        yield draft
+    finally:
+        draft.discard()
 
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A stream whose content becomes that of `path` at the end of the block; folders are made as needed.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "a", "greeting")
     ...     with replacing(file) as stream:
@@ -27,20 +76,18 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     ...     file.read_bytes(), os.listdir(file.parent)
     (b'hello', ['greeting'])
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    flush_folder(path.parent)
+    with drafted(path) as draft:
+        yield draft.stream
+        draft.publish(path)
+
+
+def drafts_of(name: str) -> re.Pattern[str]:
+    """The names that drafts of a file have.
+
+    >>> bool(drafts_of("a.txt").fullmatch(".a.txt.0123456789abcdef.tmp"))
+    True
+    """
+    return re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
 
 
 def flush_folder(folder: Path) -> None:
@@ -51,10 +98,3 @@ def flush_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _umask() -> int:
-    """The permissions that new files do not get; temporary files get none for others."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -21,8 +21,9 @@ from typing import IO, Any
 import numpy as np
 
 from .. import dtypes
-from ..errors import DataLossError, NotFoundError
+from ..errors import DataLossError
 from ..ir.literals import decode, encode
+from . import regular
 from .atomic import replacing
 
 Array = np.ndarray[Any, Any]
@@ -55,6 +56,12 @@ class Hashing:
 
 def write(path: Path, arrays: Mapping[str, Array]) -> str:
     """Write the arrays as the file `path`; the checksum (SHA-256) of the file."""
+    with replacing(path) as stream:
+        return write_to(stream, arrays)
+
+
+def write_to(stream: IO[bytes], arrays: Mapping[str, Array]) -> str:
+    """Write the arrays to a stream; the checksum of what was written."""
     header: dict[str, Any] = {}
     meant: dict[str, str] = {}
     contents = []
@@ -72,12 +79,11 @@ def write(path: Path, arrays: Mapping[str, Array]) -> str:
         contents.append(content)
     text = json.dumps({"__metadata__": meant, **header} if meant else header, ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)  # so that the data are aligned
-    with replacing(path) as stream:
-        hashing = Hashing(stream)
-        hashing.write(struct.pack("<Q", len(text)))
-        hashing.write(text)
-        for content in contents:
-            hashing.write(content)
+    hashing = Hashing(stream)
+    hashing.write(struct.pack("<Q", len(text)))
+    hashing.write(text)
+    for content in contents:
+        hashing.write(content)
     return hashing.sha256
 
 
@@ -95,10 +101,11 @@ def read(path: Path, sha256: str | None = None) -> dict[str, Array]:
 
     Raises NotFoundError when there is no file, DataLossError when it is damaged or has another checksum than `sha256`.
     """
-    try:
-        content = path.read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise NotFoundError(f"there is no file {path}") from None
+    return arrays_of(regular.read(path), path, sha256)
+
+
+def arrays_of(content: bytes, path: Path, sha256: str | None) -> dict[str, Array]:
+    """All arrays of the content of the file `path`."""
     if sha256 is not None and hashlib.sha256(content).hexdigest() != sha256:
         raise DataLossError(f"{path} is damaged: its checksum is another one than when it was written")
     try:

@@ -13,7 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataLossError, NotFoundError
+from ..errors import DataLossError
+from . import regular
 from .atomic import replacing
 
 
@@ -30,10 +31,7 @@ def read(path: Path, kind: str, newest: int) -> Any:
     Raises NotFoundError when there is no file, DataLossError when it is damaged, of another format, or of a version
     newer than `newest`.
     """
-    try:
-        text = path.read_bytes()
-    except (FileNotFoundError, IsADirectoryError):
-        raise NotFoundError(f"there is no file {path}") from None
+    text = regular.read(path)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

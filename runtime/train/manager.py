@@ -20,7 +20,8 @@ class CheckpointManager:
     Args:
         checkpoint: the `Checkpoint` to save.
         directory: where; it is made if it does not exist. Checkpoints of an earlier run are known from its state file.
-        max_to_keep: how many to keep; None for all.
+        max_to_keep: how many to keep; None for all. Deleted are only checkpoints in `directory` with `checkpoint_name`
+            and a number; others that the state file names are forgotten.
         keep_checkpoint_every_n_hours: keep for ever one of each so many hours.
         checkpoint_name: the name before the number.
         step_counter: a variable that counts steps, for `checkpoint_interval`.
@@ -66,7 +67,7 @@ class CheckpointManager:
         state = CheckpointState.of(self._directory)
         self._last_preserved = time.time() if state.last_preserved is None else state.last_preserved
         known = [state.absolute(path) for path in state.all_paths]
-        self._kept = {path: os.path.getmtime(files.index_of(path)) for path in known if files.exists(path)}
+        self._kept = {path: saved for path in known if (saved := files.time_of(path)) is not None}
 
     @property
     def directory(self) -> str:
@@ -110,9 +111,16 @@ class CheckpointManager:
         self._kept[path] = time.time()
         dropped = self._dropped()
         CheckpointState(self._directory).with_paths(self.checkpoints, self._last_preserved).write()
-        for old in dropped:  # when nobody can be told about them any more
+        for old in filter(self._is_own, dropped):  # the state file names them no longer
             files.remove(old)
         return path
+
+    def _is_own(self, path: str) -> bool:
+        """Whether a manager like this one has written the checkpoint: a state file may name any other, too."""
+        folder, name = os.path.split(path)
+        stem, _, number = name.rpartition("-")
+        is_here = os.path.abspath(folder) == os.path.abspath(self._directory)
+        return is_here and stem == os.path.basename(self._prefix) and number.isdecimal()
 
     def _is_due(self, step: int | None, check_interval: bool) -> bool:
         if self._interval is None or self._last_step is None or step is None:

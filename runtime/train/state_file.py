@@ -9,11 +9,13 @@ last_preserved_timestamp: 1700000000.5
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import DataLossError
+from ..storage import regular
 from ..storage.atomic import replacing
 
 NAME = "checkpoint"
@@ -35,17 +37,17 @@ class CheckpointState(NamedTuple):
         if not file.is_file():
             return cls(folder, name=name or NAME)
         fields: dict[str, list[str]] = {}
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in regular.read(file).decode(errors="replace").splitlines():
             field, colon, value = line.partition(": ")
             if not colon:
                 raise DataLossError(f"{file} is damaged, or no list of checkpoints: {line!r}")
             fields.setdefault(field, []).append(value)
         try:
-            latest = json.loads(fields.get("model_checkpoint_path", ['""'])[0])
-            paths = tuple(json.loads(path) for path in fields.get("all_model_checkpoint_paths", ()))
+            latest = _path(fields.get("model_checkpoint_path", ['""'])[0])
+            paths = tuple(map(_path, fields.get("all_model_checkpoint_paths", ())))
             preserved = fields.get("last_preserved_timestamp")
-            return cls(folder, latest, paths, float(preserved[0]) if preserved else None, name or NAME)
-        except ValueError as error:
+            return cls(folder, latest, paths, _time(preserved[0]) if preserved else None, name or NAME)
+        except (ValueError, RecursionError) as error:
             raise DataLossError(f"{file} is damaged, or no list of checkpoints: {error}") from None
 
     def with_latest(self, path: str) -> CheckpointState:
@@ -75,6 +77,23 @@ class CheckpointState(NamedTuple):
             lines.append(f"last_preserved_timestamp: {self.last_preserved!r}")
         with replacing(Path(self.folder, self.name)) as stream:
             stream.write(("\n".join(lines) + "\n").encode())
+
+
+def _path(text: str) -> str:
+    """A path from the file."""
+    path = json.loads(text)
+    if not isinstance(path, str) or "\0" in path:
+        raise ValueError(f"{text[:80]} is no path")
+    os.fsencode(path)
+    return path
+
+
+def _time(text: str) -> float:
+    """A time stamp from the file."""
+    time = float(text)
+    if not math.isfinite(time):
+        raise ValueError(f"{text} is no time")
+    return time
 
 
 def latest_checkpoint(

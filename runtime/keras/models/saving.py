@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from agc import runtime as tf
+from agc.runtime.storage.atomic import replacing
 
 from .. import optimizers
 from ..layers import _room
@@ -54,7 +55,8 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True) -> None:
     described = {"model": serialized(model), "compile": model.get_compile_config()}
     text = json.dumps(described, default=_plain, indent=1)
     path.mkdir(parents=True, exist_ok=True)
-    (path / _CONFIG).write_text(text)
+    with replacing(path / _CONFIG) as stream:
+        stream.write(text.encode())
     parts = {"model": model} | ({} if model.optimizer is None else {"optimizer": model.optimizer})
     tf.train.Checkpoint(**parts).write(str(path / _WEIGHTS))
 

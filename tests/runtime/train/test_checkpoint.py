@@ -223,7 +223,7 @@ def test_a_save_that_fails_leaves_the_last_one_whole(tmp_path, monkeypatch):
     checkpoint = tf.train.Checkpoint(v=v)
     path = checkpoint.write(tmp_path / "weights")
     v.assign([3.0, 4.0])
-    for module, name in ((safetensors, "write"), (sealed, "write")):
+    for module, name in ((safetensors, "write_to"), (sealed, "write")):
 
         def full(*args, **kwargs):
             raise OSError("No space left on device")
