@@ -11,6 +11,7 @@ unit.py         one graph, one module; emitter.py writes a function
 library.py      what all compiled functions share, compiled once: entry.py and dispatch.py, which Python calls (calls.py
                 is what both do with arrays, arguments.py and quick.py what the second looks at), memory.py, lock.py,
                 and vectorcalls.py, by which a call makes no tuple
+object_layout.py  whether Python's and NumPy's objects look as objects.py says; ctypes_entry.py is for those that do not
 vectors/        loops over elements in lanes, before LLVM sees them
 pause.py        no garbage is looked for meanwhile
 workers.py      threads that share large loops (threads.py, pool.py), and processes that fork

@@ -16,7 +16,7 @@ import numpy as np
 from ..ir.specs import Spec
 from .emit.arithmetic import Callee
 from .emit.routines import Routine
-from .emit.shared import outside
+from .emit.shared import outside, shared
 from .emit.types import Register, integer, ir, null, pointer
 from .lock import leave_lock, take_lock
 from .memory import LARGEST, Spares, size_of
@@ -33,6 +33,8 @@ RESULT = ("rank", "sizes", "number", "spare", "later", "kept")
 """`kept` is the number of the array to keep, among those of inputs and results, or `AS_TENSOR`; `spare` and `later` are
 where arrays for the next call and the one behind it stand, or 0 for what is too large. Small ones wait for the call
 after the next, so that `y = f(y)` finds one that is free."""
+
+RUN = "agc_run"
 
 AS_TENSOR = -1
 """The tensor is kept that the array is made part of (dispatch.py)."""
@@ -202,15 +204,7 @@ class Caller:
 
     def run(self) -> Register:
         """What the kernel says, which has Python's lock unless it takes long."""
-        r, b = self.r, self.b
-        state = self.slot()
-        b.store(null(), state)
-        with r.where(b.icmp_signed("!=", self.number("is_long"), r.word(0))):
-            leave_lock(r, state)
-        run = Callee(self.head("run"), ir().FunctionType(integer(32), [pointer(), pointer()]))
-        code = b.call(run, [self.addresses, state])
-        take_lock(r, state)
-        return code
+        return _run(self.r, self.head("run"), self.addresses, self.number("is_long"))
 
     def _flags(self, array: Register, flags: int) -> Register:
         return self.b.and_(self.field(array, FLAGS, integer(32)), integer(32)(flags))
@@ -218,6 +212,25 @@ class Caller:
     def word_of(self, fields: tuple[str, ...], row: Register, name: str, kind: Any = None) -> Register:
         """A word of a row."""
         return self.field(row, WORD * fields.index(name), kind)
+
+
+def _run(r: Routine, run: Register, addresses: Register, is_long: Register) -> Register:
+    b = r.b
+    state = r.top.alloca(pointer())
+    state.type = pointer()
+    b.store(null(), state)
+    with r.where(b.icmp_signed("!=", is_long, r.word(0))):
+        leave_lock(r, state)
+    kernel = Callee(run, ir().FunctionType(integer(32), [pointer(), pointer()]))
+    code = b.call(kernel, [addresses, state])
+    take_lock(r, state)
+    return code
+
+
+@shared(RUN, "code", "address", "address", "word")
+def _(r: Routine) -> None:
+    """Run a kernel, for callers that have the addresses of all arrays (ctypes_entry.py)."""
+    r.b.ret(_run(r, *r.arguments))
 
 
 class Words:

@@ -16,19 +16,25 @@ from .emit import halves, pool  # noqa: F401
 from .emit.shared import WRITERS, written
 from .emit.types import ir
 from .engine import Code, assembled, known_as
+from .object_layout import unknown_layout
 from .symbols import declare
 
 _loading = threading.Lock()
+
+_READS_OBJECTS = {"agc_entry", dispatch.DISPATCH, "agc_called"}
+"""What needs the layout of Python's and NumPy's objects."""
 
 
 @functools.cache
 def _code() -> Code:
     declare()
     module = ir().Module("agc library")
-    for name in WRITERS:
+    left_out = _READS_OBJECTS if unknown_layout() else ()
+    names = [name for name in WRITERS if name not in left_out]
+    for name in names:
         written(module, name)
     code = Code(assembled(str(module)))
-    for name in WRITERS:
+    for name in names:
         known_as(name, code.function(name))
     return code
 

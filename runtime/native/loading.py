@@ -14,11 +14,13 @@ import numpy as np
 from ..ir.specs import Spec
 from . import library
 from .calls import WORD, Words
+from .ctypes_entry import CtypesEntry
 from .emit.metering import TABLE
 from .engine import Code
 from .entry import ENTRY_HEADER
 from .memory import NAME, Memory, Spares, is_worth_keeping
-from .objects import Method
+from .object_layout import unknown_layout
+from .objects import Method, builtin
 from .unit import Unit, content
 
 _TAKES_ONE = 8  # METH_O
@@ -101,19 +103,13 @@ class Loader:
         )
 
     def entry(self, kernel: Kernel) -> Callable[[Any], Any]:
-        """The built-in function."""
+        """The built-in function, or what takes its place where machine code cannot read objects."""
         mismatch, failed = self.functions
+        if unknown_layout():
+            return CtypesEntry(kernel, mismatch, failed)
         words = Words()
         known = {**words.of_kernel(kernel, failed), "list": id(list), "mismatch": words.id(mismatch)}
         table = np.array([known[name] for name in ENTRY_HEADER], np.int64).view(Table)
         method = Method(self.unit.graph.name.encode(), library.address("agc_entry"), _TAKES_ONE, None)
         table.needed, table.kernel = (method, words), kernel
         return builtin(method, table)
-
-
-def builtin(method: Method, owner: Any) -> Callable[..., Any]:
-    """A built-in function as the method of an object, which must keep what the machine code needs."""
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    made: Callable[..., Any] = make(ctypes.addressof(method), owner, None)
-    return made

@@ -27,8 +27,8 @@ from . import library
 from .arguments import IN_DICT, IN_LIST, IN_TUPLE, IS_ALIVE, IS_ARRAY, IS_OBJECT, IS_TENSOR, MOST
 from .calls import Row, Words
 from .dispatch import DISPATCH, DISPATCH_HEADER
-from .loading import Kernel, builtin
-from .objects import Method
+from .loading import Kernel
+from .objects import Method, builtin
 
 _TAKES_ARRAY_AND_KEYWORDS = 0x82  # METH_FASTCALL | METH_KEYWORDS
 _DOC = b"call($self, /, *args, **kwargs)\n--\n\nRun the graph for the arguments; trace it first when there is none yet."

@@ -21,6 +21,7 @@ from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, engine
 from .crossing import described, received
 from .lowering import Fence, prepared, refused
+from .object_layout import unknown_layout
 from .pause import Pause
 from .streams import with_streams
 from .support import CannotCompileError, NeverRunsError
@@ -218,7 +219,8 @@ class Native:
         unit.forget()
         if wants_one_thread(unit.graph):
             return with_one_thread(code)
-        self._kernels[key] = kernel
+        if unknown_layout() is None:
+            self._kernels[key] = kernel
         return code
 
     def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib
 from typing import Any
 
 from .emit.metering import symbols
 from .engine import known_as
+from .object_layout import unknown_layout
+from .objects import NEW_ARRAY, numpy_functions
 
 _OF_PYTHON = (
     "Py_DecRef", "Py_IncRef", "PyDict_New", "PyDict_SetItem", "PyErr_CheckSignals", "PyErr_Clear",
@@ -23,15 +24,12 @@ _OF_PYTHON = (
 def declare() -> None:
     """Tell LLVM where they are, before any code is loaded: what is missing then stays so."""
     for name in _OF_PYTHON:
-        known_as(name, address_of(getattr(ctypes.pythonapi, name)))
+        if function := getattr(ctypes.pythonapi, name, None):
+            known_as(name, address_of(function))
     for name, address in symbols():
         known_as(name, address)
-    unpack = ctypes.pythonapi.PyCapsule_GetPointer
-    unpack.restype, unpack.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    _multiarray_umath: Any = importlib.import_module("numpy._core._multiarray_umath")
-
-    table = ctypes.cast(unpack(_multiarray_umath._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
-    known_as("PyArray_New", table[93] or 0)
+    if unknown_layout() is None:
+        known_as("PyArray_New", numpy_functions()[NEW_ARRAY] or 0)
 
 
 def address_of(function: Any) -> int:

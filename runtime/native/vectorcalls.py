@@ -20,18 +20,24 @@ from .dispatch import DISPATCH
 from .emit.routines import Routine
 from .emit.shared import declared, outside, shared
 from .emit.types import Register, constant_at, integer, ir, null, pointer
-from .objects import METHOD, METHOD_FUNCTION, METHOD_OWNER, TYPE, member_of, offset_of
+from .objects import (
+    BASIC_SIZE,
+    CLASS_FLAGS,
+    HAS_VECTORCALL,
+    METHOD,
+    METHOD_FUNCTION,
+    METHOD_OWNER,
+    NUMBER_SLOT,
+    OBJECT_SLOT,
+    TYPE,
+    VECTORCALL_OFFSET,
+    member_of,
+    offset_of,
+)
 
 _CALL, _ENTRY = offset_of(Called, "__call__"), offset_of(Called, "_entry")
 _COUNT = (1 << 63) - 1
 """What a number of arguments has besides a bit that says whether the place before them may be used."""
-
-_BASIC_SIZE, _VECTORCALL_OFFSET, _FLAGS = 32, 56, 168
-"""Where CPython's types have what `__basicsize__` says, where instances have the address, and what `__flags__` says."""
-
-_HAS_VECTORCALL = 1 << 11
-_OBJECT, _NUMBER = 16, 19
-"""What slots hold: Py_T_OBJECT_EX, Py_T_PYSSIZET."""
 
 
 class _Way(Caller):
@@ -79,7 +85,7 @@ def _(r: Routine) -> None:
 def enter(function: Called, address: int) -> None:
     """Let a function be called by machine code, where CPython keeps of classes what it is known to."""
     kind = type(function)
-    if _of(kind, _FLAGS).value & _HAS_VECTORCALL or _changed(kind):
+    if _of(kind, CLASS_FLAGS).value & HAS_VECTORCALL or _changed(kind):
         function._entry = address
 
 
@@ -88,14 +94,15 @@ def _changed(kind: type) -> bool:
     slot = member_of(Called, "_entry")
     is_known = (
         kind.__call__ is Called.__call__
-        and (_of(kind, _BASIC_SIZE).value, _of(kind, _FLAGS).value) == (kind.__basicsize__, kind.__flags__)
+        and (_of(kind, BASIC_SIZE).value, _of(kind, CLASS_FLAGS).value)
+        == (kind.__basicsize__, kind.__flags__)
         and slot.name == b"_entry"
-        and slot.kind in (_OBJECT, _NUMBER)
+        and slot.kind in (OBJECT_SLOT, NUMBER_SLOT)
     )
     if is_known:
-        slot.kind = _NUMBER
-        _of(kind, _VECTORCALL_OFFSET).value = _ENTRY
-        _of(kind, _FLAGS).value |= _HAS_VECTORCALL
+        slot.kind = NUMBER_SLOT
+        _of(kind, VECTORCALL_OFFSET).value = _ENTRY
+        _of(kind, CLASS_FLAGS).value |= HAS_VECTORCALL
     return is_known
 
 

@@ -181,7 +181,7 @@ class TestClasses:
         class Plain(Called):
             pass
 
-        monkeypatch.setattr(vectorcalls, "_BASIC_SIZE", vectorcalls._BASIC_SIZE + 8)
+        monkeypatch.setattr(vectorcalls, "BASIC_SIZE", vectorcalls.BASIC_SIZE + 8)
         thing = Plain()
         vectorcalls.enter(thing, 1)
         assert not has_vectorcall(Plain)
