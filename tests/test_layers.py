@@ -15,7 +15,7 @@ FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("
 # package → what its files may import: of agc, and of what is not in the standard library
 DOORS = {
     "autograph": {"agc.autograph"},
-    "runtime": {"agc.runtime", "agc.autograph.api", "agc.autograph.staging"},
+    "runtime": {"agc.runtime", "agc.autograph.api", "agc.autograph.staging", "agc.autograph.disk_cache"},
     "cli": {
         "agc.cli",
         "agc.autograph",
@@ -27,13 +27,17 @@ DOORS = {
     },
 }
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
-ROOMS = {("runtime", "native"): {"llvmlite"}, ("runtime", "texts"): {"re2"}}  # what only the files of one room may import
+ROOMS = {
+    ("runtime", "native"): {"llvmlite"},
+    ("runtime", "texts"): {"re2"},
+}  # what only the files of one room may import
 
 # What a module of autograph may need of the others. Facts stand below questions, questions below changes.
 INSIDE = {
     "errors": set(),
     "stack": {"errors"},
     "options": set(),
+    "disk_cache": set(),
     "policy": {"stack", "errors"},
     "staging": {"policy", "errors"},
     "syntax": {"stack", "errors"},
@@ -44,7 +48,17 @@ INSIDE = {
     "checking": {"static", "passes", "analyses", "syntax", "errors"},
     "live": {"journal", "static", "passes", "syntax", "staging", "options", "policy", "stack", "errors"},
     "operators": {"live", "journal", "staging", "options", "stack", "errors"},
-    "importing": {"operators", "live", "static", "passes", "syntax", "policy", "stack", "errors"},
+    "importing": {
+        "operators",
+        "live",
+        "static",
+        "passes",
+        "syntax",
+        "policy",
+        "stack",
+        "disk_cache",
+        "errors",
+    },
     "printing": {"live", "static", "passes", "syntax", "options"},
     "experimental": {"options", "policy"},
     "debugger": {"stack", "errors"},

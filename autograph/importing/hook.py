@@ -181,15 +181,14 @@ def _finished(code: CodeType, text: str, filename: str) -> CodeType:
 def _on_disk(text: str, filename: str) -> CodeType | None:
     from . import cache
 
-    return cache.Entry(text, filename).read(_is_library(filename)) if cache.is_wanted() else None
+    return cache.Entry(text, filename).read(_is_library(filename))
 
 
 def _keep(code: CodeType, text: str, filename: str, imports: frozenset[str]) -> None:
     from . import cache
 
-    if cache.is_wanted():
-        is_library = _is_library(filename)
-        cache.Entry(text, filename).write(code, {name: is_library(name) for name in sorted(imports)})
+    is_library = _is_library(filename)
+    cache.Entry(text, filename).write(code, {name: is_library(name) for name in sorted(imports)})
 
 
 def _is_library(filename: str) -> Callable[[str], bool]:
