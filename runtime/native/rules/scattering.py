@@ -21,6 +21,7 @@ from ..emit.types import Element, Register, integer
 from .creating import asked_shape, shape_of
 from .elements import add, divide, larger, multiply, smaller, subtract
 from .indexing import batch_rank, coordinates, in_range
+from .shaping import demand_shape
 
 Combine = Callable[[Emitter, Site, Element, Element], Element]
 
@@ -80,6 +81,7 @@ def _at_coordinates(
     e = region.e
     wanted = region.readable(indices)
     rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    demand_shape(e, updates.shape, (*indices.shape[:-1], *where.shape[batch + depth :]))
 
     def target(places: list[Register]) -> list[Register]:
         found = coordinates(e, wanted, places[:rank], depth, where.shape[batch:])
@@ -133,6 +135,7 @@ def _(region: Region, operation: Operation, rows: Node, indices: Node, shape: No
     axis = operation.attrs["axis"] % len(where.shape)
     batch = batch_rank(operation, indices)
     inner = len(indices.shape) - batch
+    demand_shape(e, rows.shape, (*where.shape[:axis], *indices.shape[batch:], *where.shape[axis + 1 :]))
 
     def target(places: list[Register]) -> list[Register]:
         chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis : axis + inner]]))
@@ -167,6 +170,8 @@ def _(region: Region, operation: Operation, values: Node, indices: Node, shape: 
     where = region.zeros(values.dtype, shape_of(operation))
     wanted = region.readable(indices)
     axis = operation.attrs["axis"] % len(where.shape)
+    demand_shape(e, indices.shape, values.shape)
+    demand_shape(e, values.shape, (*where.shape[:axis], values.shape[axis], *where.shape[axis + 1 :]))
 
     def target(places: list[Register]) -> list[Any]:
         chosen = wanted.at(e, Index.of(wanted.shape, places))

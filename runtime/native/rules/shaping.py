@@ -42,6 +42,14 @@ def checked(e: Emitter, own: int, wanted: int | None) -> int:
     return own if isinstance(wanted, Size) else wanted
 
 
+def demand_shape(e: Emitter, shape: Shape, wanted: Shape) -> None:
+    """Demand that a tensor has the shape that others ask for: nothing else keeps its reader within its memory."""
+    if len(shape) != len(wanted):
+        raise RefusedError(f"{shape} is not {wanted}")
+    for own, size in zip(shape, wanted, strict=True):
+        checked(e, own, size)
+
+
 @lowers("reshape", sized=True, moves=True)
 def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
     sizes = operation.outputs[0].shape or ()

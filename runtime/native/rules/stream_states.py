@@ -13,10 +13,12 @@ from ..emit.regions import Region
 from ..emit.registry import lowers
 from ..emit.types import Register
 from .casts import converted
+from .shaping import demand_shape
 
 
 def _moved(region: Region, state: Node, blocks: Register) -> Node:
     e, source = region.e, region.settled(state)
+    demand_shape(e, source.shape, (3,))
     low, high, key = (source.at(e, Index.of((3,), [e.word(place)])) for place in range(3))
     moved = e.b.add(low, blocks)
     carry = e.b.zext(e.b.icmp_unsigned("<", moved, low), e.word(0).type)

@@ -26,7 +26,7 @@ from .creating import shape_of
 from .elements import add
 from .gathering import sums
 from .reducing import reduced
-from .shaping import known, moved
+from .shaping import demand_shape, known, moved
 
 Table = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -50,6 +50,8 @@ def picked(region: Region, node: Node, tables: Sequence[Table | None], shape: Sh
 def added_up(region: Region, node: Node, tables: Sequence[Table | None], shape: Shape) -> Buffer:
     """The opposite: zeros in this shape, and each element added at its place."""
     e, nodes = region.e, _nodes(tables)
+    pairs = zip(shape, tables, strict=True)
+    demand_shape(e, node.shape, tuple(size if table is None else len(table) for size, table in pairs))
     source, result = region.settled(node), region.zeros(node.dtype, shape)
     site = Site("", node.dtype, node.dtype, {}, False)
     if source.size:
