@@ -23,6 +23,7 @@ by_values.py    integers that shapes depend on: known by their values; linear.py
 crossing.py     TensorArrays and lists that go in and come out; cells.py: their memory
 sizes.py        sizes that are known only while the code runs: an int to compare by, and a register
 lowering.py     all these steps, one after the other
+trust.py        native code that nobody asked for is compared with the plan, once
 running.py      a graph for any shapes; the plan runs what fails, and says why
 
 Nothing here changes an input or a variable before a run has succeeded. A check that fails ends the run, and the plan

@@ -2,8 +2,9 @@
 
     plan, measured ──50 ms──► compiled in the background ──► a few calls of each, measured ──► the faster one
 
-Nothing waits for the compiler: one thread compiles, while calls go on. A call is run by the one or by the other, never
-by both, and what fails in native code is run again by the plan, as always. Each combination of shapes is decided about
+Nothing waits for the compiler: one thread compiles, while calls go on. The first call with native code is run by both,
+and native code whose results differ is left (trust.py). Others are run by the one or by the other, and what fails in
+native code is run again by the plan, as always. Each combination of shapes is decided about
 by itself. What cannot be compiled as a whole has its loops compiled (parts.py), or stays with the plan.
 
 AGC_JIT=0 in the environment and `tf.config.optimizer.set_jit(False)` switch this off.
@@ -26,10 +27,11 @@ from ..execute import kernel_for
 from ..ir.graph import Graph
 from ..ops.elements import Elements
 from . import engine
-from .support import CannotCompileError, CompilerFaultError, tell
+from .support import CannotCompileError, CompilerFaultError, tell, tell_of_difference
 
 if TYPE_CHECKING:
     from ..execute import Plan
+    from .running import Native
 
 HOT = 0.05
 """Seconds that a graph must have run for before it is compiled."""
@@ -146,6 +148,7 @@ class Trial:
         self.owner = owner
         self.chosen: Runner | None = plan if is_decided else None
         self.native: Runner | None = None
+        self.doubted: Native | None = None  # native code whose results have not been compared yet
         self._graph = graph
         self._plan = plan
         self._calls = 0
@@ -155,7 +158,9 @@ class Trial:
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Run, measure, and decide when enough has been measured."""
-        native = self.native
+        native, doubted = self.native, self.doubted
+        if doubted is not None:
+            return self._trusted(doubted, arguments)
         if native is not None:
             return self._compared(native, arguments)
         start = time.perf_counter()
@@ -165,6 +170,17 @@ class Trial:
         if self._spent > HOT and self._calls >= FEWEST and not self._asked:
             self._asked = True
             compiler.ask(self, self._graph, list(arguments))
+        return results
+
+    def _trusted(self, native: Native, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Run both, and leave native code that gives other results."""
+        from .trust import compared
+
+        self.doubted = None  # whatever happens: it costs a call's time
+        results, difference = compared(native, self._plan, arguments)
+        if difference is not None:
+            tell_of_difference(self._graph, difference)
+            self.give_up()
         return results
 
     def _compared(self, native: Runner, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -243,5 +259,6 @@ def _compiled(trial: Trial, graph: Graph, arguments: list[Any]) -> Runner | None
         native.compiled(arguments)
     except CannotCompileError:
         return with_native_parts(graph)
+    trial.doubted = native
     trial.owner.depends_on(native.by_value, trial, arguments)
     return native.shortest or native.run

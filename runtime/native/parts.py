@@ -22,7 +22,8 @@ from ..ir.specs import Spec
 from ..ops.structure import StructuredOp
 from .emit.registry import ELEMENTWISE, LOWERINGS
 from .running import Native
-from .support import CompilationError, CompilerFaultError, tell
+from .support import CannotCompileError, CompilationError, CompilerFaultError, tell, tell_of_difference
+from .trust import compared
 
 PART = StructuredOp("native_part", "Run a part of the graph as native code.")
 
@@ -39,20 +40,31 @@ class Part:
         self._native = Native(graph)
         self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans keep numbers as Python's own
         self._plan: Plan | None = None
+        self._is_trusted = False
 
     def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
         """The results, as the plan has them: numbers where the rank is 0."""
         if self._plan is None:
             try:
-                found = self._native.run(
-                    [np.asarray(x, dtype) for x, dtype in zip(inputs, self._dtypes, strict=True)]
-                )
+                given = [np.asarray(x, dtype) for x, dtype in zip(inputs, self._dtypes, strict=True)]
+                found = self._native.run(given) if self._is_trusted else self._first(given)
                 return [x if x.shape else x[()] for x in map(np.asarray, found)]
-            except (CompilationError, CompilerFaultError) as error:
+            except (CannotCompileError, CompilationError, CompilerFaultError) as error:
                 if isinstance(error, CompilerFaultError):
                     tell(error)
                 self._plan = Plan(self._native.graph)
         return self._plan.run(inputs)
+
+    def _first(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Run the plan, and compare what native code gives before it is trusted."""
+        self._native.compiled(inputs)
+        plan = Plan(self._native.graph)
+        results, difference = compared(self._native, plan.run, inputs)
+        self._is_trusted = difference is None
+        if difference is not None:
+            tell_of_difference(self._native.graph, difference)
+            self._plan = plan
+        return results
 
 
 def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +98,28 @@ class Native:
         except CannotCompileError as refusal:
             raise refused(self.graph, refusal) from None
         return self.fail(arguments) if results is _FAILED else results
+
+    @property
+    def draws(self) -> bool:
+        """Whether a run takes random numbers from streams."""
+        return bool(self._streams)
+
+    def variables_in(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return the variables that a run reads or changes, streams too, each once."""
+        whole = [*arguments, *self._streams]
+        return [*{id(whole[i]): whole[i] for i in self._variables}.values()]
+
+    def rehearsed(self, arguments: Sequence[Any], copies: Mapping[int, Any]) -> list[Any] | None:
+        """Return the outputs, and what `copies` of the variables hold afterwards; None where a check fails.
+
+        The variables themselves stay as they are. `copies` has one for the id of each.
+        """
+        given = [copies.get(id(x), x) for x in (*arguments, *self._streams)]
+        try:
+            results = self._run(given)
+        except (NeverRunsError, CannotCompileError, MemoryError):
+            return None
+        return None if results is _FAILED else [*results, *(copy._array for copy in copies.values())]
 
     def demand(self, arguments: Sequence[Any]) -> None:
         """Raise what `run` would for inputs like these where they cannot be compiled; LLVM is not asked to."""

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..errors import InternalError, InvalidArgumentError
-from ..ir.graph import Operation
+from ..ir.graph import Graph, Operation
 
 CODE = "AGC220"
 FAULT = "AGC221"
@@ -86,8 +86,18 @@ class CompilerFaultError(InternalError):
         )
 
 
-def tell(fault: CompilerFaultError) -> None:
+def tell(fault: CompilerFaultError | str) -> None:
     """Say that the plan runs what was to be compiled without being asked."""
     import logging  # takes longer to import than a call takes
 
     logging.getLogger("agc").warning("%s\nThe function runs without native code.", fault)
+
+
+def tell_of_difference(graph: Graph, difference: str) -> None:
+    """Say that native code gave other results than the plan did."""
+    origin = next((each.origin for each in graph.operations if each.origin), None)
+    place = f"\n  --> {origin}" if origin else ""
+    tell(
+        f"error[{FAULT}]: native code of `{graph.name}` gave other results than the plan did: {difference}{place}\n"
+        "This is a fault of agc's, not of the program."
+    )
