@@ -45,6 +45,10 @@ lint: $(VENV)/installed-dev  ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli
 
+.PHONY: generate
+generate: $(VENV)/installed-dev  ## write the generated files anew: names that are missing, types of operations
+	PYTHONPATH=tests $(BIN)/python -m generate
+
 .PHONY: differential
 differential:  ## compare with the real TensorFlow: make differential PEER=path/to/its/python
 	PYTHONPATH=typings:tests $(or $(PEER),$(PYTHON)) -m differential $(WITH)

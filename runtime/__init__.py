@@ -52,6 +52,7 @@ from .dtypes import (
 )  # fmt: skip
 from .dtypes import bool_ as bool
 from .ir.graph import Graph, Operation
+from .missing_names import missing_name
 from .module import Module
 from .ops.creation import constant, eye, fill, ones, ones_like, zeros, zeros_like
 from .ops.extents import rank, shape, size
@@ -303,7 +304,7 @@ def __getattr__(name: str) -> Any:
     if name in MEMBERS:
         value = globals()[name] = getattr(importlib.import_module(MEMBERS[name], __name__), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,8 @@ from agc.autograph.api import (
     trace,
 )
 
+from .missing_names import explain as _explain
+
 
 class experimental:  # noqa: N801  (TensorFlow's name)
     """Names that TensorFlow keeps under `tf.autograph.experimental`."""
@@ -22,3 +24,5 @@ class experimental:  # noqa: N801  (TensorFlow's name)
 
 
 __all__ = ["experimental", "set_verbosity", "to_code", "to_graph", "trace"]
+
+_explain(__name__)

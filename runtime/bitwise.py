@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from .missing_names import explain as _explain
 from .ops.bits import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift
 
 __all__ = [
     "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",
 ]  # fmt: skip
+
+_explain(__name__)

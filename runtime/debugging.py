@@ -36,6 +36,7 @@ from .asserts.values import (
     assert_positive,
 )
 from .devices import get_log_device_placement, set_log_device_placement
+from .missing_names import explain as _explain
 from .ops.numerics import check_numerics
 from .tensor import Tensor
 
@@ -74,3 +75,5 @@ __all__ = [
     "assert_type", "check_numerics", "disable_traceback_filtering", "enable_traceback_filtering",
     "get_log_device_placement", "is_numeric_tensor", "is_traceback_filtering_enabled", "set_log_device_placement",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .missing_names import missing_name
+
 # Older ones promote numbers by their values: results would differ.
 if int(np.__version__.partition(".")[0]) < 2:
     raise ImportError(
@@ -319,4 +321,4 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(".ops.casting", __package__), name)
     if name == "experimental":
         return types.SimpleNamespace(float8_e4m3fn=float8_e4m3fn, float8_e5m2=float8_e5m2)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_name(__name__, name)

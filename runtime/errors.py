@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph.api import StagingError
 
+from .missing_names import explain as _explain
+
 if TYPE_CHECKING:
     from .ir.graph import Operation
 
@@ -188,3 +190,6 @@ class InaccessibleTensorError(TypeError):
 
 class NotConvertedError(OperatorNotAllowedInGraphError, StagingError):
     """The same in code that AutoGraph did not convert, or leaves to Python; the diagnostic says why."""
+
+
+_explain(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .missing_names import explain as _explain
 from .ops.banded import banded_triangular_solve
 from .ops.bands import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
 from .ops.clipping import global_norm
@@ -33,3 +34,5 @@ __all__ = [
     "pinv", "qr", "set_diag", "slogdet", "solve", "sqrtm", "svd", "tensor_diag", "tensor_diag_part",
     "tensordot", "trace", "triangular_solve", "tridiagonal_matmul", "tridiagonal_solve",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import special
+from .missing_names import explain as _explain
 from .ops.activations import log_softmax, softmax
 from .ops.arg_extremes import argmax, argmin
 from .ops.arithmetic import (
@@ -166,3 +167,5 @@ __all__ = [
     "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sqrt_n",
     "unsorted_segment_sum", "xdivy", "xlog1py", "xlogy", "zero_fraction", "zeta",
 ]  # fmt: skip
+
+_explain(__name__)

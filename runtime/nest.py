@@ -20,6 +20,8 @@ from typing import Any
 
 from agc.autograph.staging import is_whole
 
+from .missing_names import explain as _explain
+
 _NO_FACTORY: Any = object()
 
 
@@ -309,3 +311,6 @@ def _difference_of_specs(one: Any, other: Any) -> tuple[type[Exception], str] | 
     if None not in specs and specs[0].most_specific_common_supertype([specs[1]]) is not None:  # type: ignore[union-attr]
         return None
     return ValueError, f"Incompatible CompositeTensor TypeSpecs: {_said(specs[0])} vs. {_said(specs[1])}"
+
+
+_explain(__name__)

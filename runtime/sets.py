@@ -13,6 +13,7 @@ from typing import Any
 
 from . import dtypes
 from .convert import TensorLike, convert_to_tensor
+from .missing_names import explain as _explain
 from .ops.coordinates import checked_coordinates
 from .ops.creation import fill
 from .ops.extents import shape as shape_of
@@ -110,3 +111,6 @@ def _parts(x: Any, validate_indices: bool) -> tuple[Tensor, Tensor, Tensor]:
 
 def _checked(x: SparseTensor, validate_indices: bool) -> Tensor:
     return checked_coordinates(x.indices, x.dense_shape) if validate_indices else x.indices
+
+
+_explain(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .missing_names import explain as _explain
 from .ops.cosines import dct, idct
 from .ops.framing import frame, overlap_and_add
 from .ops.mels import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
@@ -41,3 +42,5 @@ __all__ = [
     "mdct", "mfccs_from_log_mel_spectrograms", "overlap_and_add", "rfft", "rfft2d", "rfft3d", "rfftnd", "stft",
     "vorbis_window",
 ]  # fmt: skip
+
+_explain(__name__)

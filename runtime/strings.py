@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .missing_names import explain as _explain
 from .ops.hash_buckets import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
 from .ops.regex import regex_full_match, regex_replace
 from .ops.string_joins import reduce_join, string_format, unsorted_segment_join
@@ -45,3 +46,5 @@ __all__ = [
     "unicode_decode_with_offsets", "unicode_encode", "unicode_split", "unicode_split_with_offsets", "unicode_transcode",
     "unsorted_segment_join", "upper",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -6,6 +6,8 @@ False
 
 from __future__ import annotations
 
+from .missing_names import explain as _explain
+
 
 def get_build_info() -> dict[str, bool]:
     """What the runtime was built with; it is Python, so nothing of it."""
@@ -13,3 +15,5 @@ def get_build_info() -> dict[str, bool]:
 
 
 __all__ = ["get_build_info"]
+
+_explain(__name__)

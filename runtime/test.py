@@ -10,6 +10,7 @@ import unittest
 from typing import Any
 
 from .autodiff.checking import compute_gradient
+from .missing_names import explain as _explain
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
@@ -54,3 +55,5 @@ __all__ = [
     "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_built_with_rocm", "is_built_with_xla",
     "is_cpu_target_available", "is_gpu_available", "main",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -8,9 +8,13 @@ Programs compare it, to know what they may use; which agc it is stands in `GIT_V
 
 from __future__ import annotations
 
+from .missing_names import explain as _explain
+
 VERSION = "2.21.0"
 GIT_VERSION = "agc-0.1.0"
 COMPILER_VERSION = ""
 GRAPH_DEF_VERSION = 1
 GRAPH_DEF_VERSION_MIN_CONSUMER = 1
 GRAPH_DEF_VERSION_MIN_PRODUCER = 1
+
+_explain(__name__)

@@ -10,6 +10,7 @@ Everything is written with operations, so a gradient can be recorded, traced and
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from .custom import custom_gradient, grad_pass_through, recompute_grad
 from .forward import ForwardAccumulator
 from .symbolic import gradients, hessians
@@ -19,3 +20,5 @@ __all__ = [
     "ForwardAccumulator", "GradientTape", "UnconnectedGradients", "custom_gradient", "grad_pass_through", "gradients",
     "hessians", "recompute_grad",
 ]  # fmt: skip
+
+_explain(__name__)

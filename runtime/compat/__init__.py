@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..missing_names import missing_name
+
 if TYPE_CHECKING:
     from . import v1, v2
 
@@ -72,7 +74,7 @@ real_types = (numbers.Real, np.integer, np.floating)
 def __getattr__(name: str) -> Any:
     if name in ("v1", "v2"):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_name(__name__, name)
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import agc.runtime as runtime
 
+from ..missing_names import missing_name
 from .functions import OTHER, OWN
 from .parameters import adapted, table
 
@@ -58,9 +59,14 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = member(self._module, name, f"{self._path}.")
-        self.__dict__[name] = value
-        return value
+        try:
+            value = member(self._module, name, f"{self._path}.")
+        except AttributeError:
+            pass  # the error of another module
+        else:
+            self.__dict__[name] = value
+            return value
+        raise missing_name(self.__name__, name, among=dir(self))
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._module) if f"{self._path}.{name}" not in OTHER]
@@ -75,14 +81,11 @@ def member(module: Any, name: str, prefix: str = "") -> Any:
     if path in OWN:
         return OWN[path]
     if path in OTHER:
-        raise AttributeError(
-            f"tf.compat.v1.{path} is not in agc: it has other parameters or another meaning than tf.{path}, which to "
-            "use instead"
-        )
+        raise AttributeError(name)
     value = _found(_MOVED[path]) if path in _MOVED else getattr(module, name)
     if path in table():
         return adapted(value, table()[path])
-    if inspect.ismodule(value) and any(known.startswith(f"{path}.") for known in (*table(), *OWN, *OTHER)):
+    if inspect.ismodule(value) and path != "keras":
         return _NAMESPACES.setdefault(path, Namespace(path, value))
     return value
 

@@ -14,11 +14,13 @@ from typing import Any
 
 import agc.runtime as runtime
 
-from .. import dtypes, errors, shapes
+from .. import dtypes as _dtypes
+from .. import shapes as _shapes
 from ..control.ordering import executing_eagerly, group, no_op
 from ..convert import convert_to_tensor as _convert
 from ..ir.builder import current
 from ..ir.graph import Graph, Operation
+from ..missing_names import missing_name
 from ..ops import placeholders
 from ..sessions.building import (
     GLOBAL_VARIABLES,
@@ -113,7 +115,9 @@ class GPUOptions:
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     """A tensor whose value is fed to `Session.run`. Raises RuntimeError where operations run at once."""
     _demand_graph("placeholder")
-    return placeholders.placeholder(dtypes.as_dtype(dtype), shapes.as_dims(shape), name=name or "Placeholder")
+    return placeholders.placeholder(
+        _dtypes.as_dtype(dtype), _shapes.as_dims(shape), name=name or "Placeholder"
+    )
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Any:
@@ -121,7 +125,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     if current() is None:
         return _convert(input)
     return placeholders.placeholder_with_default(
-        input, shapes.as_dims(shape), name=name or "PlaceholderWithDefault"
+        input, _shapes.as_dims(shape), name=name or "PlaceholderWithDefault"
     )
 
 
@@ -199,35 +203,39 @@ def set_random_seed(seed: int | None) -> None:
 
 def to_float(x: Any, name: str = "ToFloat") -> Any:
     """`tf.cast(x, tf.float32)`."""
-    return runtime.cast(x, dtypes.float32, name=name)
+    return runtime.cast(x, _dtypes.float32, name=name)
 
 
 def to_double(x: Any, name: str = "ToDouble") -> Any:
     """`tf.cast(x, tf.float64)`."""
-    return runtime.cast(x, dtypes.float64, name=name)
+    return runtime.cast(x, _dtypes.float64, name=name)
 
 
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
     """`tf.cast(x, tf.int32)`."""
-    return runtime.cast(x, dtypes.int32, name=name)
+    return runtime.cast(x, _dtypes.int32, name=name)
 
 
 def to_int64(x: Any, name: str = "ToInt64") -> Any:
     """`tf.cast(x, tf.int64)`."""
-    return runtime.cast(x, dtypes.int64, name=name)
+    return runtime.cast(x, _dtypes.int64, name=name)
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return member(runtime, name)
+    try:
+        return member(runtime, name)
+    except AttributeError:
+        pass  # the error of another module
+    raise missing_name(__name__, name)
 
 
 __all__ = [
     "AUTO_REUSE", "ConfigProto", "GPUOptions", "Graph", "GraphKeys", "InteractiveSession", "Operation", "Session",
     "Variable", "VariableScope", "add_to_collection", "all_variables", "assign", "assign_add", "assign_sub",
     "disable_eager_execution", "disable_resource_variables", "disable_v2_behavior", "enable_eager_execution",
-    "enable_resource_variables", "enable_v2_behavior", "errors", "executing_eagerly",
+    "enable_resource_variables", "enable_v2_behavior", "executing_eagerly",
     "executing_eagerly_outside_functions", "get_collection", "get_collection_ref", "get_default_graph",
     "get_default_session", "get_variable", "get_variable_scope", "global_variables", "global_variables_initializer",
     "group", "initialize_all_variables", "initialize_local_variables", "initialize_variables",

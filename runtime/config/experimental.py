@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..missing_names import explain as _explain
 from .devices import (
     LogicalDeviceConfiguration as VirtualDeviceConfiguration,
 )
@@ -89,3 +90,5 @@ __all__ = [
     "set_synchronous_execution", "set_virtual_device_configuration", "set_visible_devices",
     "tensor_float_32_execution_enabled",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -28,6 +28,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..missing_names import explain as _explain
+
 _options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
 _jit: dict[str, Any] = {"chosen": "", "allowed": True}
 
@@ -64,3 +66,6 @@ def set_jit(enabled: bool | str) -> None:
 def is_jit_allowed() -> bool:
     """Whether graphs may be compiled without being asked for."""
     return bool(_jit["allowed"])
+
+
+_explain(__name__)

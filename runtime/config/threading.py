@@ -14,6 +14,8 @@ from __future__ import annotations
 import operator
 import os
 
+from ..missing_names import explain as _explain
+
 _threads = {"inter": 0, "intra": 0}
 
 
@@ -51,3 +53,6 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+_explain(__name__)

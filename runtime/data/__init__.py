@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from . import experimental, staged
 from .dataset import Dataset
 from .files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
@@ -23,3 +24,5 @@ __all__ = [
     "FixedLengthRecordDataset", "Iterator", "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset",
     "TextLineDataset", "ThreadingOptions", "experimental",
 ]  # fmt: skip
+
+_explain(__name__)

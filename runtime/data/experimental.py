@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
+from ..missing_names import explain as _explain
 from . import ordering
 from .csv_files import CsvDataset, make_csv_dataset
 from .dataset import Dataset
@@ -212,3 +213,5 @@ __all__ = [
     "map_and_batch", "parallel_interleave", "prefetch_to_device", "rejection_resample", "sample_from_datasets",
     "save", "scan", "shuffle_and_repeat", "snapshot", "take_while", "to_variant", "unbatch", "unique",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -9,6 +9,7 @@ from ..composite.extension_dispatch import (
     unregister_dispatch_for,
 )
 from ..composite.extension_type import ExtensionType, ExtensionTypeSpec
+from ..missing_names import explain as _explain
 from ..ragged.dynamic_shape import DynamicRaggedShape
 from ..ragged.partition import RowPartition
 from . import dlpack
@@ -18,3 +19,5 @@ __all__ = [
     "dispatch_for_api", "dispatch_for_binary_elementwise_apis",
     "dispatch_for_unary_elementwise_apis", "dlpack", "unregister_dispatch_for",
 ]  # fmt: skip
+
+_explain(__name__)

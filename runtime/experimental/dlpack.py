@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..convert import convert_to_tensor
+from ..missing_names import explain as _explain
 from ..tensor import EagerTensor, Tensor
 
 CPU = (1, 0)
@@ -66,3 +67,6 @@ def from_dlpack(dlcapsule: Any) -> EagerTensor:
     """
     source = dlcapsule if hasattr(dlcapsule, "__dlpack__") else _Capsule(dlcapsule)
     return EagerTensor(np.from_dlpack(source).copy())
+
+
+_explain(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from ..ops.patches import extract_patches
 from .adjusting import (
     adjust_brightness,
@@ -71,3 +72,5 @@ __all__ = [
     "stateless_random_flip_up_down", "stateless_random_hue", "stateless_random_saturation", "total_variation",
     "transpose", "yiq_to_rgb", "yuv_to_rgb",
 ]  # fmt: skip
+
+_explain(__name__)

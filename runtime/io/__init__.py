@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..data.records import TFRecordOptions, TFRecordWriter
+from ..missing_names import explain as _explain
 from ..ops.raw_bytes import decode_base64, decode_raw, encode_base64
 from ..ops.serialising import parse_tensor, serialize_tensor
 from ..ops.whole_files import matching_files, read_file
@@ -23,3 +24,5 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
 ]
+
+_explain(__name__)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ..missing_names import missing_name
+
 if TYPE_CHECKING:
     from . import (
         activations,
@@ -61,7 +63,7 @@ def __getattr__(name: str) -> Any:
     if name in _MEMBERS:
         value = globals()[name] = getattr(importlib.import_module(_MEMBERS[name], __name__), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_name(__name__, name)
 
 
 def __dir__() -> list[str]:

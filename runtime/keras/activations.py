@@ -10,6 +10,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ..missing_names import explain as _explain
 from . import notes
 from .registry import Room
 
@@ -220,3 +221,5 @@ __all__ = [
     "serialize", "sigmoid", "silu", "soft_shrink", "softmax", "softplus", "softsign", "sparse_plus", "sparse_sigmoid",
     "squareplus", "swish", "tanh", "tanh_shrink", "threshold",
 ]  # fmt: skip
+
+_explain(__name__)

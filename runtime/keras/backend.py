@@ -6,6 +6,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ..missing_names import explain as _explain
 from .naming import forget as clear_session
 from .settings import (
     epsilon,
@@ -59,3 +60,5 @@ __all__ = [
     "backend", "cast_to_floatx", "clear_session", "count_params", "epsilon", "floatx", "get_value", "image_data_format",
     "int_shape", "is_keras_tensor", "ndim", "set_epsilon", "set_floatx", "set_image_data_format", "set_value",
 ]  # fmt: skip
+
+_explain(__name__)

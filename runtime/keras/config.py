@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from .settings import (
     epsilon,
     floatx,
@@ -12,3 +13,5 @@ from .settings import (
 )
 
 __all__ = ["epsilon", "floatx", "image_data_format", "set_epsilon", "set_floatx", "set_image_data_format"]
+
+_explain(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ..missing_names import explain as _explain
 from . import settings
 from .registry import Room
 
@@ -101,3 +102,5 @@ _room = Room("constraint", "keras.constraints", [MaxNorm, NonNeg, UnitNorm, MinM
 get, serialize, deserialize = _room.get, _room.serialize, _room.deserialize
 
 max_norm, non_neg, unit_norm, min_max_norm = MaxNorm, NonNeg, UnitNorm, MinMaxNorm
+
+_explain(__name__)

@@ -16,6 +16,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ..missing_names import explain as _explain
 from . import random, settings
 from .registry import Room
 
@@ -280,3 +281,5 @@ random_normal, random_uniform, truncated_normal = RandomNormal, RandomUniform, T
 variance_scaling, glorot_uniform, glorot_normal = VarianceScaling, GlorotUniform, GlorotNormal
 he_uniform, he_normal, lecun_uniform, lecun_normal = HeUniform, HeNormal, LecunUniform, LecunNormal
 IdentityInitializer, OrthogonalInitializer = Identity, Orthogonal
+
+_explain(__name__)

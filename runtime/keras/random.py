@@ -15,6 +15,7 @@ import numpy as np
 from agc import runtime as tf
 
 from ..ir.builder import eagerly
+from ..missing_names import explain as _explain
 from . import settings
 
 
@@ -107,3 +108,6 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
     drawn = tf.random.stateless_uniform(sizes, draw_seed(seed), dtype=inputs.dtype)
     kept = tf.broadcast_to(drawn >= rate, tf.shape(inputs))
     return tf.where(kept, inputs * (1.0 / (1.0 - rate)), tf.zeros_like(inputs))
+
+
+_explain(__name__)

@@ -10,6 +10,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ..missing_names import explain as _explain
 from .registry import Room
 
 
@@ -112,3 +113,5 @@ _room = Room("regularizer", "keras.regularizers", [L1, L2, L1L2, OrthogonalRegul
 get, serialize, deserialize = _room.get, _room.serialize, _room.deserialize
 
 l1, l2, l1_l2, orthogonal_regularizer = L1, L2, L1L2, OrthogonalRegularizer
+
+_explain(__name__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from ..ops.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, swish
 from ..ops.blocks import depth_to_space, space_to_batch, space_to_depth
 from ..ops.candidates import all_candidate_sampler, fixed_unigram_candidate_sampler
@@ -96,3 +97,5 @@ __all__ = [
     "sparse_softmax_cross_entropy_with_logits", "sufficient_statistics", "swish", "tanh", "top_k",
     "weighted_cross_entropy_with_logits", "weighted_moments", "with_space_to_batch", "zero_fraction",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from ..ops.dropping import general_dropout, stateless_dropout
 
 __all__ = ["general_dropout", "stateless_dropout"]
+
+_explain(__name__)

@@ -254,7 +254,11 @@ def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, nam
 
 
 def lstsq(
-    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: Name = None
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike = 0.0,
+    fast: bool = True,
+    name: Name = None,
 ) -> Tensor:
     """`x` that makes `matrix @ x - rhs` smallest; of several, the smallest `x`.
 

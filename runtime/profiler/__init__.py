@@ -18,8 +18,11 @@ tf.Tensor(0.78125, shape=(), dtype=float32)
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from . import experimental
 from .profiling import Profiling, profile
 from .report import Report, Row
 
 __all__ = ["Profiling", "Report", "Row", "experimental", "profile"]
+
+_explain(__name__)

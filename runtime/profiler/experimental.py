@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from ..ir.origin import caller
+from ..missing_names import explain as _explain
 from .profiling import begin, finish, running
 from .recording import Spot
 from .report import Report
@@ -116,3 +117,5 @@ def _told(metadata: dict[str, Any]) -> str:
 
 
 __all__ = ["Profile", "ProfilerOptions", "Trace", "start", "stop"]
+
+_explain(__name__)

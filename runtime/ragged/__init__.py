@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from .constants import constant
 from .crossing import cross
 from .joining import stack
@@ -17,3 +18,5 @@ __all__ = [
     "boolean_mask", "constant", "cross", "map_flat_values", "range", "row_splits_to_segment_ids",
     "segment_ids_to_row_splits", "stack", "stack_dynamic_partitions",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -10,6 +10,7 @@ from ..chance.generators import (
     set_global_generator,
 )
 from ..chance.seeds import set_seed
+from ..missing_names import explain as _explain
 from ..ops.candidates import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
@@ -39,3 +40,5 @@ __all__ = [
     "all_candidate_sampler", "fixed_unigram_candidate_sampler", "log_uniform_candidate_sampler",
     "uniform_candidate_sampler",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -19,6 +19,7 @@ array([6.], dtype=float32)
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from .asset import Asset
 from .exporting import save
 from .loading import contains_saved_model, load
@@ -31,3 +32,5 @@ __all__ = [
     "Asset", "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "LoadOptions", "SERVING", "SaveOptions", "contains_saved_model",
     "load", "save",
 ]  # fmt: skip
+
+_explain(__name__)

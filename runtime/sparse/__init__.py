@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from .crossing import cross
 from .dense import eye, from_dense, sampled_addmm, sparse_dense_matmul, to_dense, to_indicator
 from .operations import add, map_values, mask, maximum, minimum, softmax
@@ -30,3 +31,5 @@ __all__ = [
     "retain", "sampled_addmm", "segment_mean", "segment_sqrt_n", "segment_sum", "slice", "softmax",
     "sparse_dense_matmul", "split", "to_dense", "to_indicator", "transpose",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import errors
+from ..missing_names import explain as _explain
 
 Path = Any
 T = TypeVar("T")
@@ -259,3 +260,5 @@ __all__ = [
     "GFile", "copy", "exists", "get_registered_schemes", "glob", "isdir", "join", "listdir", "makedirs", "mkdir",
     "remove", "rename", "rmtree", "stat", "walk",
 ]  # fmt: skip
+
+_explain(__name__, "io.gfile")

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from . import experimental
 from .graphs import graph
 from .kinds import audio, flush, histogram, image, scalar, text
@@ -24,3 +25,5 @@ __all__ = [
     "SummaryWriter", "audio", "create_file_writer", "create_noop_writer", "experimental", "flush", "graph", "histogram",
     "image", "record_if", "scalar", "should_record_summaries", "text", "write",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from .checkpoint import Checkpoint
 from .manager import CheckpointManager
 from .moving_average import ExponentialMovingAverage
@@ -22,3 +23,5 @@ __all__ = [
     "checkpoints_iterator",
     "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ..missing_names import explain as _explain
 from . import experimental
 
 __all__ = ["experimental"]
+
+_explain(__name__)

@@ -8,6 +8,7 @@ True
 from __future__ import annotations
 
 from ..convert import TensorLike
+from ..missing_names import explain as _explain
 from ..trace_types import SupportsTracingProtocol, TraceType, TracingContext
 from ..tracing.concrete import ConcreteFunction
 from ..tracing.function import Function as PolymorphicFunction
@@ -18,3 +19,5 @@ __all__ = [
     "ConcreteFunction", "GenericFunction", "PolymorphicFunction", "SupportsTracingProtocol", "TensorLike", "TraceType",
     "TracingContext",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -199,11 +199,17 @@ def left_out(path: str) -> str | None:
 
 def missing() -> list[tuple[str, str]]:
     """The lines of the table of what is missing: patterns of names, and reasons."""
-    reasons: list[tuple[str, str]] = []
+    return [(pattern, why) for why, _, patterns in missing_blocks() for pattern in patterns]
+
+
+def missing_blocks() -> list[tuple[str, str, list[str]]]:
+    """The blocks of that table: the reason, what to use instead (or nothing), and patterns."""
+    blocks = []
     for block in MISSING.read_text(encoding="utf-8").split("\n\n")[1:]:
         why, *lines = block.strip().splitlines()
-        reasons += [(name, why.removeprefix("# ")) for line in lines for name in line.split()]
-    return reasons
+        instead = lines.pop(0).removeprefix("> ") if lines[0].startswith("> ") else ""
+        blocks.append((why.removeprefix("# "), instead, " ".join(lines).split()))
+    return blocks
 
 
 def read() -> dict[str, str]:
@@ -237,7 +243,9 @@ def described_v1(tf: Any) -> dict[str, str]:
             if name.startswith("_") or name in ("app", "compat", "keras", "raw_ops", "v1", "v2"):
                 continue
             if isinstance(value, types.ModuleType):
-                if ".compat.v1" in str(vars(value).get("__name__")):
+                if not has(tf, f"tf.{place}"):
+                    texts[place] = ""
+                elif ".compat.v1" in str(vars(value).get("__name__")):
                     walk(f"{place}.", value)
             elif not has(tf, f"tf.{place}"):
                 texts[place] = homes.get(id(value), "tf.").removeprefix("tf.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...missing_names import explain as _explain
 from .base import Callback, CallbackList, History
 from .deciding import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau, TerminateOnNaN
 from .progress import ProgbarLogger
@@ -14,3 +15,5 @@ __all__ = [
     "ModelCheckpoint", "ProgbarLogger", "ReduceLROnPlateau", "TensorBoard",
     "TerminateOnNaN",
 ]  # fmt: skip
+
+_explain(__name__)

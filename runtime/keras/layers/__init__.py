@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...missing_names import explain as _explain
 from ..registry import Room
 from .attention import AdditiveAttention, Attention, MultiHeadAttention
 from .base import Layer
@@ -128,3 +129,5 @@ __all__ = [
     "GlobalMaxPool3D", "GlobalAvgPool3D", "add", "average", "concatenate",
     "deserialize", "dot", "maximum", "minimum", "multiply", "serialize", "subtract",
 ]  # fmt: skip
+
+_explain(__name__)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...missing_names import explain as _explain
 from ..registry import Room
 from .base import Loss, LossFunctionWrapper
 from .classes import (
@@ -119,3 +120,5 @@ __all__ = [
     "mean_absolute_error", "mean_absolute_percentage_error", "mean_squared_error", "mean_squared_logarithmic_error",
     "mse", "msle", "poisson", "serialize", "sparse_categorical_crossentropy", "squared_hinge", "tversky",
 ]  # fmt: skip
+
+_explain(__name__)

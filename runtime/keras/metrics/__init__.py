@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...missing_names import explain as _explain
 from .. import losses
 from ..losses import (
     KLD,
@@ -125,3 +126,5 @@ __all__ = [
     "serialize", "sparse_categorical_accuracy", "sparse_categorical_crossentropy",
     "sparse_top_k_categorical_accuracy", "squared_hinge", "top_k_categorical_accuracy",
 ]  # fmt: skip
+
+_explain(__name__)

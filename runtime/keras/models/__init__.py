@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ...missing_names import explain as _explain
 from ..layers import _room as _layers_room
 from ..layers.core import Dense as Dense
 from .model import Functional, Model
@@ -38,3 +39,5 @@ def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
 
 
 __all__ = ["Functional", "Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]
+
+_explain(__name__)

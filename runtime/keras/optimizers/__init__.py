@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from ...missing_names import explain as _explain
 from ..registry import Room
 from . import schedules
 from .adam import Adam, Adamax, AdamW, Nadam
@@ -28,3 +29,5 @@ __all__ = [
     "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Ftrl", "Lion", "Nadam", "Optimizer", "RMSprop", "SGD",
     "deserialize", "get", "schedules", "serialize",
 ]  # fmt: skip
+
+_explain(__name__)

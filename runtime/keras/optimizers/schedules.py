@@ -12,6 +12,7 @@ from typing import Any
 
 from agc import runtime as tf
 
+from ...missing_names import explain as _explain
 from ..registry import Room
 
 
@@ -241,3 +242,5 @@ __all__ = [
     "CosineDecay", "CosineDecayRestarts", "ExponentialDecay", "InverseTimeDecay", "LearningRateSchedule",
     "PiecewiseConstantDecay", "PolynomialDecay", "deserialize", "serialize",
 ]  # fmt: skip
+
+_explain(__name__)

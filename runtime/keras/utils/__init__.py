@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...missing_names import explain as _explain
 from ..callbacks.progress import Progbar
 from ..models.batches import packed as pack_x_y_sample_weight
 from ..models.batches import unpacked as unpack_x_y_sample_weight
@@ -26,3 +27,5 @@ __all__ = [
     "pack_x_y_sample_weight", "pad_sequences", "register_keras_serializable", "serialize_keras_object",
     "set_random_seed", "to_categorical", "unpack_x_y_sample_weight",
 ]  # fmt: skip
+
+_explain(__name__)

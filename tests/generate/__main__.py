@@ -1,0 +1,9 @@
+"""`make generate`: write the generated files anew."""
+
+from __future__ import annotations
+
+from . import names
+
+if __name__ == "__main__":
+    for path, text in names.files().items():
+        path.write_text(text, encoding="utf-8")

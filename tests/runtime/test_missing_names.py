@@ -1,0 +1,97 @@
+"""Each of TensorFlow's names that is not there says so, with the reason and what to use instead."""
+
+import copy
+import inspect
+import pickle
+import pkgutil
+import subprocess
+import sys
+import types
+
+import agc.runtime as tf
+import pytest
+from agc.runtime import missing_names
+from differential import places, signatures
+
+NAMES = missing_names.names()
+
+
+def public_modules():
+    """All modules that `__all__` of the runtime leads to."""
+    found, waiting = {}, [("tf", tf)]
+    while waiting:
+        path, module = waiting.pop()
+        if id(module) not in found and path not in places.INTERNAL:
+            found[id(module)] = (path, module)
+            inner = [(f"{path}.{name}", getattr(module, name)) for name in getattr(module, "__all__", ())]
+            waiting += [pair for pair in inner if isinstance(pair[1], types.ModuleType)]
+    return list(found.values())
+
+
+def test_every_name_says_why_it_is_not_there_and_what_to_use():
+    for path in NAMES:
+        with pytest.raises(AttributeError, match=r"^tf\.\S+ is not in agc \(.+\)\.") as raised:
+            places.found(tf, f"tf.{path}")
+        assert f".{path.rpartition('.')[2]} is not" in str(raised.value)  # tf.losses is tf.keras.losses
+    assert len(NAMES) > 1000
+
+
+def test_each_recorded_name_of_tensorflow_is_there_or_has_a_reason():
+    for path in signatures.read():
+        parent = path.rpartition(".")[0]
+        if not signatures.has(tf, path) and signatures.has(tf, parent):
+            is_of_module = inspect.ismodule(places.found(tf, parent))
+            assert path.removeprefix("tf.") in NAMES or not is_of_module
+
+
+def test_replacements_are_there():
+    for path, (_, new) in NAMES.items():
+        if new.startswith("tf.") and new.replace(".", "").replace("_", "").isalnum() and new.count(" ") == 0:
+            assert signatures.has(tf, new), path
+
+
+@pytest.mark.parametrize(("path", "module"), public_modules())
+def test_every_public_module_names_the_nearest(path, module):
+    known = next(name for name in module.__all__ if len(name) > 3) if hasattr(module, "__all__") else ""
+    with pytest.raises(AttributeError, match=r"module 'agc.runtime\S*' has no attribute"):
+        _ = module.no_such_name_anywhere
+    if known:
+        with pytest.raises(AttributeError, match=rf"has no attribute '{known}q'\. Did you mean"):
+            getattr(module, f"{known}q")
+
+
+class TestImports:
+    def test_a_missing_name_says_why(self):
+        with pytest.raises(ImportError, match=r"tf\.lookup is not in agc \(tables .*Use a dict"):
+            from agc.runtime import lookup  # noqa: F401
+        with pytest.raises(ImportError, match=r"tf\.image\.decode_jpeg is not in agc"):
+            from agc.runtime.image import decode_jpeg  # noqa: F401
+
+    def test_a_misspelled_name_has_the_nearest(self):
+        with pytest.raises(ImportError, match=r"no attribute 'reduce_sun'\. Did you mean 'reduce_sum'"):
+            from agc.runtime import reduce_sun  # noqa: F401
+
+    def test_the_data_are_read_when_a_name_is_missed(self):
+        program = (
+            "import agc.runtime as tf\nfrom agc.runtime import missing_names as m\ntf.linalg, tf.math\n"
+            "assert m.names.cache_info().currsize == 0\n"
+            "assert not hasattr(tf, 'lookup')\nassert m.names.cache_info().currsize == 1"
+        )
+        subprocess.run([sys.executable, "-c", program], check=True)
+
+
+class TestWhatLooksAtModules:
+    def test_goes_on_working(self):
+        assert not hasattr(tf, "lookup")
+        assert getattr(tf.linalg, "LinearOperator", None) is None
+        assert "reduce_sum" in dir(tf)
+        assert "lookup" not in dir(tf)
+        assert inspect.getmodule(tf.reduce_sum) is not None
+        assert inspect.unwrap(tf.math) is tf.math
+        assert inspect.getdoc(tf.linalg)
+        assert copy.copy(tf.nn.relu) is pickle.loads(pickle.dumps(tf.nn.relu)) is tf.nn.relu
+        assert [part.name for part in pkgutil.iter_modules(tf.keras.__path__)]
+
+    def test_names_of_python_itself_are_plain(self):
+        with pytest.raises(AttributeError, match=r"^module 'agc.runtime' has no attribute '__wrapped__'$"):
+            _ = tf.__wrapped__
