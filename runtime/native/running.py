@@ -19,7 +19,7 @@ from ..execute.plan import Plan
 from ..ir.graph import Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
 from . import by_values, engine
-from .crossing import described, received
+from .crossing import demand_compiled, described, received
 from .lowering import Fence, prepared, refused
 from .object_layout import unknown_layout
 from .pause import Pause
@@ -169,6 +169,9 @@ class Native:
             arrays[i] = arguments[i]._array
         if not (self._lists or self.by_value):
             return _shapes(arrays), arrays, None
+        if not self._code:
+            for spec in self._lists.values():
+                demand_compiled(spec)  # what is refused has no description, either
         needed: list[Any] = []
         key: list[Any] = list(_shapes(arrays))
         for i, spec in self._lists.items():
