@@ -83,12 +83,20 @@ def _multiplications(operation: Operation) -> float:
         return multiplications(operation.attrs["equation"], given)  # type: ignore[arg-type]
     if name == "matmul":
         return _of_matrices(operation)
+    if name in _CONTRACTIONS:
+        # Of `ik, kj -> ij`, the sizes are IK, KJ and IJ.
+        sizes = [num_elements(shape) or 0 for shape in (*given[:2], result.shape)]
+        return math.sqrt(math.prod(sizes))
+    if name == "matvec":
+        return float(num_elements((given[0] or ())[-2:]) or 0)
     if name not in _FILTERED:
         return math.inf
     # Each element of what a convolution gives, or of the gradient of that, meets all of a part of the filter.
     rows, filter = ([*given, result.shape][place] for place in _FILTERED[name])
     return float(num_elements(rows) or 0) * (num_elements((filter or ())[:-1]) or 0)
 
+
+_CONTRACTIONS = ("tensordot", "tensordot_back")
 
 _FILTERED = {"conv": (-1, 1), "conv_backprop_input": (2, 1), "conv_backprop_filter": (2, -1)}
 """Where the result of a convolution, or its gradient, and the filter stand: among operands, -1 for the result."""

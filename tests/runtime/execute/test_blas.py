@@ -55,6 +55,45 @@ def test_so_do_plans_with_small_convolutions(size: int | None, wanted: bool) -> 
         assert blas.wants_one_thread(graph) is wanted
 
 
+PRODUCTS = {
+    "tf.matmul(a, b)": ([(16, 32), (32, 8)], 4096),
+    "tf.matmul(a, b, transpose_a=True)": ([(5, 32, 16), (5, 32, 8)], 4096),  # of each pair of matrices
+    "tf.linalg.matvec(a, b)": ([(16, 32), (32,)], 512),
+    "tf.tensordot(a, b, 1)": ([(4, 4, 32), (32, 8)], 4096),
+    "tf.tensordot(a, b, [[0, 2], [1, 0]])": ([(4, 16, 8), (8, 4, 8)], 4096),
+    "tf.einsum('abc,cd->abd', a, b)": ([(4, 4, 32), (32, 8)], 4096),
+    "tf.nn.conv2d(a, b, 1, 'SAME')": ([(2, 4, 4, 8), (2, 2, 8, 4)], 4096),
+}
+"""Products, the shapes of their factors, and how many multiplications they take."""
+
+
+@pytest.mark.parametrize("text", PRODUCTS)
+def test_the_multiplications_of_products_and_of_their_gradients_are_known(text: str) -> None:
+    def f(a: tf.Tensor, b: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            tape.watch([a, b])
+            y = eval(text, {"tf": tf, "a": a, "b": b})
+        return tape.gradient(y, [a, b], output_gradients=y)
+
+    shapes, count = PRODUCTS[text]
+    graph = tf.function(f).get_concrete_function(*map(tf.TensorSpec, shapes)).graph
+    products = [each for each in graph.walk() if each.op.name in blas._PRODUCTS]
+    assert len(products) > 1
+    assert {blas._multiplications(each) for each in products} == {count}
+
+
+def test_every_product_is_among_them() -> None:
+    graphs = [
+        tf.function(lambda a, b, text=text: eval(text))
+        .get_concrete_function(*map(tf.TensorSpec, shapes))
+        .graph
+        for text, (shapes, _) in PRODUCTS.items()
+    ]
+    assert blas._PRODUCTS - {"tensordot_back", "conv_backprop_input", "conv_backprop_filter"} == {
+        each.op.name for graph in graphs for each in graph.walk() if each.op.name in blas._PRODUCTS
+    }
+
+
 def test_the_number_of_threads_is_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the last of those who wanted it, whatever happened."""
     threads = [4]
