@@ -1,6 +1,7 @@
 """`jit_compile=None`: the plan runs a graph until that has taken long enough, then native code is tried.
 
     plan, measured ──50 ms──► compiled in the background ──► a few calls of each, measured ──► the faster one
+                                                             three where one takes a fifth of the other's time
 
 Nothing waits for the compiler: one thread compiles, while calls go on. The first call with native code is run by both,
 and native code whose results differ is left (trust.py). Others are run by the one or by the other, and what fails in
@@ -13,6 +14,7 @@ AGC_JIT=0 in the environment and `tf.config.optimizer.set_jit(False)` switch thi
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import queue
 import threading
@@ -44,6 +46,9 @@ TRIALS = 5
 
 MOST_VALUES = 16
 """Combinations of shapes and values of a graph whose shapes depend on values; the plan runs all others."""
+
+CLEAR = 5
+"""How many times as long each call of one kind must take as each of the other, that three calls in all are enough."""
 
 _MOST_SHAPES = 64
 _LARGEST = 4000
@@ -177,7 +182,8 @@ class Trial:
         from .trust import compared
 
         self.doubted = None  # whatever happens: it costs a call's time
-        results, difference = compared(native, self._plan, arguments)
+        plan = functools.partial(_measured, self._plan, self._times[0])
+        results, difference = compared(native, plan, arguments)
         if difference is not None:
             tell_of_difference(self._graph, difference)
             self.give_up()
@@ -186,10 +192,8 @@ class Trial:
     def _compared(self, native: Runner, arguments: Sequence[Any]) -> Sequence[Any]:
         planned, compiled = self._times
         run, times = (self._plan, planned) if len(planned) < len(compiled) else (native, compiled)
-        start = time.perf_counter()
-        results = run(arguments)
-        times.append(time.perf_counter() - start)
-        if min(len(planned), len(compiled)) >= TRIALS:
+        results = _measured(run, times, arguments)
+        if min(len(planned), len(compiled)) >= TRIALS or _is_clear(planned, compiled):
             self._choose(native if min(compiled) < min(planned) else self._plan)
         return results
 
@@ -200,6 +204,22 @@ class Trial:
     def give_up(self) -> None:
         """Leave it to the plan for good."""
         self._choose(self._plan)
+
+
+def _measured(run: Runner, times: list[float], arguments: Sequence[Any]) -> Sequence[Any]:
+    """Run, and note how long that takes."""
+    start = time.perf_counter()
+    results = run(arguments)
+    times.append(time.perf_counter() - start)
+    return results
+
+
+def _is_clear(*times: Sequence[float]) -> bool:
+    """Whether three calls have shown which of two kinds is faster by far."""
+    if sum(map(len, times)) < 3 or not all(times):
+        return False
+    faster, slower = sorted(times, key=max)
+    return CLEAR * max(faster) < min(slower)
 
 
 class Compiler:

@@ -71,6 +71,21 @@ def test_native_code_that_is_slower_is_left(clock: Clock, monkeypatch: pytest.Mo
     assert trial is not None and trial.native is not None and trial.chosen is trial._plan
 
 
+@pytest.mark.parametrize(
+    ("plan", "native", "calls"), [(0.1, 0.01, 3), (0.02, 0.3, 3), (0.02, 0.01, 2 * automatic.TRIALS)]
+)
+def test_the_clearer_the_difference_the_sooner_one_is_chosen(
+    plan: float, native: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, plan, native, monkeypatch)
+    while found._only is None or found._only.native is None:
+        found.run([tf.constant([1, 2]).numpy()])
+    for _ in range(calls):
+        assert found._only.chosen is None
+        found.run([tf.constant([1, 2]).numpy()])
+    assert found._only.chosen is (found._only.native if native < plan else found._only._plan)
+
+
 def test_what_takes_no_time_is_never_compiled(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made(lambda x: x + 1, tf.constant(1), clock, 0.0001, 0.0, monkeypatch)
     for _ in range(400):
