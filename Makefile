@@ -32,7 +32,8 @@ test: $(VENV)/installed-dev  ## install with the dev extra and pass the whole su
 fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FUZZ=20000 make fuzz
 	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/test_grammar.py \
 		tests/autograph/test_semantics_random.py tests/runtime/test_staged_programs.py tests/runtime/ir tests/runtime/execute \
-		tests/runtime/optimise tests/runtime/native/test_agreement.py tests/runtime/storage/test_writers.py
+		tests/runtime/optimise tests/runtime/native/test_agreement.py tests/runtime/storage/test_writers.py \
+		tests/runtime/test_loaders.py
 	cd tests && ../$(BIN)/python -m operation_sweep
 
 .PHONY: stdlib

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -22,9 +22,12 @@ import numpy as np
 
 from .. import dtypes, errors
 from ..ir.literals import decode, encode
+from ..ir.specs import Spec
+from ..shapes import compatible
 from ..storage.atomic import drafts_of, replacing
+from ..storage.damage import read_exactly, reading
 from ..storage.locks import remove_leftovers
-from .elements import Row
+from .elements import Row, leaf_specs
 from .ordering import Through
 from .stage import UNKNOWN, Elements, Stage
 
@@ -49,7 +52,11 @@ class Cached(Through):
         name = self.filename._array.item().decode()
         if name:
             place = f"{name}.rows"
-            return read_rows(place) if os.path.exists(place) else written(self.source.elements(), place)
+            return (
+                read_rows(place, leaf_specs(self.spec))
+                if os.path.exists(place)
+                else written(self.source.elements(), place)
+            )
         if "rows" in self.memory:
             return iter(self.memory["rows"])
         return self._remembered()
@@ -71,7 +78,7 @@ class Stored(Stage):
         self.path, self.spec, self.count = path, spec, count
 
     def elements(self) -> Elements:
-        return read_rows(self.path)
+        return read_rows(self.path, leaf_specs(self.spec))
 
     def cardinality(self) -> int:
         return self.count
@@ -103,8 +110,11 @@ def _write_row(file: IO[bytes], row: Row) -> None:
         file.write(struct.pack(f"<{array.ndim}QQ", *array.shape, len(content)) + content)
 
 
-def read_rows(path: str) -> Elements:
-    """The rows of a file. Raises NotFoundError, DataLossError when it is damaged."""
+def read_rows(path: str, specs: Sequence[Spec]) -> Elements:
+    """Yield the rows of a file.
+
+    Raises NotFoundError, and DataLossError when the file is damaged, or holds other leaves than `specs`.
+    """
     try:
         file = open(path, "rb")  # noqa: SIM115  # closed below
     except OSError as error:
@@ -113,29 +123,21 @@ def read_rows(path: str) -> Elements:
         if file.read(len(HEAD)) != HEAD:
             raise errors.DataLossError(f"{path} is no file of rows, or of another version")
         while True:
-            (count,) = struct.unpack("<I", _exactly(file, 4, path))
+            (count,) = struct.unpack("<I", read_exactly(file, 4, path))
             if count == _END:
                 return
-            yield [_read_leaf(file, path) for _ in range(count)]
+            if count != len(specs):
+                raise errors.DataLossError(f"{path} is damaged: a row of {count} leaves, not {len(specs)}")
+            yield [_read_leaf(file, path, spec) for spec in specs]
 
 
-def _read_leaf(file: BinaryIO, path: str) -> Any:
-    (length,) = _exactly(file, 1, path)
-    name = _exactly(file, length, path).decode("ascii", "replace")
-    try:
-        dtype = dtypes.as_dtype(name)
-    except TypeError:
-        raise errors.DataLossError(f"{path} is damaged: no dtype is called {name!r}") from None
-    (rank,) = _exactly(file, 1, path)
-    *shape, size = struct.unpack(f"<{rank}QQ", _exactly(file, 8 * rank + 8, path))
-    try:
-        return decode(_exactly(file, size, path), dtype, tuple(shape))
-    except ValueError as error:
-        raise errors.DataLossError(f"{path} is damaged: {error}") from None
-
-
-def _exactly(file: BinaryIO, count: int, path: str) -> bytes:
-    found = file.read(count)
-    if len(found) != count:
-        raise errors.DataLossError(f"{path} ends too early")
-    return found
+def _read_leaf(file: BinaryIO, path: str, spec: Spec) -> Any:
+    (length,) = read_exactly(file, 1, path)
+    name = read_exactly(file, length, path).decode("ascii", "replace")
+    (rank,) = read_exactly(file, 1, path)
+    *shape, size = struct.unpack(f"<{rank}QQ", read_exactly(file, 8 * rank + 8, path))
+    if name != spec.dtype.name or not compatible(spec.shape, tuple(shape)):
+        raise errors.DataLossError(f"{path} is damaged: a leaf is {name}{shape}, not {spec}")
+    content = read_exactly(file, size, path)
+    with reading(path):
+        return decode(content, spec.dtype, tuple(shape))

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import collections
-import csv
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO
+import itertools
+import math
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from .. import dtypes, errors
 from ..convert import convert_to_tensor
+from ..ops.to_number import number, shown
 from ..tensor_spec import TensorSpec
+from .compressed import Stream, opened
+from .csv_parsing import records_of
 from .dataset import Dataset
 from .elements import Row
-from .files import Files, opened
+from .files import Files
 from .stage import Elements
 from .threads import AUTOTUNE
 
@@ -39,18 +45,25 @@ class _Records(Files):
     ) -> None:
         super().__init__(names, compression)
         self.defaults = [_default(value) for value in defaults]
-        self.header, self.delimiter, self.quoted, self.na_value = header, delimiter, quoted, na_value
+        self.header, self.delimiter, self.quoted, self.na_value = header, delimiter, quoted, na_value.encode()
         self.columns = columns
         self.spec = tuple(TensorSpec((), dtype) for dtype, _ in self.defaults)
 
-    def rows(self, file: BinaryIO, name: str) -> Elements:
+    def rows(self, file: Stream) -> Elements:
         records = records_of(file, self.delimiter, self.quoted)
-        if self.header:
-            next(records, None)
-        for record in records:
-            yield self._row(record)
+        for place in itertools.count(1):
+            try:
+                record = next(records, None)
+                if record is None:
+                    return
+                row = None if place == 1 and self.header else self._row(record)
+            except errors.InvalidArgumentError as error:
+                message = f"{error.message} [record {place} of {file.name}]"
+                raise errors.InvalidArgumentError(message) from None
+            if row is not None:
+                yield row
 
-    def _row(self, record: list[str]) -> Row:
+    def _row(self, record: list[bytes]) -> Row:
         if self.columns is not None:
             if max(self.columns, default=-1) >= len(record):
                 raise errors.InvalidArgumentError(
@@ -63,20 +76,21 @@ class _Records(Files):
             )
         return [self._value(i, field) for i, field in enumerate(record)]
 
-    def _value(self, column: int, field: str) -> Any:
+    def _value(self, column: int, field: bytes) -> Any:
         dtype, default = self.defaults[column]
-        if field in ("", self.na_value):
+        if field in (b"", self.na_value):
             if default is None:
                 raise errors.InvalidArgumentError(f"Field {column} is required but missing in record!")
             return default
         if dtype is dtypes.string:
-            return np.array(field.encode("utf-8", "surrogateescape"), object)
+            return np.array(field, object)
         try:
-            return dtype.numpy.type(int(field) if dtype.is_integer else float(field))
-        except (ValueError, OverflowError):
+            value = number(field, dtype)
+        except errors.InvalidArgumentError:
             raise errors.InvalidArgumentError(
-                f"Field {column} in record is not a valid {dtype.name}: {field}"
+                f"Field {column} in record is not a valid {dtype.name}: {shown(field)}"
             ) from None
+        return dtype.numpy.type(value if abs(value) <= dtype.max else math.copysign(math.inf, value))
 
 
 def _default(value: Any) -> tuple[dtypes.DType, Any]:
@@ -92,14 +106,6 @@ def _default(value: Any) -> tuple[dtypes.DType, Any]:
     if array is None or not array.size:
         return dtype, None
     return dtype, array[0] if dtype is not dtypes.string else np.array(array[0], object)
-
-
-def records_of(file: BinaryIO, delimiter: str, quoted: bool) -> Iterator[list[str]]:
-    """The fields of each record; bytes that are not UTF-8 stay what they are."""
-    text = (line.decode("utf-8", "surrogateescape") for line in file)
-    if quoted:
-        return filter(None, csv.reader(text, delimiter=delimiter))
-    return filter(None, csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE))
 
 
 class CsvDataset(Dataset):
@@ -172,18 +178,21 @@ def make_csv_dataset(
     Without `column_defaults`, the dtypes of the columns are found out from the first `num_rows_for_inference` records.
     `select_columns` are names or numbers. The files are read `num_epochs` times, for ever when that is None.
     """
-    files = [name.numpy().decode() for name in Dataset.list_files(file_pattern, shuffle=False)]
+    files = [os.fsdecode(name.numpy()) for name in Dataset.list_files(file_pattern, shuffle=False)]
     heads = _heads(files[0], compression_type, field_delim, use_quote_delim, num_rows_for_inference)
+    if header and heads[:1] in ([], [[b""]]):
+        raise ValueError(f"Failed when reading the header line of {files[0]}. Is it an empty file?")
     if column_names is None:
         if not header:
             raise ValueError("Cannot infer column names without a header line.")
-        column_names = heads[0]
+        column_names = [name.decode("utf-8", "replace") for name in heads[0]]
     names = list(column_names)
     if len(names) != len(set(names)):
-        raise ValueError("Cannot have duplicate column names.")
+        raise ValueError(f"Cannot have duplicate column names: {names} [{files[0]}]")
     chosen = _numbers(select_columns, names)
     if column_defaults is None:
-        column_defaults = _inferred(heads[1:] if header else heads, chosen, na_value)
+        _check_widths(heads, len(names), files[0])
+        column_defaults = _inferred(heads[1:] if header else heads, chosen, na_value.encode())
     names = [names[column] for column in chosen]
     if label_name is not None and label_name not in names:
         raise ValueError("`label_name` provided must be one of the columns.")
@@ -212,18 +221,26 @@ def make_csv_dataset(
     return found.prefetch(ahead)  # type: ignore[no-any-return]
 
 
-def _heads(name: str, compression: Any, delimiter: str, quoted: bool, count: int | None) -> list[list[str]]:
+def _heads(name: str, compression: Any, delimiter: str, quoted: bool, count: int | None) -> list[list[bytes]]:
     """The first records of a file."""
-    with opened(name, compression or "") as file:
-        records = records_of(file, delimiter, quoted)
-        return [record for record, _ in zip(records, _upto(count), strict=False)]
+    try:
+        with opened(name, compression or "") as file:
+            records = records_of(file, delimiter, quoted)
+            return list(itertools.islice(records, None if count is None else count + 1))
+    except errors.InvalidArgumentError as error:
+        raise errors.InvalidArgumentError(f"{error.message} [{name}]") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise errors.DataLossError(f"{name}; {error}") from None
 
 
-def _upto(count: int | None) -> Iterator[int]:
-    number = 0
-    while count is None or number <= count:
-        yield number
-        number += 1
+def _check_widths(records: list[list[bytes]], count: int, name: str) -> None:
+    """ValueError for a record with more or less fields than there are columns."""
+    for row, record in enumerate(records, 1):
+        found = 0 if record == [b""] and count > 1 else len(record)
+        if found != count:
+            raise ValueError(
+                f"Problem inferring types: CSV row {row} has {found} number of fields. Expected: {count}. [{name}]"
+            )
 
 
 def _numbers(selected: Any, names: list[str]) -> list[int]:
@@ -240,19 +257,19 @@ def _numbers(selected: Any, names: list[str]) -> list[int]:
     return sorted(found)
 
 
-def _inferred(records: list[list[str]], columns: list[int], na_value: str) -> list[Any]:
+def _inferred(records: list[list[bytes]], columns: list[int], na_value: bytes) -> list[Any]:
     """A default of the narrowest dtype that holds all fields, column by column."""
     defaults = []
     for column in columns:
-        fields = [record[column] for record in records if record[column] not in ("", na_value)]
+        fields = [record[column] for record in records if record[column] not in (b"", na_value)]
         dtype = next(dtype for dtype in _TYPES if all(_HOLDS[dtype](field) for field in fields))
         dtype = dtype if fields else dtypes.string
         defaults.append(np.array([b""], object) if dtype is dtypes.string else np.zeros(1, dtype.numpy))
     return defaults
 
 
-def _number(read: Callable[[str], Any], low: float, high: float) -> Callable[[str], bool]:
-    def holds(field: str) -> bool:
+def _number(read: Callable[[bytes], Any], low: float, high: float) -> Callable[[bytes], bool]:
+    def holds(field: bytes) -> bool:
         try:
             return bool(low <= read(field) <= high)
         except ValueError:
@@ -261,7 +278,7 @@ def _number(read: Callable[[str], Any], low: float, high: float) -> Callable[[st
     return holds
 
 
-_HOLDS: dict[dtypes.DType, Callable[[str], bool]] = {
+_HOLDS: dict[dtypes.DType, Callable[[bytes], bool]] = {
     dtypes.int32: _number(int, -(2**31), 2**31 - 1),
     dtypes.int64: _number(int, -(2**63), 2**63 - 1),
     dtypes.float32: _number(float, float(dtypes.float32.min), float(dtypes.float32.max)),

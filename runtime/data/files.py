@@ -7,12 +7,11 @@ A TFRecord file is a sequence of
 
 from __future__ import annotations
 
-import gzip
-import io
+import os
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,11 @@ from .. import dtypes, errors
 from ..convert import convert_to_tensor
 from ..tensor_spec import TensorSpec
 from .checksums import masked_crc32c
+from .compressed import COMPRESSIONS, Stream, opened
 from .dataset import Dataset
 from .stage import Elements, Stage, number
 
-_COMPRESSIONS = ("", "GZIP", "ZLIB")
+_PIECE = 1 << 16
 
 
 class Files(Stage):
@@ -31,7 +31,7 @@ class Files(Stage):
 
     def __init__(self, names: Any, compression: Any) -> None:
         compression = compression or ""
-        if compression not in _COMPRESSIONS:
+        if compression not in COMPRESSIONS:
             raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression}")
         self.names, self.compression = _names(names), compression
         self.spec = TensorSpec((), dtypes.string)
@@ -40,21 +40,21 @@ class Files(Stage):
         for name in self._paths():
             try:
                 with opened(name, self.compression) as file:
-                    yield from self.rows(file, name)
+                    yield from self.rows(file)
             except (OSError, EOFError, zlib.error) as error:
                 raise errors.DataLossError(f"{name}; {error}") from None
 
     def _paths(self) -> Iterator[str]:
         if isinstance(self.names, Stage):
             rows = self.names.elements()
-            return (item.decode() for (leaf,) in rows for item in np.asarray(leaf).reshape(-1))
-        return (item.decode() for item in self.names._array.reshape(-1))
+            return (os.fsdecode(item) for (leaf,) in rows for item in np.asarray(leaf).reshape(-1))
+        return (os.fsdecode(item) for item in self.names._array.reshape(-1))
 
-    def rows(self, file: BinaryIO, name: str) -> Elements:
+    def rows(self, file: Stream) -> Elements:
         """The records of a file, as rows."""
-        return ((np.array(record, object),) for record in self.records(file, name))
+        return ((np.array(record, object),) for record in self.records(file))
 
-    def records(self, file: BinaryIO, name: str) -> Iterator[bytes]:
+    def records(self, file: Stream) -> Iterator[bytes]:
         """The records of a file."""
         raise NotImplementedError
 
@@ -80,28 +80,11 @@ def _as_text(given: Any) -> Any:
     return given.__fspath__() if hasattr(given, "__fspath__") else given
 
 
-def opened(name: str, compression: str) -> BinaryIO:
-    """A file, to be read. Raises NotFoundError and the like."""
-    try:
-        if compression == "GZIP":
-            return gzip.open(name, "rb")  # type: ignore[return-value]
-        if compression == "ZLIB":
-            with open(name, "rb") as file:
-                return io.BytesIO(zlib.decompress(file.read()))
-        return open(name, "rb")
-    except FileNotFoundError:
-        raise errors.NotFoundError(f"{name}; No such file or directory") from None
-    except PermissionError:
-        raise errors.PermissionDeniedError(f"{name}; Permission denied") from None
-    except (OSError, zlib.error) as error:
-        raise errors.DataLossError(f"{name}; {error}") from None
-
-
 class _Lines(Files):
     name = "TextLineDatasetV2"
 
-    def records(self, file: BinaryIO, name: str) -> Iterator[bytes]:
-        for line in file:
+    def records(self, file: Stream) -> Iterator[bytes]:
+        while line := file.line():
             yield line.removesuffix(b"\n").removesuffix(b"\r")
 
 
@@ -123,35 +106,49 @@ class _Fixed(Files):
                     f"{what} must be {'positive' if least else 'non-negative'}, got {value}"
                 )
 
-    def records(self, file: BinaryIO, name: str) -> Iterator[bytes]:
-        content = file.read()
-        end = len(content) - self.footer
-        if (end - self.header) % self.length or end < self.header:
+    def records(self, file: Stream) -> Iterator[bytes]:
+        if file.size is not None:
+            self._demand_whole(file.size, file.name)
+        size = 0
+        while size < self.header and (piece := file.piece(min(self.header - size, _PIECE))):
+            size += len(piece)
+        needed, content, at = self.length + self.footer, b"", 0
+        while True:
+            if len(content) - at < needed:
+                piece = file.piece(max(needed, _PIECE))
+                size += len(piece)
+                content, at = content[at:] + piece, 0
+                if len(content) < needed:
+                    break
+            yield content[at : at + self.length]
+            at += self.length
+        self._demand_whole(size, file.name)
+
+    def _demand_whole(self, size: int, name: str) -> None:
+        """InvalidArgumentError unless so many bytes are a header, whole records and a footer."""
+        body = size - self.header - self.footer
+        if body < 0 or body % self.length:
             raise errors.InvalidArgumentError(
                 f"Excluding the header ({self.header} bytes) and footer ({self.footer} bytes), input file "
-                f'"{name}" has body length {end - self.header} bytes, which is not an exact multiple of the record '
+                f'"{name}" has body length {body} bytes, which is not an exact multiple of the record '
                 f"length ({self.length} bytes)."
             )
-        for start in range(self.header, end, self.length):
-            yield content[start : start + self.length]
 
 
 class _TFRecords(Files):
     name = "TFRecordDatasetV2"
 
-    def records(self, file: BinaryIO, name: str) -> Iterator[bytes]:
-        while head := file.read(12):
+    def records(self, file: Stream) -> Iterator[bytes]:
+        while head := file.piece(12):
             if len(head) < 12:
-                raise errors.DataLossError(f"truncated record in {name}")
+                raise errors.DataLossError(f"truncated record in {file.name}")
             length, checksum = struct.unpack("<QI", head)
             if masked_crc32c(head[:8]) != checksum:
-                raise errors.DataLossError(f"corrupted record in {name}")
-            content = file.read(length + 4)
-            if len(content) < length + 4:
-                raise errors.DataLossError(f"truncated record in {name}")
-            if struct.pack("<I", masked_crc32c(content[:-4])) != content[-4:]:
-                raise errors.DataLossError(f"corrupted record in {name}")
-            yield content[:-4]
+                raise errors.DataLossError(f"corrupted record in {file.name}")
+            content = file.exactly(length)
+            if struct.pack("<I", masked_crc32c(content)) != file.exactly(4):
+                raise errors.DataLossError(f"corrupted record in {file.name}")
+            yield content
 
 
 class TextLineDataset(Dataset):

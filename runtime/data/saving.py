@@ -13,6 +13,7 @@ from typing import Any
 from .. import errors, nest
 from ..storage import sealed
 from ..storage.atomic import drafts_of
+from ..storage.damage import reading
 from ..storage.locks import remove_leftovers
 from ..tensor_spec import TensorSpec
 from .caching import Stored, written
@@ -33,10 +34,9 @@ def saved(dataset: Any, path: Any) -> None:
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
     place = Path(path, _SPEC)
-    try:
-        spec = _read(sealed.read(place, "dataset", 1))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise errors.DataLossError(f"{place} is damaged: {error}") from None
+    described = sealed.read(place, "dataset", 1)
+    with reading(place):
+        spec = _read(described)
     if element_spec is not None:
         if leaf_specs(element_spec) != leaf_specs(spec):
             raise ValueError(f"load: the elements are {spec!r}, not {element_spec!r}")
@@ -68,4 +68,6 @@ def _read(described: Any) -> Any:
         return tuple(map(_read, content))
     if kind == "dict":
         return {key: _read(part) for key, part in content.items()}
-    return NoneTensorSpec()
+    if kind == "none":
+        return NoneTensorSpec()
+    raise ValueError(f"{kind!r} is no kind of spec")

@@ -43,7 +43,7 @@ class GraphDef:
         """The inverse of `SerializeToString`. Raises GraphFormatError."""
         try:
             data = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise GraphFormatError(f"this is not JSON: {error}") from None
         return GraphDef(deserialise(data))
 

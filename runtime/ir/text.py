@@ -71,10 +71,20 @@ class Names:
 @functools.lru_cache(4096)
 def plain(wish: str) -> str:
     """A wish as a name: without the number it got in an earlier text, all characters allowed."""
-    name = re.sub(r"[^\w/]", "_", re.sub(r"(\.\d+)+$", "", wish))
+    name = re.sub(r"[^\w/]", "_", _without_numbers(wish))
     if not re.match(r"[^\W\d]", name):
         name = f"_{name}"
     return f"{name}_" if name in RESERVED else name
+
+
+def _without_numbers(wish: str) -> str:
+    """Return a name without the numbers at its end; from there, as a search from the start takes quadratic time.
+
+    >>> _without_numbers("m.1.2")
+    'm'
+    """
+    found = re.match(r"(?:\d++\.)*+", wish[::-1])
+    return wish[: len(wish) - (found.end() if found else 0)]
 
 
 @functools.cache

@@ -319,6 +319,17 @@ def all_candidate_sampler(
     return SampledCandidates(*drawn)
 
 
+def _weights_in(vocab_file: str) -> list[float]:
+    """Return the weights that the lines of a file end with."""
+    try:
+        with open(vocab_file, encoding="utf-8", errors="surrogateescape") as lines:
+            return [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+    except FileNotFoundError:
+        raise errors.NotFoundError(f"{vocab_file}; No such file or directory") from None
+    except ValueError as error:
+        raise errors.InvalidArgumentError(f"{vocab_file}: {str(error)[:200]}") from None
+
+
 def fixed_unigram_candidate_sampler(
     true_classes: TensorLike,
     num_true: int,
@@ -354,12 +365,11 @@ def fixed_unigram_candidate_sampler(
         raise ValueError("Must provide either vocab_file or unigrams.")
     given = list(unigrams)
     if vocab_file:
-        with open(vocab_file, encoding="utf-8") as lines:
-            given = [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+        given = _weights_in(vocab_file)
     weights = [0.0] * num_reserved_ids + [weight**distortion for weight in given]
     if len(weights) != range_max:
         raise ValueError(
-            f"range_max, {range_max}, must be the number of reserved and weighted ids, {len(weights)}"
+            f"range_max, {range_max}, must be the number of reserved and weighted ids, {len(weights)} {vocab_file}"
         )
     drawn = weighted_candidates(
         cast(true_classes, dtypes.int64), np.array(weights, np.float32), num_true, num_sampled, unique,

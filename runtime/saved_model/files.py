@@ -26,6 +26,7 @@ from ..errors import DataLossError, InvalidArgumentError, NotFoundError
 from ..ir import serialise
 from ..storage import locks, regular, safetensors, sealed
 from ..storage.atomic import drafts_of, flush_folder, replacing
+from ..storage.damage import FAULTS, reading
 from ..storage.safetensors import Array
 
 KIND, VERSION = "saved model", 1
@@ -172,21 +173,20 @@ class Reader:
         if not (folder / INDEX).is_file():
             raise FileNotFoundError(f"there is no saved model in {str(folder)!r}: no file {folder / INDEX}")
         self._folder = folder
-        self.content: dict[str, Any] = sealed.read(folder / INDEX, KIND, VERSION)
-        try:
+        self.index = folder / INDEX
+        self.content: dict[str, Any] = sealed.read(self.index, KIND, VERSION)
+        with reading(self.index):
             self._files: dict[str, str] = dict(self.content["files"])
             self._name = str(self.content["folder"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataLossError(f"{folder / INDEX} is no index of a saved model: {error!r}") from None
         if not (_OWN.fullmatch(self._name) or _NUMBERED.fullmatch(self._name)):
-            raise DataLossError(f"{folder / INDEX} names a folder {self._name!r} that no saved model has")
+            raise DataLossError(f"{self.index} names a folder {self._name!r} that no saved model has")
         self.lock: locks.Lock | None = None  # as long as it is held, no writer deletes the files
         with contextlib.suppress(OSError):
             self.lock = locks.lock(folder / self._name, shared=True, wait=1.0)
 
     def is_replaced(self) -> bool:
         """Whether another model has been saved to the folder since."""
-        content: Any = sealed.read(self._folder / INDEX, KIND, VERSION)
+        content: Any = sealed.read(self.index, KIND, VERSION)
         return bool(content != self.content)
 
     def variables(self) -> dict[str, Array]:
@@ -198,7 +198,7 @@ class Reader:
         content = self._content(file)
         try:
             return serialise.deserialise(json.loads(content))
-        except ValueError as error:
+        except FAULTS as error:
             raise DataLossError(f"{self._folder / self._name / file} is no graph: {error}") from error
 
     def asset(self, file: str) -> Path:
@@ -207,7 +207,7 @@ class Reader:
         return self._folder / self._name / file
 
     def _content(self, file: str) -> bytes:
-        if file not in self._files:
+        if not isinstance(file, str) or file not in self._files:
             raise DataLossError(f"the saved model names a file {file!r} that is not its own")
         with regular.open_inside(self._folder, f"{self._name}/{file}") as stream:
             content = stream.read()

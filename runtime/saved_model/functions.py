@@ -13,7 +13,6 @@ from typing import Any
 
 from .. import nest
 from ..convert import convert_to_tensor
-from ..errors import DataLossError
 from ..ir import serialise
 from ..ir.graph import Graph
 from ..tensor import Reference
@@ -213,17 +212,14 @@ def _same_arguments(concrete: ConcreteFunction, arguments: Mapping[str, Any]) ->
 def restored_function(
     data: Mapping[str, Any], graph_of: Callable[[str], Graph], variable_of: Callable[[int], Variable]
 ) -> RestoredFunction:
-    """The function that was saved as `data`. DataLossError when the data do not describe one."""
-    try:
-        signature = inspect.Signature([_read_parameter(each) for each in data["parameters"]])
-        parameters = _parameters(signature)
-        graphs = [
-            _concrete(data["name"], parameters, each, graph_of(each["file"]), variable_of)
-            for each in data["graphs"]
-        ]
-        return RestoredFunction(data["name"], signature, graphs)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise DataLossError(f"a function of the saved model is damaged: {error!r}") from error
+    """The function that was saved as `data`. KeyError, TypeError or ValueError when the data do not describe one."""
+    signature = inspect.Signature([_read_parameter(each) for each in data["parameters"]])
+    parameters = _parameters(signature)
+    graphs = [
+        _concrete(data["name"], parameters, each, graph_of(each["file"]), variable_of)
+        for each in data["graphs"]
+    ]
+    return RestoredFunction(data["name"], signature, graphs)
 
 
 def _read_parameter(data: Any) -> inspect.Parameter:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import dtypes
 from ..errors import DataLossError, NotFoundError, UnavailableError
 from ..module import Module
+from ..storage.damage import reading
 from ..tensor import EagerTensor
 from ..variable import Variable
 from . import files
@@ -52,7 +53,8 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
     for _ in range(_TRIES):
         reader = files.Reader(Path(export_dir))
         try:
-            return _Loader(reader).root()
+            with reading(reader.index):
+                return _Loader(reader).root()
         except (NotFoundError, DataLossError):
             if not reader.is_replaced():
                 raise
@@ -68,16 +70,13 @@ class _Loader:
     def __init__(self, reader: files.Reader) -> None:
         self.reader = reader
         self.values = reader.variables()
-        try:
-            self.nodes: list[dict[str, Any]] = list(reader.content["nodes"])
-            self.objects = [self.made(node) for node in self.nodes]
-            for node, place in zip(self.nodes, self.objects, strict=True):
-                if isinstance(place, Asset):  # which knows where its file is now
-                    self.objects[node["children"]["asset_path"]] = place._path
-            for node, place in zip(self.nodes, self.objects, strict=True):
-                self.connect(node, place)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise DataLossError(f"the saved model is damaged: {error!r}") from error
+        self.nodes: list[dict[str, Any]] = list(reader.content["nodes"])
+        self.objects = [self.made(node) for node in self.nodes]
+        for node, place in zip(self.nodes, self.objects, strict=True):
+            if isinstance(place, Asset):  # which knows where its file is now
+                self.objects[node["children"]["asset_path"]] = place._path
+        for node, place in zip(self.nodes, self.objects, strict=True):
+            self.connect(node, place)
 
     def root(self) -> Any:
         root = self.objects[0]

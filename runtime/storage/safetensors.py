@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +24,7 @@ from ..errors import DataLossError
 from ..ir.literals import decode, encode
 from . import regular
 from .atomic import replacing
+from .damage import FAULTS, element_count
 
 Array = np.ndarray[Any, Any]
 
@@ -110,7 +110,7 @@ def arrays_of(content: bytes, path: Path, sha256: str | None) -> dict[str, Array
         raise DataLossError(f"{path} is damaged: its checksum is another one than when it was written")
     try:
         return _parsed(content)
-    except (ValueError, KeyError, TypeError, AttributeError, struct.error, RecursionError) as error:
+    except FAULTS as error:
         raise DataLossError(f"{path} is damaged, or no safetensors file: {error}") from None
 
 
@@ -121,6 +121,11 @@ def _parsed(content: bytes) -> dict[str, Array]:
     header = json.loads(content[8 : 8 + length])
     meant = header.pop("__metadata__", {})
     data = memoryview(content)[8 + length :]
+    last = 0
+    for start, end in sorted(entry["data_offsets"] for entry in header.values()):
+        if start < last:  # so many bytes could become many times as many
+            raise ValueError(f"two arrays share the bytes from {start}")
+        last = end
     return {name: _array(entry, data, meant.get(name)) for name, entry in header.items()}
 
 
@@ -132,8 +137,11 @@ def _array(entry: Mapping[str, Any], data: memoryview, meant: str | None) -> Arr
     if meant is not None:
         name, dims = json.loads(meant)
         dtype, shape = dtypes.as_dtype(name), tuple(dims)
-    if not 0 <= start <= end <= len(data) or any(type(size) is not int or size < 0 for size in shape):
+        if not (dtype is dtypes.string and stored is dtypes.uint8) and _PARTS.get(dtype) is not stored:
+            raise ValueError(f"{name} is not stored as {entry['dtype']}")
+    count = element_count(shape)
+    if type(start) is not int or type(end) is not int or not 0 <= start <= end <= len(data):
         raise ValueError(f"data from {start} to {end} of {len(data)} bytes for the shape {shape}")
-    if dtype is not dtypes.string and math.prod(shape) * dtype.size != end - start:
+    if dtype is not dtypes.string and count * dtype.size != end - start:
         raise ValueError(f"{end - start} bytes for {dtype.name}{list(shape)}")
     return decode(bytes(data[start:end]), dtype, shape)

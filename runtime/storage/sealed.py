@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import DataLossError
 from . import regular
 from .atomic import replacing
+from .damage import reading
 
 
 def write(path: Path, kind: str, version: int, content: Any) -> None:
@@ -36,14 +37,16 @@ def read(path: Path, kind: str, newest: int) -> Any:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataLossError(f"{path} is damaged, or no file of agc: {error}") from None
-    if not isinstance(document, dict) or document.get("format") != f"agc {kind}":
+    if not isinstance(document, dict) or document.get("format") != f"agc {kind}" or "content" not in document:
         raise DataLossError(f"{path} is no {kind} of agc")
     version = document.get("version")
     if type(version) is not int or version > newest:
         raise DataLossError(
             f"{path} has version {version!r} of its format; this agc reads versions up to {newest}: install a newer one"
         )
-    if document.get("sha256") != _digest(document.get("content")):
+    with reading(path):
+        digest = _digest(document["content"])
+    if document.get("sha256") != digest:
         raise DataLossError(f"{path} is damaged: its checksum does not fit its content")
     return document["content"]
 

@@ -3,7 +3,7 @@
     1: dtype   2: shape (2: dimension (1: size) …)   4: all elements   8: a string, for each element
 
 Other writers store elements one by one in a field of their dtype; that is read as well, and the last of too few
-stands for the rest.
+stands for the rest, up to `MOST_REPEATED`.
 
 >>> parsed(serialized(np.array([1, 2], np.int32)))
 array([1, 2], dtype=int32)
@@ -11,13 +11,14 @@ array([1, 2], dtype=int32)
 
 from __future__ import annotations
 
-import math
+import array
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes
+from .damage import element_count
 from .protobuf import field
 
 Array = Any
@@ -32,82 +33,122 @@ NUMBERS = {
 _BY_NUMBER = {number: name for name, number in NUMBERS.items()}
 _FIXED = {5: "<f4", 6: "<f8", 9: "<c8", 12: "<c16"}
 _VARINTS = frozenset({7, 10, 11, 13, 16, 17})
+_KINDS = {1: int} | dict.fromkeys((2, 4, *_FIXED, 8), bytes)
+_FIELDS = {
+    "float32": 5, "float64": 6, "complex64": 9, "complex128": 12, "int32": 7, "int16": 7, "int8": 7, "uint8": 7,
+    "uint16": 7, "int64": 10, "bool": 11, "float16": 13, "bfloat16": 13, "uint32": 16, "uint64": 17,
+}  # fmt: skip
+"""The fields in which elements of these dtypes are stored one by one."""
+
+_WORD = 2**64 - 1
+MOST_REPEATED = 64 << 20
+"""The most bytes of elements that are not in a message, but stand for its last one."""
 
 
-def serialized(array: Array) -> bytes:
+def serialized(tensor: Array) -> bytes:
     """The message for an array."""
-    dtype = dtypes.of_array(array)
-    sizes = b"".join(field(2, field(1, size) if size else b"") for size in array.shape)
+    dtype = dtypes.of_array(tensor)
+    sizes = b"".join(field(2, field(1, size) if size else b"") for size in tensor.shape)
     message = field(1, NUMBERS[dtype.name]) + field(2, sizes)
     if dtype is dtypes.string:
-        return message + b"".join(field(8, item) for item in array.ravel().tolist())
-    content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        return message + b"".join(field(8, item) for item in tensor.ravel().tolist())
+    content = tensor.astype(tensor.dtype.newbyteorder("<"), copy=False).tobytes()
     return message + (field(4, content) if content else b"")
+
+
+class _Contents:
+    """What the fields of a message hold."""
+
+    def __init__(self, message: bytes) -> None:
+        self.name, self.content = "", b""
+        self.shape: tuple[int, ...] = ()
+        self.strings: list[bytes] = []
+        self.fixed = {number: bytearray() for number in _FIXED}
+        self.varints = {number: array.array("Q") for number in _VARINTS}
+        for number, value in _fields(message):
+            if number in _KINDS and not isinstance(value, _KINDS[number]):
+                raise ValueError(f"the field {number} is of another kind")
+            self.read(number, value)
+        if not self.name:
+            raise ValueError("the message has no dtype that is known")
+
+    def read(self, number: int, value: Any) -> None:
+        if number == 1:
+            self.name = _BY_NUMBER.get(value, "")
+        elif number == 2:
+            self.shape = tuple(_size(dimension) for kind, dimension in _fields(value) if kind == 2)
+        elif number == 4:
+            self.content = value
+        elif number == 8:
+            self.strings.append(value)
+        elif number in _FIXED:
+            self.fixed[number] += value
+        elif number in _VARINTS:
+            _read_varints(value, self.varints[number])
+
+    def elements(self, dtype: Any) -> Array:
+        """The elements that are stored one by one, in the field of the dtype."""
+        number = _FIELDS.get(self.name, 0)
+        if number in _FIXED:
+            return np.frombuffer(bytes(self.fixed[number]), _FIXED[number]).astype(dtype.numpy)
+        words = np.array(self.varints.get(number, ()), np.uint64)
+        is_half = dtype.is_floating and dtype.size == 2
+        return words.astype(np.uint16).view(dtype.numpy) if is_half else words.astype(dtype.numpy)
 
 
 def parsed(message: bytes) -> Array:
     """The array of a message; ValueError for what is none."""
-    name, content = "", b""
-    shape: tuple[int, ...] = ()
-    strings: list[bytes] = []
-    elements: list[Any] = []
-    for number, value in _fields(message):
-        if number == 1:
-            name = _BY_NUMBER.get(value, "")
-        elif number == 2:
-            shape = tuple(_size(dimension) for kind, dimension in _fields(value) if kind == 2)
-        elif number == 4:
-            content = value
-        elif number == 8:
-            strings.append(value)
-        elif number in _FIXED or number in _VARINTS:
-            elements += _elements(number, value)
-    if not name:
-        raise ValueError("the message has no dtype that is known")
-    return _array(dtypes.as_dtype(name), shape, content, strings, elements)
-
-
-def _array(
-    dtype: dtypes.DType, shape: tuple[int, ...], content: bytes, strings: list[bytes], elements: list[Any]
-) -> Array:
-    count = math.prod(shape)
+    found = _Contents(message)
+    dtype, shape, content = dtypes.as_dtype(found.name), found.shape, found.content
+    count = element_count(shape)
     if dtype is dtypes.string:
-        if len(strings) not in (0, count):
-            raise ValueError(f"{len(strings)} strings do not fill the shape {shape}")
-        array = np.empty(count, object)
-        array[:] = strings or [b""] * count
-        return array.reshape(shape)
-    if content:
-        if len(content) != count * dtype.size:
-            raise ValueError(f"{len(content)} bytes do not fill the shape {shape}")
-        return np.frombuffer(content, dtype.numpy.newbyteorder("<")).astype(dtype.numpy).reshape(shape)
-    if dtype.is_floating and dtype.size == 2:
-        elements = np.array(elements, np.uint16).view(dtype.numpy).tolist()
-    if len(elements) > count:
-        raise ValueError(f"{len(elements)} elements do not fill the shape {shape}")
-    rest = [elements[-1] if elements else 0] * (count - len(elements))
-    return np.array(elements + rest).astype(dtype.numpy).reshape(shape)
+        return _filled(_objects(found.strings), b"", count).reshape(shape)
+    if not content:
+        return _filled(found.elements(dtype), 0, count).reshape(shape)
+    if len(content) != count * dtype.size:
+        raise ValueError(f"{len(content)} bytes do not fill the shape {shape}")
+    return np.frombuffer(content, dtype.numpy.newbyteorder("<")).astype(dtype.numpy).reshape(shape)
 
 
-def _size(dimension: bytes) -> int:
-    return next((value for number, value in _fields(dimension) if number == 1), 0)
-
-
-def _elements(number: int, value: Any) -> list[Any]:
-    """Elements that are stored one by one."""
-    if number in _FIXED:
-        return np.frombuffer(value, _FIXED[number]).tolist()  # type: ignore[no-any-return]
-    if isinstance(value, int):
-        return [_signed(value)]
-    found, at = [], 0
-    while at < len(value):
-        item, at = _read_varint(value, at)
-        found.append(_signed(item))
+def _objects(strings: list[bytes]) -> Array:
+    found = np.empty(len(strings), object)
+    found[:] = strings
     return found
 
 
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
+def _filled(elements: Array, default: Any, count: int) -> Array:
+    """The elements of an array, the last of which stands for those that are missing."""
+    missing = count - len(elements)
+    if missing < 0:
+        raise ValueError(f"{len(elements)} elements do not fill {count} places")
+    if missing * elements.itemsize > MOST_REPEATED:
+        raise ValueError(
+            f"{len(elements)} elements of {count}; at most {MOST_REPEATED >> 20} MiB are filled up"
+        )
+    result = np.empty(count, elements.dtype)
+    result[: len(elements)] = elements
+    result[len(elements) :] = elements[-1] if len(elements) else default
+    return result
+
+
+def _size(dimension: Any) -> int:
+    if isinstance(dimension, int):
+        raise ValueError("a dimension is of another kind")
+    size = next((value for number, value in _fields(dimension) if number == 1), 0)
+    if not isinstance(size, int) or size >> 63:
+        raise ValueError("a dimension is negative or unknown")
+    return size
+
+
+def _read_varints(value: Any, found: Any) -> None:
+    """Append what a field holds: one number, or several."""
+    if isinstance(value, int):
+        found.append(value & _WORD)
+        return
+    at = 0
+    while at < len(value):
+        item, at = _read_varint(value, at)
+        found.append(item & _WORD)
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, Any]]:

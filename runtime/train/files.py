@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ..errors import DataLossError, NotFoundError, UnavailableError
 from ..storage import locks, regular, safetensors, sealed
 from ..storage.atomic import drafted
+from ..storage.damage import reading
 from ..storage.safetensors import Array
 from .object_graph import Node
 
@@ -142,20 +143,30 @@ def read(prefix: str) -> Contents:
 
 
 def _contents(index: Path, content: Any) -> Contents:
-    try:
+    with reading(index):
         name = content["data"]["file"]
-        checksum = content["data"]["sha256"]
-        nodes = [Node(dict(node["children"]), node["key"]) for node in content["nodes"]]
+        if not regular.is_plain(name):
+            raise ValueError(f"{name!r} is no name of a file")
+        checksum = str(content["data"]["sha256"])
         keys = set(content["values"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataLossError(f"{index} is no index of a checkpoint: {error!r}") from None
-    if not regular.is_plain(name):
-        raise DataLossError(f"{index} is no index of a checkpoint: {name!r} is no name of a file")
+        nodes = [_node(entry, len(content["nodes"]), keys) for entry in content["nodes"]]
+        if not nodes:
+            raise ValueError("it names no objects")
     with regular.open_inside(index.parent, name) as stream:
         values = safetensors.arrays_of(stream.read(), index.with_name(name), checksum)
     if values.keys() != keys:
         raise DataLossError(f"{index.with_name(name)} does not hold the values that {index} names")
     return Contents(nodes, values)
+
+
+def _node(data: Any, count: int, keys: set[str]) -> Node:
+    """One of `count` nodes. ValueError for children that are no nodes, and for a key without a value."""
+    children, key = dict(data["children"]), data["key"]
+    if not all(type(number) is int and 0 <= number < count for number in children.values()):
+        raise ValueError(f"the children {children} are not among {count} objects")
+    if key is not None and key not in keys:
+        raise ValueError(f"there is no value for the key {key!r}")
+    return Node(children, key)
 
 
 def remove(prefix: str) -> None:

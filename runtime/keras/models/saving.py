@@ -14,6 +14,7 @@ from typing import Any
 from agc import runtime as tf
 from agc.runtime.storage.atomic import replacing
 
+from ...storage.damage import FAULTS
 from .. import optimizers
 from ..layers import _room
 from ..registry import custom_object_scope, serialized
@@ -77,14 +78,23 @@ def load_model(
     path = _checked(filepath)
     if not (path / _CONFIG).is_file():
         raise ValueError(f"File not found: filepath={path}. There is no model in it that `model.save` wrote.")
-    described = json.loads((path / _CONFIG).read_text())
-    with custom_object_scope(custom_objects or {}):
-        model = _room.deserialize(described["model"])
-        parts = {"model": model}
-        if compile and described["compile"] is not None:
-            model.compile(**_revived(described["compile"]))
-            parts["optimizer"] = model.optimizer
-    tf.train.Checkpoint(**parts).read(str(path / _WEIGHTS)).expect_partial()
+    try:
+        described = json.loads((path / _CONFIG).read_text())
+        with custom_object_scope(custom_objects or {}):
+            model = _room.deserialize(described["model"])
+            parts = {"model": model}
+            if compile and described["compile"] is not None:
+                model.compile(**_revived(described["compile"]))
+                parts["optimizer"] = model.optimizer
+        tf.train.Checkpoint(**parts).read(str(path / _WEIGHTS)).expect_partial()
+    except (
+        *FAULTS,
+        AssertionError,
+        MemoryError,
+        NotImplementedError,
+        tf.errors.InvalidArgumentError,
+    ) as error:
+        raise ValueError(f"{path / _CONFIG} describes no model that can be made here: {error}") from error
     return model
 
 

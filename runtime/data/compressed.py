@@ -1,0 +1,115 @@
+"""Files that may be compressed, read as streams, with a limit for what one line or record of them may become.
+
+    with opened("a.gz", "GZIP") as file:
+        file.line()             the next line, b"" at the end
+        file.exactly(count)     the next bytes, DataLossError when there are less
+
+A few bytes of a compressed file can become gigabytes. So a line or record of one may take ten times the bytes of
+the file, and 32 MiB in any case. Files that are not compressed have no limit.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from types import TracebackType
+from typing import Any
+
+from .. import errors
+from ..storage.damage import read_exactly
+
+COMPRESSIONS = ("", "GZIP", "ZLIB")
+LEAST_LIMIT = 32 << 20
+_PIECE = 1 << 16
+
+
+class Stream:
+    """A file that is open for reading; errors name it."""
+
+    def __init__(self, raw: Any, file: Any, name: str, limit: int | None) -> None:
+        self._raw, self._file, self.name, self._limit = raw, file, name, limit
+
+    @property
+    def size(self) -> int | None:
+        """The number of bytes, where it is known without reading."""
+        if self._limit is not None:
+            return None
+        found = os.fstat(self._file.fileno())
+        return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+    def line(self) -> bytes:
+        """Return the next line, with its end; b"" at the end of the file."""
+        if self._limit is None:
+            return self._file.readline()  # type: ignore[no-any-return]
+        line: bytes = self._file.readline(self._limit + 1)
+        self.check(len(line))
+        return line
+
+    def piece(self, count: int) -> bytes:
+        """Return the next `count` bytes, or less at the end of the file."""
+        return self._file.read(count)  # type: ignore[no-any-return]
+
+    def exactly(self, count: int) -> bytes:
+        """Return the next `count` bytes; DataLossError when there are less."""
+        self.check(count)
+        return read_exactly(self._file, count, self.name)
+
+    def check(self, count: int) -> None:
+        """Refuse, with DataLossError, a line or record that is longer than the limit."""
+        if self._limit is not None and count > self._limit:
+            raise errors.DataLossError(
+                f"{self.name} is damaged, or decompresses to too much: a line or record of a compressed file has at "
+                f"most {self._limit} bytes; decompress the file to read longer ones"
+            )
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+        self._raw.close()  # which a GzipFile leaves open
+
+
+def opened(name: str, compression: str) -> Stream:
+    """Open a file for reading. Raises NotFoundError, PermissionDeniedError, or DataLossError for other failures."""
+    try:
+        file = open(name, "rb")  # noqa: SIM115  # closed with the stream
+    except FileNotFoundError:
+        raise errors.NotFoundError(f"{name}; No such file or directory") from None
+    except PermissionError:
+        raise errors.PermissionDeniedError(f"{name}; Permission denied") from None
+    except (OSError, ValueError) as error:
+        raise errors.DataLossError(f"{name}; {error}") from None
+    if not compression:
+        return Stream(file, file, name, None)
+    limit = max(LEAST_LIMIT, 10 * os.fstat(file.fileno()).st_size)
+    unpacked: Any = gzip.GzipFile(fileobj=file) if compression == "GZIP" else _Inflated(file)
+    return Stream(file, io.BufferedReader(unpacked, _PIECE), name, limit)
+
+
+class _Inflated(io.RawIOBase):
+    """What a file of the zlib format holds."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._unpacker = file, zlib.decompressobj()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target: Any) -> int:
+        content = b""
+        while not content and not self._unpacker.eof:
+            packed = self._unpacker.unconsumed_tail or self._file.read(_PIECE)
+            content = self._unpacker.decompress(packed, len(target))
+            if not packed and not content:
+                raise EOFError("incomplete or truncated stream")
+        target[: len(content)] = content
+        return len(content)
+
+
+__all__ = ["COMPRESSIONS", "Stream", "opened"]

@@ -1,0 +1,303 @@
+"""Every reader of files and messages: how a good one is made, how it is read, and how it is mutated.
+
+    Loader("csv", {"*": mutations.damaged}, write=…, read=…)
+
+`write(folder)` makes the files; `read(folder)` reads them to the end. `kinds` say how a file is mutated, by its name.
+"""
+
+import fnmatch
+import gzip
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import agc.runtime as tf
+import numpy as np
+
+from . import mutations
+
+
+class Loader(NamedTuple):
+    """A way to read files that others may have written."""
+
+    write: Callable[[Path], Any]
+    read: Callable[[Path], Any]
+    kinds: dict[str, Any] = {"*": mutations.mutated}  # never changed
+    seal: Callable[[Path], None] | None = None
+    names_file: bool = True
+    """Whether errors name the file."""
+    has_bounded_memory: bool = True
+    """Whether memory is bounded by the size of the files."""
+
+    def damage(self, folder, rng):
+        """Mutate one file of a folder; its checksums fit again, most of the time."""
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        path = rng.choice(files)
+        kind = next(self.kinds[pattern] for pattern in self.kinds if fnmatch.fnmatch(path.name, pattern))
+        path.write_bytes(kind(path.read_bytes(), rng))
+        if self.seal is not None and rng.random() < 0.7:
+            self.seal(folder)
+
+
+TENSORS = {
+    "float32": [[1.5, 2.0], [3.0, 4.0]], "int64": [1, -2, 3], "string": ["a", "bc", ""], "bool": True,
+    "float16": [0.5, 1.0], "complex64": [1 + 2j], "uint8": [[1], [2]],
+}  # fmt: skip
+
+
+class _Model(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        self.text = tf.Variable("text")
+        self.steps = [tf.Variable(1), tf.Variable(2.5, dtype=tf.float64)]
+        self.named = {"a": tf.Variable([True])}
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32), tf.TensorSpec([], tf.int32)])
+    def __call__(self, x, n):
+        y = tf.matmul(x, self.w)
+        for _ in tf.range(n):
+            y = y / 2.0 if tf.reduce_sum(y) > 10.0 else tf.exp(y[:, ::-1]) + tf.gather(y, [0])
+        return {"y": y, "more": [tf.argmax(y, 1), tf.concat([y, y], 0), tf.strings.join([self.text, "x"])]}
+
+
+def _write_tensors(folder):
+    for name, values in TENSORS.items():
+        (folder / name).write_bytes(tf.io.serialize_tensor(tf.constant(values, name)).numpy())
+
+
+def _read_tensors(folder):
+    for name in TENSORS:
+        tf.io.parse_tensor((folder / name).read_bytes(), name)
+
+
+def _write_safetensors(folder):
+    from agc.runtime.storage import safetensors
+
+    safetensors.write(folder / "a", {name: np.asarray(tf.constant(v, name)) for name, v in TENSORS.items()})
+
+
+def _read_safetensors(folder):
+    from agc.runtime.storage import safetensors
+
+    safetensors.read(folder / "a")
+
+
+def _write_checkpoint(folder):
+    tf.train.CheckpointManager(tf.train.Checkpoint(m=_Model()), folder, 3).save()
+
+
+def _read_checkpoint(folder):
+    prefix = str(folder / "ckpt-1")
+    tf.train.Checkpoint(m=_Model()).read(prefix).expect_partial()
+    tf.train.list_variables(prefix)
+
+
+def _seal_checkpoint(folder):
+    index = folder / "ckpt-1.index"
+    data = next(folder.glob("*.data*"))
+    _set(index, ["content", "data", "sha256"], hashlib.sha256(data.read_bytes()).hexdigest())
+
+
+def _read_state(folder):
+    tf.train.latest_checkpoint(folder)
+    tf.train.CheckpointManager(tf.train.Checkpoint(m=_Model()), folder, 3).restore_or_initialize()
+
+
+def _seal_model(folder):
+    for path in folder.glob("*/**/*.*"):
+        name = str(path.relative_to(folder / path.relative_to(folder).parts[0]))
+        _set(
+            folder / "saved_model.json",
+            ["content", "files", name],
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+
+
+def _set(path, keys, value):
+    """Replace a value in a sealed file, if it has such a place."""
+    try:
+        document = holder = json.loads(path.read_bytes())
+        for key in keys[:-1]:
+            holder = holder[key]
+        holder[keys[-1]] = value
+        path.write_text(json.dumps(mutations.sealed(document)))
+    except (ValueError, TypeError, LookupError, RecursionError):
+        pass
+
+
+def _write_graph(folder):
+    graph = _Model().__call__.get_concrete_function().graph
+    (folder / "graph").write_bytes(graph.as_graph_def().SerializeToString())
+
+
+def _read_graph(folder):
+    from agc.runtime.ir.graph_def import GraphDef
+
+    GraphDef.FromString((folder / "graph").read_bytes())
+
+
+def _write_graph_text(folder):
+    (folder / "graph").write_text(str(_Model().__call__.get_concrete_function().graph))
+
+
+def _read_graph_text(folder):
+    from agc.runtime.ir.parse import parse
+
+    parse((folder / "graph").read_text(errors="replace"))
+
+
+def _write_records(compression):
+    def write(folder):
+        with tf.io.TFRecordWriter(folder / "records", compression) as writer:
+            for count in (0, 1, 7, 300):
+                writer.write(b"x" * count)
+
+    return write
+
+
+def _drain(dataset):
+    for _ in dataset:
+        pass
+
+
+CSV = b"a,b,c\n" + b"".join(b'%d,%f,"te""xt, %d"\n' % (i, i / 3, i) for i in range(20))
+
+
+def _read_csv(folder):
+    defaults = [tf.int32, 0.0, tf.string]
+    _drain(tf.data.experimental.CsvDataset(str(folder / "a.csv"), defaults, header=True))
+
+
+def _read_any_csv(folder):
+    path = str(folder / "a.csv")
+    _drain(tf.data.experimental.make_csv_dataset(path, 4, num_epochs=1, shuffle=False))
+
+
+def _read_csv_records(folder):
+    tf.io.decode_csv((folder / "a.csv").read_bytes().split(b"\n")[1:-1], [0, 0.0, ""])
+
+
+def _write_rows(folder):
+    rows = tf.data.Dataset.from_tensor_slices((np.arange(12.0).reshape(4, 3), ["a", "bb", "", "c"]))
+    rows.map(lambda a, b: {"a": a, "b": (b, a[:1])}).save(str(folder))
+
+
+def _write_network(folder):
+    layers = tf.keras.layers
+    network = tf.keras.Sequential(
+        [layers.Input((3,)), layers.Dense(4, "relu"), layers.LayerNormalization(), layers.Dense(1)]
+    )
+    network.compile("adam", "mse", ["mae"])
+    network.save(str(folder))
+
+
+def _cached(folder):
+    """Return an entry of the cache of converted modules, which is in this folder."""
+    from agc.autograph.importing import cache
+
+    os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
+    return cache.Entry("x = 1\n", "/m.py")
+
+
+def _write_code(folder):
+    _cached(folder).write(compile("x = 1\n", "m.py", "exec"), {"numpy": True})
+
+
+def _read_code(folder):
+    _cached(folder).read(lambda name: True)
+
+
+def _write_object_file(folder):
+    from agc.runtime.native import cache
+
+    os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
+    cache.write("key", b"code")
+
+
+def _read_object_file(folder):
+    from agc.runtime.native import cache
+
+    os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
+    assert cache.read("key") in (None, b"code")
+
+
+def _text_file(name, content):
+    return lambda folder: (folder / name).write_bytes(content)
+
+
+def _read_vocabulary(folder):
+    tf.random.fixed_unigram_candidate_sampler([[0]], 1, 2, True, 3, vocab_file=str(folder / "words"))
+
+
+TEXT = b"hello\r\nw\xc3\xb6rld\n\n" * 5
+GZIP = mutations.packed_again(gzip.decompress, gzip.compress, mutations.in_records)
+ZLIB = mutations.packed_again(zlib.decompress, zlib.compress, mutations.in_records)
+RAW = {"*": mutations.damaged}
+WITH_ARRAYS = {
+    "*.data*": mutations.in_safetensors, "*.safetensors": mutations.in_safetensors, "*": mutations.mutated,
+}  # fmt: skip
+
+LOADERS = {
+    "parse_tensor": Loader(_write_tensors, _read_tensors, RAW, names_file=False),
+    "safetensors": Loader(_write_safetensors, _read_safetensors, {"*": mutations.in_safetensors}),
+    "checkpoint": Loader(
+        _write_checkpoint, _read_checkpoint, WITH_ARRAYS, _seal_checkpoint,
+    ),
+    "checkpoint state": Loader(_write_checkpoint, _read_state, WITH_ARRAYS),
+    "saved model": Loader(
+        lambda folder: tf.saved_model.save(_Model(), folder), tf.saved_model.load,
+        WITH_ARRAYS, _seal_model,
+    ),
+    "graph": Loader(_write_graph, _read_graph, names_file=False),
+    "graph text": Loader(_write_graph_text, _read_graph_text, RAW, names_file=False),
+    "records": Loader(
+        _write_records(""), lambda folder: _drain(tf.data.TFRecordDataset(str(folder / "records"))),
+        {"*": mutations.in_records},
+    ),
+    "records gzip": Loader(
+        _write_records("GZIP"), lambda folder: _drain(tf.data.TFRecordDataset(str(folder / "records"), "GZIP")),
+        {"*": GZIP},
+    ),
+    "records zlib": Loader(
+        _write_records("ZLIB"), lambda folder: _drain(tf.data.TFRecordDataset(str(folder / "records"), "ZLIB")),
+        {"*": ZLIB},
+    ),
+    "lines": Loader(_text_file("a", TEXT), lambda folder: _drain(tf.data.TextLineDataset(str(folder / "a"))), RAW),
+    "lines gzip": Loader(
+        _text_file("a", gzip.compress(TEXT)), lambda folder: _drain(tf.data.TextLineDataset(str(folder / "a"), "GZIP")),
+        {"*": mutations.packed_again(gzip.decompress, gzip.compress, mutations.damaged)},
+    ),
+    "fixed length": Loader(
+        _text_file("a", TEXT), lambda folder: _drain(tf.data.FixedLengthRecordDataset(str(folder / "a"), 5, 5, 5)), RAW,
+    ),
+    "CsvDataset": Loader(_text_file("a.csv", CSV), _read_csv, RAW),
+    "make_csv_dataset": Loader(_text_file("a.csv", CSV), _read_any_csv, RAW),
+    "decode_csv": Loader(_text_file("a.csv", CSV), _read_csv_records, RAW, names_file=False),
+    "decode_raw": Loader(
+        _text_file("a", bytes(16)), lambda folder: tf.io.decode_raw((folder / "a").read_bytes(), tf.float32), RAW,
+        names_file=False,
+    ),
+    "decode_base64": Loader(
+        _text_file("a", b"YWJjZGVm"), lambda folder: tf.io.decode_base64((folder / "a").read_bytes()), RAW,
+        names_file=False,
+    ),
+    "unicode_decode": Loader(
+        _text_file("a", TEXT), lambda folder: tf.strings.unicode_decode((folder / "a").read_bytes(), "UTF-8"), RAW,
+        names_file=False,
+    ),
+    "saved dataset": Loader(
+        _write_rows, lambda folder: _drain(tf.data.Dataset.load(str(folder))),
+    ),
+    "keras model": Loader(
+        _write_network, lambda folder: tf.keras.models.load_model(str(folder)),
+        WITH_ARRAYS, has_bounded_memory=False,
+    ),
+    "converted module": Loader(_write_code, _read_code, RAW),
+    "object file": Loader(_write_object_file, _read_object_file, RAW),
+    "vocabulary": Loader(_text_file("words", b"a,1\nb,2.5\nc,3\n"), _read_vocabulary, RAW),
+}  # fmt: skip

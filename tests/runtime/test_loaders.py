@@ -1,0 +1,40 @@
+"""Damaged and hostile files: each reader reads them or refuses them by name, in little time and memory.
+
+`AGC_FUZZ=10000 pytest tests/runtime/test_loaders.py` runs that many mutations of each reader instead of a few.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fuzzing.loaders import LOADERS
+
+COUNT = int(os.environ.get("AGC_FUZZ", 5))
+TESTS = Path(__file__).parents[1]
+
+
+def outcomes(names, start, stop):
+    """Run mutations in a child. Return its lines, with one for a crash, after which another child goes on."""
+    # One arena and one thread: the limit of memory is one of addresses, of which others take much.
+    alone = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-m", "fuzzing.child", str(start), str(stop), *names]
+    child = subprocess.run(command, capture_output=True, text=True, env=os.environ | alone, cwd=TESTS)
+    lines = [json.loads(line) for line in child.stdout.splitlines()]
+    if child.returncode:
+        lines.append(
+            {"loader": str(names), "error": f"exit status {child.returncode}: {child.stderr[-2000:]}"}
+        )
+    return lines
+
+
+@pytest.mark.parametrize(
+    "names", [[name] for name in LOADERS] if "AGC_FUZZ" in os.environ else [list(LOADERS)], ids=str
+)
+def test_damaged_files_are_read_or_refused(names):
+    found = outcomes(names, 0, COUNT)
+    assert [line for line in found if "error" in line] == []
+    assert [line["loader"] for line in found] == names
+    assert all(line["counts"]["read"] + line["counts"]["refused"] == COUNT for line in found)
