@@ -30,6 +30,9 @@ from .watches import Watches
 
 _FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
 
+_ANNOTATING = frozenset({"__annotate__", "__annotate_func__"})
+"""What Python 3.14 makes of annotations: functions that run when they are asked for, and hold the class's namespace."""
+
 _EVERYTHING = frozenset({"globals", "exec", "eval"})  # with these, code reaches all variables of its module
 LARGEST_ARRAY = 1 << 26  # bytes
 
@@ -260,7 +263,7 @@ class Walk:
         self.watches.mapping(vars(owner))
         for name in [name for name in members if name.startswith("__") and name.endswith("__")]:
             member = members.pop(name)
-            if isinstance(member, _FUNCTION_CLASSES):
+            if isinstance(member, _FUNCTION_CLASSES) and name not in _ANNOTATING:
                 self.push(member, Trail(trail, ".", name))
 
         def noted(name: str) -> None:
