@@ -14,6 +14,7 @@ from .. import errors, nest
 from ..storage import sealed
 from ..storage.atomic import drafts_of
 from ..storage.damage import reading
+from ..storage.foreign import refuse_folder
 from ..storage.locks import remove_leftovers
 from ..tensor_spec import TensorSpec
 from .caching import Stored, written
@@ -34,6 +35,8 @@ def saved(dataset: Any, path: Any) -> None:
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
     place = Path(path, _SPEC)
+    if not place.exists():
+        refuse_folder(place.parent)
     described = sealed.read(place, "dataset", 1)
     with reading(place):
         spec = _read(described)

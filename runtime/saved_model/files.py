@@ -24,7 +24,7 @@ from typing import Any
 
 from ..errors import DataLossError, InvalidArgumentError, NotFoundError
 from ..ir import serialise
-from ..storage import locks, regular, safetensors, sealed
+from ..storage import foreign, locks, regular, safetensors, sealed
 from ..storage.atomic import drafts_of, flush_folder, replacing
 from ..storage.damage import FAULTS, reading
 from ..storage.safetensors import Array
@@ -171,6 +171,7 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         if not (folder / INDEX).is_file():
+            foreign.refuse_folder(folder)
             raise FileNotFoundError(f"there is no saved model in {str(folder)!r}: no file {folder / INDEX}")
         self._folder = folder
         self.index = folder / INDEX

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import DataLossError
-from . import regular
+from . import foreign, regular
 from .atomic import replacing
 from .damage import reading
 
@@ -29,10 +29,11 @@ def write(path: Path, kind: str, version: int, content: Any) -> None:
 def read(path: Path, kind: str, newest: int) -> Any:
     """The content of such a file.
 
-    Raises NotFoundError when there is no file, DataLossError when it is damaged, of another format, or of a version
-    newer than `newest`.
+    Raises NotFoundError when there is no file, UnimplementedError when TensorFlow wrote it, DataLossError when it is
+    damaged, of another format, or of a version newer than `newest`.
     """
     text = regular.read(path)
+    foreign.refuse_table(path, text)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import DataLossError, NotFoundError, UnavailableError
+from ..errors import DataLossError, NotFoundError, UnavailableError, UnimplementedError
 from ..storage import locks, regular, safetensors, sealed
 from ..storage.atomic import drafted
 from ..storage.damage import reading
@@ -118,7 +118,7 @@ def _data_name(index: Path) -> str | None:
     """The data file of a checkpoint that is to be replaced, if it can be told and is one of this library."""
     try:
         name = str(sealed.read(index, KIND, VERSION)["data"]["file"])
-    except (DataLossError, NotFoundError, KeyError, TypeError):
+    except (DataLossError, NotFoundError, UnimplementedError, KeyError, TypeError):
         return None
     return name if _is_data(index, name) else None
 

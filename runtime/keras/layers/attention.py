@@ -12,6 +12,7 @@ from typing import Any
 from agc import runtime as tf
 
 from .. import notes, random
+from ..initializers import VarianceScaling
 from .base import Layer
 
 
@@ -173,9 +174,10 @@ class MultiHeadAttention(Layer):
 
     def _projection(self, name: str, kernel: Any, bias: Any) -> tuple[Any, Any]:
         fresh = type(self.kernel_initializer).from_config(self.kernel_initializer.get_config())
+        is_output = len(bias) == 1
         weight = self.add_weight(
             kernel,
-            fresh,
+            _as_matrix(fresh, 2 if is_output else 1),
             regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint,
             name=f"{name}/kernel",
@@ -254,3 +256,16 @@ def _projected(equation: str, x: Any, parts: tuple[Any, Any]) -> Any:
     kernel, bias = parts
     product = tf.einsum(equation, x, kernel)
     return product if bias is None else product + bias
+
+
+def _as_matrix(initializer: Any, inputs: int) -> Any:
+    """Return an initializer that counts the first `inputs` axes of a kernel as one axis, and the others, too.
+
+    The variance of the weights then is that of a matrix from all inputs to all outputs.
+    """
+
+    def initial(shape: Any, dtype: Any = None) -> Any:
+        matrix = (math.prod(shape[:inputs]), math.prod(shape[inputs:]))
+        return tf.reshape(initializer(matrix, dtype), shape)
+
+    return initial if isinstance(initializer, VarianceScaling) else initializer

@@ -24,14 +24,14 @@ def accuracy(y_true: Any, y_pred: Any) -> Any:
     """1 where prediction and target are equal, 0 elsewhere."""
     y_pred = tf.convert_to_tensor(y_pred)
     y_true, y_pred = same_rank(tf.cast(tf.convert_to_tensor(y_true), y_pred.dtype), y_pred)
-    return tf.reduce_mean(_matches(y_true, y_pred), axis=-1)
+    return _matches(y_true, y_pred)
 
 
 def binary_accuracy(y_true: Any, y_pred: Any, threshold: float = 0.5) -> Any:
-    """The mean of 1 where the prediction is on the right side of `threshold`, 0 elsewhere."""
+    """1 where the prediction is on the right side of `threshold`, 0 elsewhere."""
     y_pred = tf.convert_to_tensor(y_pred)
     y_true, y_pred = same_rank(tf.cast(tf.convert_to_tensor(y_true), y_pred.dtype), y_pred)
-    return tf.reduce_mean(_matches(y_true, tf.cast(y_pred > threshold, y_pred.dtype)), axis=-1)
+    return _matches(y_true, tf.cast(y_pred > threshold, y_pred.dtype))
 
 
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
@@ -83,11 +83,6 @@ class BinaryAccuracy(MeanMetricWrapper):
     def __init__(
         self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5
     ) -> None:
-        if not 0 < threshold < 1:
-            raise ValueError(
-                "Invalid value for argument `threshold`. Expected a value in interval (0, 1). "
-                f"Received: threshold={threshold}"
-            )
         super().__init__(binary_accuracy, name, dtype, threshold=threshold)
 
 

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -87,28 +86,26 @@ class Batches:
 
     def epoch(self) -> Iterator[Any]:
         """The batches of an epoch, as tuples of tensors."""
-        if self._arrays is not None:
-            batches = self._slices()
-            if self._steps is not None:
-                batches = itertools.islice(
-                    itertools.chain.from_iterable(self._slices() for _ in itertools.count()), self._steps
-                )
-            return batches
         if self._steps is None:
-            return map(self._prepared, _iterated(self._source))
+            return self._all()
         return self._some(self._steps)
 
+    def _all(self) -> Iterator[Any]:
+        return self._slices() if self._arrays is not None else map(self._prepared, _iterated(self._source))
+
     def _some(self, steps: int) -> Iterator[Any]:
-        """So many batches from where the last epoch ended."""
-        for _ in range(steps):
+        """So many batches from where the last epoch ended; fewer, where the data end. Then they begin anew."""
+        for step in range(steps):
             if self._running is None:
-                self._running = _iterated(self._source)
-            try:
-                batch = next(self._running)
-            except StopIteration:
+                self._running = self._all()
+            batch = next(self._running, None)
+            if batch is None and not step:
+                self._running = self._all()
+                batch = next(self._running, None)
+            if batch is None:
                 self._running = None
                 return
-            yield self._prepared(batch)
+            yield batch
 
     def _slices(self) -> Iterator[Any]:
         assert self._arrays is not None

@@ -1,0 +1,34 @@
+"""Files that TensorFlow wrote, in formats that are not read here: errors say that, and not that files are damaged.
+
+x.index                 begins a table of blocks that ends with this number    a checkpoint (TensorBundle)
+folder/saved_model.pb                                                          a SavedModel
+folder/dataset_spec.pb                                                         what `Dataset.save` wrote
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import UnimplementedError
+
+_END_OF_TABLE = bytes.fromhex("57fb808b247547db")
+_FILES = {"saved_model.pb": "a SavedModel", "dataset_spec.pb": "a saved dataset"}
+
+
+def refuse_table(path: Path, content: bytes) -> None:
+    """Raise UnimplementedError if `content`, that of the file `path`, is the index of a checkpoint of TensorFlow."""
+    if content.endswith(_END_OF_TABLE):
+        raise UnimplementedError(
+            f"{path} belongs to a checkpoint of TensorFlow (a TensorBundle), which agc does not read yet. Let "
+            "TensorFlow write the values to a file that both read: np.savez(path, **{name: "
+            "tf.train.load_variable(prefix, name) for name, _ in tf.train.list_variables(prefix)})"
+        )
+
+
+def refuse_folder(folder: Path) -> None:
+    """Raise UnimplementedError if TensorFlow saved a model or a dataset in `folder`."""
+    for name, kind in _FILES.items():
+        if (folder / name).is_file():
+            raise UnimplementedError(
+                f"{folder} is {kind} of TensorFlow, with the file {name}, which agc does not read yet"
+            )
