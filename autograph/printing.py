@@ -13,8 +13,6 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import Any
 
-import gast
-
 from . import static
 from .live import loader
 from .live.conversion import function_behind
@@ -22,20 +20,50 @@ from .options.features import Feature
 from .passes import pipeline
 from .passes.base import NO_FEATURES
 from .syntax import source
+from .syntax.layout import Layout
+from .syntax.translate import Translation
 from .syntax.tree import deep_trees
-from .syntax.unparse import unparse
+from .syntax.unparse import text_of, unparse
 
 
 def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> str:
     """The converted text of a function or class that is there."""
-    with deep_trees():
-        if isinstance(f, type):
-            return unparse(static.convert_definition(source.find_class(f), features=features).after)
-        function = function_behind(f)
-        definition = source.find(function)
-        context = loader.live_context(function, definition, features)
-        tree = gast.ast_to_gast(ast.Module([undecorated(definition.statement())], []))
-        return unparse(static.with_operators(pipeline.run(tree, context), context.ag))
+    if isinstance(f, type):
+        definition = source.find_class(f)
+        return printed(static.convert_definition(definition, features=features), whole=False)
+    function = function_behind(f)
+    definition = source.find(function)
+    context = loader.live_context(function, definition, features)
+    with deep_trees(definition.filename):
+        translation = Translation(ast.Module([undecorated(definition.statement())], []))
+        after = static.with_operators(pipeline.run(translation.tree, context), context.ag)
+    return printed(static.Converted(translation, after, context), whole=False)
+
+
+def printed(converted: static.Converted, *, whole: bool = True, annotate: bool = False) -> str:
+    """The text of a converted tree, which this uses up: the user's own where nothing has changed.
+
+    With `annotate` all code is printed anew, below the lines that it came from."""
+    translation, after, context = converted
+    with deep_trees(context.filename):
+        if annotate:
+            return compilable(
+                heading(context.source) * whole + unparse(after, context.source), context.filename
+            )
+        tree = translation.back(after)
+        return compilable(text_of(tree, Layout(context.source, translation, whole)), context.filename)
+
+
+def compilable(text: str, filename: str) -> str:
+    """The text itself, if Python can read it. What it can run is not always what it can read from a file."""
+    try:
+        with source.unwarned():
+            ast.parse(text)
+    except SyntaxError as error:
+        if "nested" not in str(error):
+            raise
+        raise MemoryError from None
+    return text
 
 
 def undecorated(statement: ast.stmt) -> ast.stmt:
@@ -48,15 +76,13 @@ def undecorated(statement: ast.stmt) -> ast.stmt:
 
 def module_text(text: str, filename: str, after: str | None, function: str | None, annotate: bool) -> str:
     """The converted text of a module, or of one of its functions."""
-    comments = text if annotate else None
-    with deep_trees():
-        if function is not None:
-            definition = static.find(text, filename, function)
-            converted = unparse(static.convert_definition(definition, after).after, comments)
-            return imports_of(text, definition.node) + converted
-        if static.is_converted(text):
-            return text
-        return heading(text) + unparse(static.convert_module(text, filename, after).after, comments)
+    if function is not None:
+        definition = static.find(text, filename, function)
+        converted = static.convert_definition(definition, after)
+        return imports_of(text, definition.node) + printed(converted, whole=False, annotate=annotate)
+    converted = static.convert_module(text, filename, after)
+    unchanged = converted.after is converted.before and not annotate
+    return text if unchanged or static.is_converted(text) else printed(converted, annotate=annotate)
 
 
 def imports_of(text: str, node: ast.AST) -> str:

@@ -30,6 +30,7 @@ from .syntax import source
 from .syntax.origin import first_line
 from .syntax.source import Definition
 from .syntax.translate import Translation
+from .syntax.tree import deep_trees
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OPERATORS = "from agc.autograph import operators as"
@@ -51,26 +52,28 @@ class Converted(NamedTuple):
 def convert_module(text: str, filename: str, after: str | None = None) -> Converted:
     """Convert a module; the result imports the operators if it needs them."""
     tree = source.parse(text, filename)
-    translation = Translation(tree)
-    context = context_of(tree, text, filename)
-    if is_converted(text):
-        return Converted(translation, translation.tree, context)
-    converted = with_operators(pipeline.run(translation.tree, context, after), context.ag)
-    return Converted(translation, converted, context)
+    with deep_trees(filename):
+        translation = Translation(tree)
+        context = context_of(tree, text, filename)
+        if is_converted(text):
+            return Converted(translation, translation.tree, context)
+        converted = with_operators(pipeline.run(translation.tree, context, after), context.ag)
+        return Converted(translation, converted, context)
 
 
 def convert_definition(
     definition: Definition, after: str | None = None, features: frozenset[Feature] = NO_FEATURES
 ) -> Converted:
     """Convert one function or class of a file, away from the rest of it."""
-    translation = Translation(ast.Module([definition.statement()], []))
     tree = source.parse(definition.text, definition.filename)
-    context = context_of(tree, definition.text, definition.filename, definition.segment())
-    context = replace(context, features=features)
-    if is_converted(definition.text):
-        return Converted(translation, with_operators(translation.tree, "ag__"), context)
-    after_all = with_operators(pipeline.run(translation.tree, context, after), context.ag)
-    return Converted(translation, after_all, context)
+    with deep_trees(definition.filename):
+        translation = Translation(ast.Module([definition.statement()], []))
+        context = context_of(tree, definition.text, definition.filename, definition.segment())
+        context = replace(context, features=features)
+        if is_converted(definition.text):
+            return Converted(translation, with_operators(translation.tree, "ag__"), context)
+        after_all = with_operators(pipeline.run(translation.tree, context, after), context.ag)
+        return Converted(translation, after_all, context)
 
 
 def find(text: str, filename: str, name: str) -> Definition:

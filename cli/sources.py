@@ -13,6 +13,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from agc.autograph.errors import Where
@@ -157,11 +158,11 @@ def _not_text(label: str, line: int, reason: str, fix: str) -> CommandError:
 
 def parse(source: Source) -> ast.Module:
     """The tree of a source that Python itself would accept; the compiler's own checks are made as well."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), as_deep_as_python():
         warnings.simplefilter("ignore")  # they are for the reader of the program's own run
         try:
+            compile(source.text, source.filename, "exec", dont_inherit=True)
             tree = ast.parse(source.text, source.filename)
-            compile(tree, source.filename, "exec", dont_inherit=True)
         except SyntaxError as error:
             raise _not_python(error, source) from None
         except (RecursionError, MemoryError):
@@ -172,6 +173,19 @@ def parse(source: Source) -> ast.Module:
                 exit_code=FAILED,
             ) from None
     return tree
+
+
+@contextmanager
+def as_deep_as_python() -> Iterator[None]:
+    """Let expressions nest as deeply as `python FILE` does: the frames of this command do not count."""
+    limit, frames, frame = sys.getrecursionlimit(), 0, sys._getframe()
+    while frame.f_back is not None:
+        frames, frame = frames + 1, frame.f_back
+    sys.setrecursionlimit(limit + frames)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _not_python(error: SyntaxError, source: Source) -> CommandError:

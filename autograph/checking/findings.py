@@ -18,6 +18,7 @@ from ..passes.base import Context, Registry
 from ..passes.reject import Survey
 from ..static import context_of, is_converted
 from ..syntax import source
+from ..syntax.translate import Translation
 from ..syntax.tree import deep_trees, evolve
 from .doubts import doubts
 
@@ -28,17 +29,17 @@ def problems(
     """What is wrong with a module, in the order of its lines."""
     try:
         tree = source.parse(text, filename)
+        if is_converted(text):
+            return []
+        context = context_of(tree, text, filename)
+        with deep_trees(filename):
+            module = Translation(tree).tree
+            refused = _refusals(module, context)
+            known = {_place(diagnostic) for diagnostic in refused}
+            doubtful = doubts(module, text, filename, tracers, everywhere)
+            found = [*refused, *(doubt for doubt in doubtful if _place(doubt) not in known)]
     except ConversionError as error:
         return [error.diagnostic]
-    if is_converted(text):
-        return []
-    context = context_of(tree, text, filename)
-    module = gast.ast_to_gast(tree)
-    with deep_trees():
-        refused = _refusals(module, context)
-        known = {_place(diagnostic) for diagnostic in refused}
-        doubtful = doubts(module, text, filename, tracers, everywhere)
-        found = [*refused, *(doubt for doubt in doubtful if _place(doubt) not in known)]
     return sorted(found, key=lambda diagnostic: (_place(diagnostic), diagnostic.code))
 
 

@@ -34,7 +34,7 @@ def convert(text: str, filename: str) -> ModuleCode:
     if static.is_converted(text):
         return ModuleCode(_compiled(tree, filename), frozenset())
     context = static.context_of(tree, text, filename)
-    with deep_trees():
+    with deep_trees(filename):
         translation = Translation(tree)
         after = pipeline.run(translation.tree, context)
         new, generated, lambdas = settled(translation, joined(translation, after, context.ag), context)

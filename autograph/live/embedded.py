@@ -9,7 +9,7 @@ A global would be seen by the program: in `vars(module)`, and in whatever says `
 from __future__ import annotations
 
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..syntax.translate import NewNodes
@@ -32,10 +32,17 @@ def without_name(new: NewNodes, ag: str) -> None:
 
 def with_operators(code: CodeType, operators: ModuleType) -> CodeType:
     """The code with the operators themselves as that constant."""
-    constants = tuple(
-        with_operators(constant, operators)
-        if isinstance(constant, CodeType)
-        else (operators if isinstance(constant, str) and constant == _OPERATORS else constant)
-        for constant in code.co_consts
-    )
-    return code.replace(co_consts=constants)
+    nested = [code]
+    for part in nested:  # the list grows meanwhile; recursion would end at some 300 lambdas inside each other
+        nested += [constant for constant in part.co_consts if isinstance(constant, CodeType)]
+    new: dict[int, CodeType] = {}
+    for part in reversed(nested):
+        constants = [_constant(constant, operators, new) for constant in part.co_consts]
+        new[id(part)] = part.replace(co_consts=tuple(constants))
+    return new[id(code)]
+
+
+def _constant(constant: Any, operators: ModuleType, new: dict[int, CodeType]) -> Any:
+    if isinstance(constant, CodeType):
+        return new[id(constant)]
+    return operators if isinstance(constant, str) and constant == _OPERATORS else constant

@@ -93,7 +93,7 @@ def converted_code(
     """
     definition = source.find(f)
     context = live_context(f, definition, features)
-    with deep_trees():
+    with deep_trees(definition.filename):
         translation = Translation(ast.Module([bare(definition)], []))
         after = pipeline.run(translation.tree, context)
         if halves:

@@ -69,7 +69,7 @@ def run(tree: gast.Module, context: Context, after: str | None = None) -> gast.M
     if after is not None and after not in (names := [step.name for step in PIPELINE]):
         raise ValueError(f"there is no pass {after!r}; the passes are {', '.join(names)}")
     registry = Registry()
-    with deep_trees():
+    with deep_trees(context.filename):
         for step in _together(PIPELINE) if after is None else PIPELINE:
             tree = step(context, registry).run(tree)
             if step.name == after:

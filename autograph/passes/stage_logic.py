@@ -63,7 +63,11 @@ class StageLogic(ExpressionPass):
 
     def visit_UnaryOp(self, node: Any) -> Any:
         new = self.children(node)
-        if not self.active or not isinstance(node.op, gast.Not) or static(node.operand):
+        if not self.active or not isinstance(node.op, gast.Not):
+            return new
+        # Of `not not x` the inner one is decided already: to look at its operand again takes quadratic time.
+        inner = isinstance(node.operand, gast.UnaryOp) and isinstance(node.operand.op, gast.Not)
+        if (not is_call_of(new.operand, self.context.ag, "not_")) if inner else static(node.operand):
             return new
         return NOT.expression(node, ag=self.context.ag, operand=new.operand)
 

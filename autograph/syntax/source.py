@@ -27,6 +27,7 @@ from agc.autograph.stack.codes import CodeMap, nested
 from . import unfiled
 from .origin import extent_of_code, first_line, lines_of, name_of, start_of
 from .pieces import owner_of, piece_of
+from .tree import deep_trees
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -100,16 +101,12 @@ _KEPT_FILES = 64
 def parse(text: str, filename: str) -> ast.Module:
     """The syntax tree of a module; a ConversionError with the line if the text is not Python."""
     try:
-        with unwarned():
+        with unwarned(), deep_trees(filename):
             return ast.parse(text, filename)
     except SyntaxError as error:
         raise ConversionError(_not_python(error, text, filename)) from None
     except ValueError as error:  # null bytes
         raise ConversionError(Diagnostic("AGC106", f"not Python: {error}", Where(filename))) from None
-    except (RecursionError, MemoryError):
-        title = "an expression is nested too deeply for this version of Python"
-        fix = "split it up, for instance with a variable for each part"
-        raise ConversionError(Diagnostic("AGC107", title, Where(filename), fix=fix)) from None
 
 
 @contextmanager

@@ -11,6 +11,7 @@ was made from, with all that is below it. Any other one changes its class: the t
 from __future__ import annotations
 
 import ast
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -20,6 +21,11 @@ import gast
 from .tree import INNER, POSITION, children, place_in
 
 Fields = dict[str, Any]
+
+_WITH_BODY = frozenset(
+    {ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith}
+    | {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef}
+)
 
 
 NewNodes = defaultdict[type[ast.AST], list[Any]]
@@ -39,6 +45,23 @@ class Translation:
         """A tree of gast's, which becomes one of `ast`. A node without a position gets that of the node around it."""
         self.new = NewNodes(list)
         return self._origins.get(id(tree)) or self._from(tree, _START)
+
+    def is_original(self, node: ast.AST) -> bool:
+        """Return whether a node that `back` gave is one that came in, and so all below it."""
+        return id(node) in self._originals
+
+    def original_at(self, node: Any) -> ast.AST | None:
+        """Return the statement with statements in it that came in, of the same kind at the same place."""
+        return self._blocks.get((type(node), node.lineno, node.col_offset))
+
+    @functools.cached_property
+    def _originals(self) -> frozenset[int]:
+        return frozenset(map(id, self._origins.values()))
+
+    @functools.cached_property
+    def _blocks(self) -> dict[tuple[type, int, int], Any]:
+        blocks: list[Any] = [node for node in self._origins.values() if type(node) in _WITH_BODY]
+        return {(type(node), node.lineno, node.col_offset): node for node in blocks}
 
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
         """The nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import operator
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import gast
+
+from ..errors import ConversionError, Diagnostic, Where
 
 # Older ones do not say which fields hold nodes.
 if not hasattr(gast.Module, "_field_types"):
@@ -68,7 +71,9 @@ INNER = _Inner()
 
 POSITION = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 place_in: Callable[[dict[str, Any]], tuple[int, ...]] = operator.itemgetter(*POSITION)
-DEEP = 100_000  # frames; a sum of some thousand terms is a tree that deep
+# Frames for walks over the deepest tree that Python compiles. Before 3.12 this limit is also what keeps Python's
+# parser and compiler from overflowing the C stack, of which 8 MB are enough for 35,000.
+DEEP = 25_000 if sys.version_info < (3, 12) else 100_000
 
 
 def evolve(node: Node, **fields: Any) -> Node:
@@ -279,11 +284,35 @@ def docstring_end(body: Statements) -> int:
 
 
 @contextmanager
-def deep_trees() -> Iterator[None]:
-    """Room for recursion over deeply nested expressions, such as a sum of 5,000 terms."""
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEEP))
+def deep_trees(filename: str | None = None) -> Iterator[None]:
+    """Make room for recursion over the deeply nested expressions of a file; refuse those that are deeper still.
+
+    The recursion limit is one for all threads: the first that enters raises it, the last that leaves restores it.
+    """
+    _raise_limit()
     try:
         yield
+    except (RecursionError, MemoryError):
+        title = "an expression is nested too deeply for this version of Python"
+        fix = "split it up, for instance with a variable for each part"
+        where = None if filename is None else Where(filename)
+        raise ConversionError(Diagnostic("AGC107", title, where, fix=fix)) from None
     finally:
-        sys.setrecursionlimit(before)
+        _restore_limit()
+
+
+_limits: list[int] = []  # the recursion limit at each entry of `deep_trees` that has not been left
+_limits_lock = threading.Lock()
+
+
+def _raise_limit() -> None:
+    with _limits_lock:
+        _limits.append(sys.getrecursionlimit() if not _limits else _limits[0])
+        sys.setrecursionlimit(max(_limits[0], DEEP))
+
+
+def _restore_limit() -> None:
+    with _limits_lock:
+        before = _limits.pop()
+        if not _limits:
+            sys.setrecursionlimit(before)

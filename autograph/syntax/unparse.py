@@ -9,6 +9,8 @@ stands for it:
         # 4 |     n = n // 2
         n = n // 2
         return (n,)
+
+`text_of(tree, Layout(text, …))` prints statements that are as they were word for word: see layout.py.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Any
 import astunparse
 import gast
 
+from .layout import Layout
 from .origin import lines_of
 from .quotes import expression
 from .tree import deep_trees
@@ -38,16 +41,26 @@ def unparse(tree: gast.AST, source: str | None = None) -> str:
     """
     with deep_trees():
         plain = gast.gast_to_ast(tree)
-        if isinstance(plain, ast.expr):
-            return expression(plain)
-        out = io.StringIO()
-        _Printer(plain, out, [line.rstrip("\r\n") for line in lines_of(source or "")])
-        return out.getvalue().lstrip("\n")
+        return expression(plain) if isinstance(plain, ast.expr) else text_of(plain, source=source or "")
+
+
+def text_of(tree: ast.AST, layout: Layout | None = None, *, source: str = "") -> str:
+    """Return the code of a tree of `ast`, with the user's own text where `layout` has it."""
+    out = io.StringIO()
+    _Printer(tree, out, [line.rstrip("\r\n") for line in lines_of(source)], layout)
+    return out.getvalue().lstrip("\n")
 
 
 class _Printer(astunparse.Unparser):  # type: ignore[misc]
-    def __init__(self, tree: ast.AST, out: io.StringIO, source: Sequence[str]) -> None:
+    def __init__(
+        self, tree: ast.AST, out: io.StringIO, source: Sequence[str], layout: Layout | None = None
+    ) -> None:
         self.source = source
+        self.layout = layout
+        self.comment = ""  # that of the header which is being printed
+        self.own_head = self.own_block = (
+            False  # whether that header, and the one of this block, are the user's
+        )
         self.shown: set[int] = set()  # the lines of the source that have been shown
         self.levels: list[type] = []  # the definitions that are being printed, outermost first
         super().__init__(tree, out)
@@ -70,15 +83,67 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def body(self, body: list[Any]) -> None:
         gap = 2 if not self.levels else 1
-        after_definition = False
+        after_definition, lines_before = False, None
         for position, statement in enumerate(body):
             definition = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
             inner = bool(self.levels) and self.levels[-1] is not ast.ClassDef
-            if position and (definition or (after_definition and not inner)):
+            lines, own = self.laid_out(statement, position, lines_before is None)
+            spaced = "" in lines or (own is not None and lines_before is not None)
+            if position and not spaced and (definition or (after_definition and not inner)):
                 self.write("\n" * gap)
+            self.write("".join(f"\n{line}" for line in lines))
             self.annotate(statement)
-            self.dispatch(statement)
-            after_definition = definition
+            self.one(statement, own)
+            after_definition, lines_before = definition, own
+
+    def laid_out(self, statement: Any, position: int, is_apart: bool) -> tuple[list[str], str | None]:
+        """The comments and blank lines before a statement, and its own text, as far as the layout has them.
+
+        `is_apart` says that the statement before it is not the user's, whose last comments may come here."""
+        if self.layout is None:
+            return [], None
+        indent = INDENT * self._indent
+        lines = self.layout.before(statement, indent)
+        while not position and not self.own_block and lines and not lines[0]:
+            del lines[0]
+        if position == 1 and not self.levels and not self.layout.has(statement):
+            lines = [""]  # the import of the operators, below the docstring
+        if is_apart:
+            lines = [line and indent + line.lstrip() for line in lines]
+        return lines, self.layout.text_of(statement, indent)
+
+    def one(self, statement: Any, own: str | None) -> None:
+        """A statement, which its `own` text may stand for; of another, comments inside of it come before or after."""
+        if own is not None:
+            self.write(f"\n{own}")
+            return
+        comments = self.layout.within(statement) if self.layout and not hasattr(statement, "body") else []
+        after = comments.pop() if len(comments) == 1 and statement.lineno == statement.end_lineno else ""
+        for comment in comments:
+            self.fill(comment)
+        self.dispatch(statement)
+        self.write(f"  {after}" if after else "")
+
+    def head(self, tree: Any, word: str, text: str) -> None:
+        """The first line of a block: the user's own, if it is as it was; otherwise `text`."""
+        own, comments = None, []
+        if self.layout is not None:
+            own = self.layout.header_of(tree, word, INDENT * self._indent)
+            comments = self.layout.within(tree)
+        if own is not None:
+            self.write(f"\n{own}")
+            self.comment, self.own_head = "".join(comments), True
+            return
+        for comment in comments:
+            self.fill(comment)
+        for decorator in getattr(tree, "decorator_list", ()):
+            self.fill(f"@{expression(decorator)}")
+        self.fill(text)
+
+    def enter(self) -> None:
+        super().enter()
+        self.write(f"  {self.comment}" if self.comment else "")
+        self.comment, self.own_block, self.own_head = "", self.own_head, False
 
     def annotate(self, statement: Any) -> None:
         decorators = getattr(statement, "decorator_list", ())
@@ -117,7 +182,12 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     # Modules and simple statements
 
     def _Module(self, tree: Any) -> None:
+        layout = self.layout
+        if layout is not None and layout.whole:
+            self.write("".join(f"\n{line}" for line in layout.heading(tree.body)))
         self.documented(tree.body)
+        if layout is not None and layout.whole:
+            self.write("".join(f"\n{line}" for line in layout.ending()))
 
     def documented(self, body: list[Any]) -> None:
         """A list of statements which may start with a docstring."""
@@ -127,7 +197,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
             else None
         )
-        if first is not None and isinstance(text, str) and _spelled_out(text):
+        if self.layout is None and isinstance(text, str) and _spelled_out(text):
             self.fill('"""{}"""'.format(text.replace("\\", "\\\\")))
             if len(body) > 1 and (not self.levels or isinstance(body[1], (ast.FunctionDef, ast.ClassDef))):
                 self.write("\n")
@@ -173,28 +243,27 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     # Definitions
 
     def _FunctionDef(self, tree: Any, word: str = "def") -> None:
-        self.decorators(tree)
         returns = f" -> {expression(tree.returns)}" if tree.returns is not None else ""
-        self.fill(f"{word} {tree.name}{_type_parameters(tree)}({expression(tree.args)}){returns}")
+        text = f"{word} {tree.name}{_type_parameters(tree)}({expression(tree.args)}){returns}"
+        self.head(tree, word, text)
         self.definition(tree)
 
     def _AsyncFunctionDef(self, tree: Any) -> None:
         self._FunctionDef(tree, "async def")
 
     def _ClassDef(self, tree: Any) -> None:
-        self.decorators(tree)
         arguments = ", ".join(expression(argument) for argument in (*tree.bases, *tree.keywords))
-        self.fill(f"class {tree.name}{_type_parameters(tree)}" + (f"({arguments})" if arguments else ""))
+        text = f"class {tree.name}{_type_parameters(tree)}" + (f"({arguments})" if arguments else "")
+        self.head(tree, "class", text)
         self.definition(tree)
-
-    def decorators(self, tree: Any) -> None:
-        for decorator in tree.decorator_list:
-            self.fill(f"@{expression(decorator)}")
 
     def definition(self, tree: Any) -> None:
         self.levels.append(type(tree))
         self.enter()
         self.documented(tree.body)
+        if self.layout is not None:
+            rest = self.layout.after_definition(tree, INDENT * self._indent)
+            self.write("".join(f"\n{line}" for line in rest))
         self.leave()
         self.levels.pop()
 
@@ -203,7 +272,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
     def _If(self, tree: Any) -> None:
         word = "if"
         while True:
-            self.fill(f"{word} {expression(tree.test)}")
+            self.head(tree, word, f"{word} {expression(tree.test)}")
             self.block(tree.body)
             if len(tree.orelse) != 1 or not isinstance(tree.orelse[0], ast.If):
                 break
@@ -212,12 +281,12 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self.suite("else", tree.orelse)
 
     def _While(self, tree: Any) -> None:
-        self.fill(f"while {expression(tree.test)}")
+        self.head(tree, "while", f"while {expression(tree.test)}")
         self.block(tree.body)
         self.suite("else", tree.orelse)
 
     def _For(self, tree: Any, word: str = "for") -> None:
-        self.fill(f"{word} {_bare(tree.target)} in {expression(tree.iter)}")
+        self.head(tree, word, f"{word} {_bare(tree.target)} in {expression(tree.iter)}")
         self.block(tree.body)
         self.suite("else", tree.orelse)
 
@@ -226,7 +295,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def _With(self, tree: Any, word: str = "with") -> None:
         items = ", ".join(_with_item(item) for item in tree.items)
-        self.fill(f"{word} {items}")
+        self.head(tree, word, f"{word} {items}")
         self.block(tree.body)
 
     def _AsyncWith(self, tree: Any) -> None:

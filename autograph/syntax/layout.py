@@ -1,0 +1,209 @@
+"""Statements that no pass has changed, as the user wrote them: text, comments and blank lines.
+
+    # the sign                            # the sign                         before a statement, changed or not
+    s = [1,  # up                 ==>     s = [1,  # up                      unchanged: word for word
+         -1]                                   -1]
+    if x > 0:  # else it stays            # else it stays                    on the line of a changed block
+        x = s[0] * x                      def if_true(x):
+                                              x = s[0] * x                   moved: indented anew
+
+A `Layout` is made for printing one tree once: each comment is given out once, where its line is first printed.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import tokenize
+from typing import Any
+
+from .origin import characters, extent_of, first_line, lines_of
+from .translate import Translation
+
+_FSTRING_START, _FSTRING_END = getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1)
+
+
+class Layout:
+    """The text of a module, and where its comments, strings and logical lines are."""
+
+    def __init__(self, text: str, translation: Translation, whole: bool = True) -> None:
+        """`translation` tells which nodes are as they were; `whole` is false for one definition of a module."""
+        self.whole = whole
+        self.lines = [line.rstrip("\r\n") for line in lines_of(text)]
+        self.translation = translation
+        self.comments: dict[int, int] = {}  # line → column of its comment
+        self.in_string: set[int] = set()  # lines that begin inside of a string: they cannot be indented anew
+        self.ends: list[int] = []  # the last lines of logical lines
+        self.printed: set[int] = set()  # lines whose comments have been given out
+        self._scan()
+
+    def _scan(self) -> None:
+        lines = iter([f"{line}\n" for line in self.lines])
+        starts: list[int] = []  # of the f-strings around
+        for token in tokenize.generate_tokens(lambda: next(lines, "")):
+            kind, first, last = token.type, token.start[0], token.end[0]
+            if kind == tokenize.COMMENT:
+                self.comments[first] = token.start[1]
+            elif kind == tokenize.NEWLINE:
+                self.ends.append(first)
+            elif kind == _FSTRING_START:
+                starts.append(first)
+            elif kind == _FSTRING_END:
+                self.in_string.update(range(starts.pop() + 1, last + 1))
+            elif kind == tokenize.STRING and last > first:
+                self.in_string.update(range(first + 1, last + 1))
+
+    # Comments and blank lines
+
+    def has(self, statement: ast.AST) -> bool:
+        """Whether a statement was made for one of the source."""
+        return self._line(statement) > 0
+
+    def before(self, statement: ast.AST, indent: str) -> list[str]:
+        """The lines between a statement and the code before it: comments, indented anew, and blank lines."""
+        line = self._line(statement)
+        return self._taken(range(self._top(line), line), self._indentation(line), indent)
+
+    def after_definition(self, definition: Any, indent: str) -> list[str]:
+        """The comments at the end of a function or class of the user's, which are indented more than it is."""
+        line = self._line(definition)
+        text = self.lines[definition.lineno - 1][definition.col_offset :] if line else ""
+        if not text.startswith(("def", "class", "async")):
+            return []
+        stop = last = definition.end_lineno + 1
+        while stop <= len(self.lines) and self._is_gap(stop):
+            if stop in self.comments:
+                if self.comments[stop] <= definition.col_offset:
+                    break
+                last = stop + 1
+            stop += 1
+        numbers = range(definition.end_lineno + 1, last)
+        return self._taken(numbers, self._indentation(last - 1), indent)
+
+    def heading(self, body: list[Any]) -> list[str]:
+        """The comments at the top of a module that come before what is added to it: all above its last blank line."""
+        end = self.ends[0] if self.ends else len(self.lines) + 1
+        top = next((line for line in map(self._line, body) if line), end)
+        first = self._top(top)
+        if first > 1 or (body and self._line(body[0])):  # the first statement has them
+            return []
+        blank = [number for number in range(1, top) if not self.lines[number - 1].strip()]
+        end = blank[-1] if blank and body else top - 1
+        found = self._taken(range(1, end + 1), "", "")
+        return found if any(found) else []
+
+    def ending(self) -> list[str]:
+        """The comments at the end of a module."""
+        last = len(self.lines)
+        while last and not self.lines[last - 1].strip():
+            last -= 1
+        return self._taken(range(self._top(last + 1), last + 1), "", "")
+
+    def within(self, statement: ast.AST) -> list[str]:
+        """The comments inside of a simple statement, or on the first logical line of another one."""
+        line = self._line(statement)
+        if not line:
+            return []
+        numbers = [number for number in range(line, self._end(statement) + 1) if number in self.comments]
+        numbers = [number for number in numbers if number not in self.printed]
+        self.printed.update(numbers)
+        return [self.lines[number - 1][self.comments[number] :] for number in numbers]
+
+    def _taken(self, numbers: range, old: str, new: str) -> list[str]:
+        """The lines of these numbers that have not been given out before."""
+        fresh = [number for number in numbers if number not in self.printed]
+        self.printed.update(fresh)
+        return [self._indented(number, old, new) for number in fresh]
+
+    def _top(self, line: int) -> int:
+        """The first of the lines right above this one that hold no code."""
+        while line > 1 and self._is_gap(line - 1):
+            line -= 1
+        return line
+
+    def _is_gap(self, number: int) -> bool:
+        text = self.lines[number - 1]
+        if number in self.comments:
+            return not text[: self.comments[number]].strip()
+        return not text.strip() and number not in self.in_string
+
+    # Code
+
+    def text_of(self, statement: Any, indent: str) -> str | None:
+        """An unchanged statement with its comments, as it is in the source; None for any other."""
+        line = self._line(statement)
+        if not line or not self.translation.is_original(statement):
+            return None
+        last = statement.end_lineno
+        prefix = self._indentation(line)
+        end = self.lines[last - 1]
+        stop = characters(end, statement.end_col_offset)
+        comment = end[stop:].strip().startswith("#")
+        body = [self._indented(number, prefix, indent) for number in range(line, last + 1)]
+        cut = 0 if comment else len(end) - stop
+        body[-1] = body[-1][: len(body[-1]) - cut] if cut else body[-1].rstrip()
+        start = characters(self.lines[line - 1], statement.col_offset)
+        if len(prefix) != start and line == statement.lineno:  # after a semicolon, or the colon of a block
+            body[0] = indent + body[0][len(indent) + start - len(prefix) :]
+        self.printed.update(range(line, last + 1 if comment else last))
+        return "\n".join(body)
+
+    def header_of(self, statement: Any, word: str, indent: str) -> str | None:
+        """The first logical line of a block that begins with `word`, without its colon and the comment after that.
+
+        None if something in it has changed."""
+        line = self._line(statement)
+        before = self.translation.original_at(statement) if line else None
+        if before is None or not all(_is_same(statement, before, field) for field in _HEADERS[type(before)]):
+            return None
+        last = self._end(statement)
+        prefix = self._indentation(line)
+        text = [self._indented(number, prefix, indent) for number in range(line, last + 1)]
+        if last in self.comments:
+            text[-1] = text[-1][: self.comments[last] - len(self.lines[last - 1])]
+        text[-1] = text[-1].rstrip()
+        code = text[statement.lineno - line].lstrip()
+        if len(prefix) != statement.col_offset or not code.startswith(f"{word} ") or text[-1][-1:] != ":":
+            return None
+        self.printed.update(range(line, last))
+        return "\n".join(text)[:-1]
+
+    def _line(self, statement: Any) -> int:
+        """The line on which a statement begins, with its decorators; 0 for one that is in no source."""
+        if not getattr(statement, "lineno", 0) or extent_of(statement)[:2] == extent_of(statement)[2:]:
+            return 0
+        line = first_line(statement)
+        return line if line <= len(self.lines) else 0
+
+    def _end(self, statement: Any) -> int:
+        """The last line of the logical line on which a statement begins."""
+        found = bisect.bisect_left(self.ends, statement.lineno)
+        return self.ends[found] if found < len(self.ends) else len(self.lines)
+
+    def _indentation(self, line: int) -> str:
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return text[: len(text) - len(text.lstrip(" \t\f"))]
+
+    def _indented(self, number: int, old: str, new: str) -> str:
+        text = self.lines[number - 1]
+        if old == new or number in self.in_string:
+            return text
+        if not text.strip():
+            return ""
+        return new + (text[len(old) :] if text.startswith(old) else text.lstrip(" \t\f"))
+
+
+_DEFINITION = ("name", "decorator_list", "type_params")
+_HEADERS: dict[type, tuple[str, ...]] = {  # the fields on the first logical line of a block
+    **dict.fromkeys((ast.If, ast.While), ("test",)),
+    **dict.fromkeys((ast.For, ast.AsyncFor), ("target", "iter")),
+    **dict.fromkeys((ast.With, ast.AsyncWith), ("items",)),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), (*_DEFINITION, "args", "returns")),
+    ast.ClassDef: (*_DEFINITION, "bases", "keywords"),
+}
+
+
+def _is_same(node: ast.AST, before: ast.AST, field: str) -> bool:
+    """Whether both hold the very same in a field; the parts of a list are compared."""
+    new, old = getattr(node, field, None), getattr(before, field, None)
+    return bool(new == old) if isinstance(new, (list, str)) else new is old
