@@ -97,6 +97,9 @@ def as_string(
         raise ValueError(f"Fill string must be one or fewer characters, got {fill!r}")
     if fill not in ("", "0", " ", "+", "-"):
         raise ValueError(f'Fill argument not supported: "{fill}"')
+    for attr, value in (("width", width), ("precision", precision)):
+        if not -(2**31) <= value < 2**31:
+            raise ValueError(f"Attr {attr} has value {value} out of range for an int32")
     if scientific and shortest:
         raise ValueError("Cannot select both scientific and shortest notation")
     if not (input.dtype.is_floating or input.dtype.is_complex):

@@ -1,5 +1,7 @@
 """Run mutations of loaders, in a process of its own with little memory: `python -m fuzzing.child START STOP NAME …`.
 
+`python -m fuzzing.child hostile` runs the files of `hostile`.
+
 It prints a line of JSON for each error that is not a clean one, and counts at the end. A crash shows as a missing end.
 """
 
@@ -32,11 +34,8 @@ class SlowError(BaseException):
     """A call took too long."""
 
 
-def main(start, stop, names):
+def run_mutations(start, stop, names):
     """Run the mutations with these numbers of each loader."""
-    warnings.simplefilter("ignore")
-    logging.disable()
-    signal.signal(signal.SIGPROF, _too_slow)
     for name in names:
         with tempfile.TemporaryDirectory() as place:
             _run(name, LOADERS[name], range(start, stop), Path(place))
@@ -58,6 +57,19 @@ def _run(name, loader, seeds, place):
             print(json.dumps({"loader": name, "seed": seed, "error": outcome}), flush=True)
         shutil.rmtree(folder.parent)
     print(json.dumps({"loader": name, "counts": counts}), flush=True)
+
+
+def run_hostile():
+    """Run each hostile file once."""
+    from .hostile import HOSTILE
+
+    for name, (loader, change) in HOSTILE.items():
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place, "hostile", "native")
+            folder.mkdir(parents=True)
+            LOADERS[loader].write(folder)
+            change(folder)
+            print(json.dumps({"loader": name, "outcome": judged(LOADERS[loader], folder)}), flush=True)
 
 
 def _too_slow(signum, frame):
@@ -117,4 +129,10 @@ def _limited(count):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    warnings.simplefilter("ignore")
+    logging.disable()
+    signal.signal(signal.SIGPROF, _too_slow)
+    if sys.argv[1] == "hostile":
+        run_hostile()
+    else:
+        run_mutations(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])

@@ -10,22 +10,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from fuzzing.hostile import HOSTILE
 from fuzzing.loaders import LOADERS
 
-COUNT = int(os.environ.get("AGC_FUZZ", 5))
+COUNT = int(os.environ.get("AGC_FUZZ", 3))
 TESTS = Path(__file__).parents[1]
 
 
-def outcomes(names, start, stop):
-    """Run mutations in a child. Return its lines, with one for a crash, after which another child goes on."""
+def outcomes(*arguments):
+    """Run a child. Return its lines, with one for a crash."""
     # One arena and one thread: the limit of memory is one of addresses, of which others take much.
     alone = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(TESTS)}
-    command = [sys.executable, "-m", "fuzzing.child", str(start), str(stop), *names]
+    command = [sys.executable, "-m", "fuzzing.child", *map(str, arguments)]
     child = subprocess.run(command, capture_output=True, text=True, env=os.environ | alone, cwd=TESTS)
     lines = [json.loads(line) for line in child.stdout.splitlines()]
     if child.returncode:
         lines.append(
-            {"loader": str(names), "error": f"exit status {child.returncode}: {child.stderr[-2000:]}"}
+            {"loader": str(arguments), "error": f"exit status {child.returncode}: {child.stderr[-2000:]}"}
         )
     return lines
 
@@ -34,7 +35,13 @@ def outcomes(names, start, stop):
     "names", [[name] for name in LOADERS] if "AGC_FUZZ" in os.environ else [list(LOADERS)], ids=str
 )
 def test_damaged_files_are_read_or_refused(names):
-    found = outcomes(names, 0, COUNT)
+    found = outcomes(0, COUNT, *names)
     assert [line for line in found if "error" in line] == []
     assert [line["loader"] for line in found] == names
     assert all(line["counts"]["read"] + line["counts"]["refused"] == COUNT for line in found)
+
+
+def test_hostile_files_are_refused():
+    found = outcomes("hostile")
+    assert [line for line in found if line.get("outcome") != "refused"] == []
+    assert [line["loader"] for line in found] == list(HOSTILE)

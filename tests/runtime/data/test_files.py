@@ -198,3 +198,61 @@ def test_columns_of_csv_files(table):
     assert [len(batch["b"]) for batch in endless.take(4)] == [2, 2, 2, 2]
     with pytest.raises(ValueError, match="must be one of the columns"):
         tf.data.experimental.make_csv_dataset(table, 2, label_name="z")
+
+
+FAULTS_OF_CSV = {
+    '1,a"b\n': "cannot have quotes inside", '1,"a"b\n': "escaped by another quote",
+    '1,"a': "without closing quoted field",
+    "1_0,a\n": "not a valid int32: 1_0", "1.0,a\n": "not a valid int32: 1.0", "99999999999,a\n": "not a valid int32",
+    ",a\n": "Field 0 is required", "1,a,b\n": "Expect 2 fields but have 3", "1\n": "Expect 2 fields but have 1",
+    "\n1,a\n": "Expect 2 fields but have 1", "1,a\rb\n": "Expect 2 fields but have 1",
+}  # fmt: skip
+RECORDS_OF_CSV = {
+    "1,a\n2,b": [(1, b"a"), (2, b"b")], "1,a\r\n2,b\r\n": [(1, b"a"), (2, b"b")],
+    '1,"a\nb"\n2,c\n': [(1, b"a\nb"), (2, b"c")],
+    " 1,a\n": [(1, b"a")], "+1,\n": [(1, b"")], '1,"a""b"\n': [(1, b'a"b')], '1,""': [(1, b"")],
+    "1,a\0b\n": [(1, b"a\0b")],
+    '1,"x"\r2,y\n': [(1, b"x"), (2, b"y")], "1,": [(1, b"")], "": [],
+}  # fmt: skip
+
+
+def records_of_csv(path, text):
+    path.write_bytes(text.encode())
+    found = tf.data.experimental.CsvDataset(str(path), [tf.int32, ""])
+    return [(int(number), text.numpy()) for number, text in found]
+
+
+@pytest.mark.parametrize("text", RECORDS_OF_CSV)
+def test_csv_is_read_as_tensorflow_reads_it(text, tmp_path):
+    assert records_of_csv(tmp_path / "a.csv", text) == RECORDS_OF_CSV[text]
+
+
+@pytest.mark.parametrize("text", FAULTS_OF_CSV)
+def test_faults_of_csv_name_the_record_and_the_file(text, tmp_path):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=rf"{FAULTS_OF_CSV[text]}.* \[record . of .*a\.csv\]"
+    ):
+        records_of_csv(tmp_path / "a.csv", text)
+
+
+@pytest.mark.parametrize("row, count", [("3", 1), ("3,4,5", 3), ("", 0)])
+def test_columns_are_not_inferred_from_records_of_other_widths(row, count, tmp_path):
+    (tmp_path / "a.csv").write_text(f"a,b\n1,2\n{row}\n")
+    with pytest.raises(ValueError, match=f"CSV row 3 has {count} number of fields. Expected: 2.*a.csv"):
+        tf.data.experimental.make_csv_dataset(str(tmp_path / "a.csv"), 2)
+
+
+@pytest.mark.parametrize("compression", ["", "GZIP", "ZLIB"])
+@pytest.mark.parametrize("header, footer", [(0, 0), (3, 0), (0, 100_000), (70_000, 3)])
+def test_records_of_a_fixed_length_go_on_over_the_pieces_that_are_read(compression, header, footer, tmp_path):
+    path = tmp_path / "a"
+    rows = [b"%07d" % number for number in range(12_000)]
+    content = b"h" * header + b"".join(rows) + b"f" * footer
+    path.write_bytes({"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}[compression](content))
+    options = {"header_bytes": header, "footer_bytes": footer, "compression_type": compression}
+    found = tf.data.FixedLengthRecordDataset(str(path), 7, **options).batch(len(rows))
+    assert [batch.numpy().tolist() for batch in found] == [rows]
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="body length 84000 bytes, which is not an exact"
+    ):
+        list(tf.data.FixedLengthRecordDataset(str(path), 11, **options).batch(len(rows)))

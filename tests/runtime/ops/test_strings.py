@@ -111,6 +111,12 @@ def test_long_numbers(text, dtype, expected):
     assert S.to_number(text, dtype).numpy() == expected
 
 
+@pytest.mark.parametrize("attr", ["width", "precision"])
+def test_sizes_of_texts_are_int32(attr):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{attr} has value 10000000000 out of range"):
+        S.as_string(1.5, **{attr: 10**10})
+
+
 @pytest.mark.parametrize("encoding", ["zlib", "rot13", "idna", "hex", "no such", "a\0b"])
 def test_what_is_no_encoding_of_text_is_refused(encoding):
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="converter for input encoding"):
