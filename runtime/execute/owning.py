@@ -3,7 +3,7 @@
     a = matmul x, y : float32[128, 128]              a = np.matmul(x, y, out=a_buffer)
     b = multiply a, a : float32[128, 128]     ==>    b = np.multiply(a, a, out=a)
     s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
-    assign_sub_variable v, c                         v._array = np.subtract(v._array, c, out=c)
+    assign_sub_variable v, c                         update_into(v, np.subtract, c, c)
 
 An array is owned when the plan has made it, and nothing that reads it returns it, a view of it, or keeps it. When
 its value is needed for the last time, a result of the same type may take its place. The state of a loop is owned
@@ -93,7 +93,7 @@ def written(operation: Operation) -> str | None:
     if len(operation.outputs) != 1 or operation.regions:
         return None
     if updates(operation):
-        return f"{{0}}._array = np.{_UPDATES[operation.type]}({{0}}._array, {{1}}, out={{o}})"
+        return f"update_into({{0}}, np.{_UPDATES[operation.type]}, {{1}}, {{o}})"
     if operation.type == "matmul":
         operands = None if narrow.is_used_by(operation) else product(operation)
         return None if operands is None else f"np.matmul({operands.replace(' @', ',')}, out={{o}})"

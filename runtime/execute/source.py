@@ -16,6 +16,7 @@ from .. import dtypes
 from ..ir.graph import Constant, Graph, Operation, Value
 from ..ir.specs import RefSpec, Spec
 from ..ops import narrow
+from ..ops.exchanging import update_into
 from . import blas
 from .beside import beside, companions
 from .blanks import small_blank
@@ -26,7 +27,7 @@ from .liveness import last_uses
 from .module import Module, Scope
 from .numbers.deferring import deferred
 from .numbers.statements import statement, takes_number
-from .owning import Owning
+from .owning import Owning, updates
 from .regions import STRUCTURES, Regions
 from .results import returns_many
 from .shortcuts import is_scalar, shortcut
@@ -203,6 +204,10 @@ class Writer(Regions):
         text = None if out is None else self.owning.written(operation)
         if text is not None and blas.is_big(operation):
             text = text.replace("np.matmul", self._product())
+        if text is not None and updates(operation):
+            text = text.replace(
+                "update_into", self.module.name_of("update_into", "op_update_into", update_into)
+            )
         return None if text is None else f"{targets[0]} = {text.format(*inputs, o=out)}"
 
     def _product(self) -> str:

@@ -18,6 +18,7 @@ from ..execute.blas import wants_one_thread, with_one_thread
 from ..execute.plan import Plan
 from ..ir.graph import Graph
 from ..ir.specs import ArraySpec, RefSpec, Spec
+from ..ops.exchanging import exchange
 from . import by_values, engine
 from .crossing import demand_compiled, described, received
 from .lowering import Fence, prepared, refused
@@ -33,6 +34,9 @@ _MOST_SHAPES = 64
 
 _MOST_VALUES = 4
 """Codes for values of integers, after which there is one for all, where sizes may show while it runs."""
+
+_TRIES = 3
+"""Runs before the plan is left to change variables that other threads change, too."""
 
 Compiled = Callable[[Sequence[Any]], Any]
 
@@ -83,7 +87,10 @@ class Native:
         is_described = self._lists or self._made or self._is_sized
         if self._streams or is_described or self.by_value or self._has_twins(arguments):
             return None
-        return self._kernels.get(self._given(arguments)[0])
+        kernel = self._kernels.get(self._given(self._arrays(arguments))[0])
+        if kernel is not None and kernel.is_long and kernel.assigned:
+            return None  # which lets other threads run, so variables may change meanwhile
+        return kernel
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """The outputs for the values of the inputs; variables are assigned when all else is done."""
@@ -134,39 +141,48 @@ class Native:
     def _run(self, arguments: Sequence[Any]) -> Any:
         if self._has_twins(arguments):
             return _FAILED  # the plan knows in which order they change
-        key, arrays, needed = self._given(arguments)
-        code = self._code.get(key)
-        if code is None:
-            code = self._compiled(arguments)
-            key, arrays, needed = self._given(arguments)
-        results = code(arrays)
-        del needed
-        if results is _FAILED or not (self._assigned or self._made or self._is_sized):
-            return results
-        return self._finished(arguments, results, self._specs[key])
+        for _ in range(_TRIES):
+            arrays = self._arrays(arguments)
+            key, given, needed = self._given(arrays)
+            code = self._code.get(key)
+            if code is None:
+                code = self._compiled(arguments)
+                arrays = self._arrays(arguments)
+                key, given, needed = self._given(arrays)
+            results = code(given)
+            del needed
+            if results is _FAILED or not (self._assigned or self._made or self._is_sized):
+                return results
+            count = len(self.graph.outputs)
+            found = self._described(results[:count], self._specs[key])
+            new = dict(zip(self._assigned, results[count:], strict=True))
+            streams = {i: new.pop(i) for i in self._assigned if i >= len(self.graph.inputs)}
+            if exchange([arguments[i] for i in new], [arrays[i] for i in new], [*new.values()]):
+                for i, state in streams.items():  # of which `run` keeps others away
+                    arguments[i]._array = state
+                return found
+        return _FAILED  # other threads change the variables all the time: the plan waits for none of them
 
     def _has_twins(self, arguments: Sequence[Any]) -> bool:
         """Whether one variable has two names."""
         count = len(self._variables)
         return count > 1 and len({id(arguments[i]) for i in self._variables}) < count
 
-    def _finished(
-        self, arguments: Sequence[Any], results: Sequence[Any], described: dict[int, Any]
-    ) -> Sequence[Any]:
-        """The results as users of the graph get them; variables are assigned."""
-        count = len(self.graph.outputs)
-        for i, array in zip(self._assigned, results[count:], strict=True):
-            arguments[i]._array = array
-        found = results[:count]
+    def _described(self, results: Sequence[Any], described: dict[int, Any]) -> Sequence[Any]:
+        """The results as users of the graph get them."""
         if not described:
-            return found
-        return [received(x, described[i]) if i in described else x for i, x in enumerate(found)]
+            return results
+        return [received(x, described[i]) if i in described else x for i, x in enumerate(results)]
 
-    def _given(self, arguments: Sequence[Any]) -> tuple[Any, list[Any], Any]:
-        """The key of the code for such inputs, what it is given, and what must stay alive meanwhile."""
+    def _arrays(self, arguments: Sequence[Any]) -> list[Any]:
+        """The inputs, with the present values of variables."""
         arrays = list(arguments)
         for i in self._variables:
             arrays[i] = arguments[i]._array
+        return arrays
+
+    def _given(self, arrays: Sequence[Any]) -> tuple[Any, Sequence[Any], Any]:
+        """The key of the code for such inputs, what it is given, and what must stay alive meanwhile."""
         if not (self._lists or self.by_value):
             return _shapes(arrays), arrays, None
         if not self._code:
@@ -174,6 +190,7 @@ class Native:
                 demand_compiled(spec)  # what is refused has no description, either
         needed: list[Any] = []
         key: list[Any] = list(_shapes(arrays))
+        arrays = list(arrays)
         for i, spec in self._lists.items():
             arrays[i], found, own = described(arrays[i], spec, i in self.by_value)
             key[i] = found, type(found)
@@ -195,7 +212,7 @@ class Native:
                 self.by_value = by_value
                 self._code.clear()
             self._is_sized |= bool(unit.sized)
-            key = self._given(arguments)[0]
+            key = self._given(self._arrays(arguments))[0]
             code = self._code_of(unit, key)
         if len(self._code) >= _MOST_SHAPES:
             oldest = next(iter(self._code))

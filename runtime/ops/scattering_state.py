@@ -13,6 +13,7 @@ from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
 from . import families
 from .declare import Input, Name, Ref, op
+from .exchanging import update
 from .scattering import check_updates
 from .selecting import check_coordinates
 from .static import listed
@@ -87,8 +88,7 @@ def _check_rows(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) 
 
 @scatter_variable.kernel
 def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Array:
-    variable._array = _scattered(variable._array, indices, updates, how, nd)
-    return variable._array
+    return update(variable, _scattered, indices, updates, how, nd)
 
 
 scatter_variable.no_gradient(

@@ -10,6 +10,7 @@ from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
 from . import families
 from .declare import Input, Name, Ref, op
+from .exchanging import update
 
 
 @op(stateful=True)
@@ -75,10 +76,20 @@ def _unequal(variable: str, value: str) -> str:
     return f"Cannot update variable with shape {variable} using a Tensor with shape {value}, shapes must be equal."
 
 
-def _check_equal(variable: Any, value: Any) -> None:
+def _check_equal(before: Any, value: Any) -> None:
     """A variable whose shape varies takes sums of equal shapes only: nothing is broadcast."""
-    if variable._array.shape != value.shape:
-        raise ValueError(_unequal(shapes.show(variable._array.shape), shapes.show(value.shape)))
+    if before.shape != value.shape:
+        raise ValueError(_unequal(shapes.show(before.shape), shapes.show(value.shape)))
+
+
+def _sum(before: Any, value: Any) -> Any:
+    _check_equal(before, value)
+    return np.asarray(before + value, before.dtype)
+
+
+def _difference(before: Any, value: Any) -> Any:
+    _check_equal(before, value)
+    return np.asarray(before - value, before.dtype)
 
 
 @op(stateful=True)
@@ -89,9 +100,7 @@ def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
 
 @assign_add_variable.kernel
 def _(variable: Any, value: Any) -> Any:
-    _check_equal(variable, value)
-    variable._array = np.asarray(variable._array + value, variable._array.dtype)
-    return variable._array
+    return update(variable, _sum, value)
 
 
 assign_add_variable.no_gradient(
@@ -107,9 +116,7 @@ def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
 
 @assign_sub_variable.kernel
 def _(variable: Any, value: Any) -> Any:
-    _check_equal(variable, value)
-    variable._array = np.asarray(variable._array - value, variable._array.dtype)
-    return variable._array
+    return update(variable, _difference, value)
 
 
 assign_sub_variable.no_gradient(

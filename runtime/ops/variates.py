@@ -22,6 +22,7 @@ from ..tensor import EagerTensor, Tensor
 from .attributes import DType
 from .declare import Input, Ints, Name, Ref, Same, op
 from .elementwise import exp, lgamma, log
+from .exchanging import exchange
 from .families import FLOATS, INTEGERS, NUMERIC, Array, demand
 from .shaping import fitted
 from .special import igamma_slope
@@ -69,15 +70,21 @@ def generator_state(variable: Ref, blocks: Ints, name: Name = None) -> Spec:
 
 @generator_state.kernel
 def _(variable: Any, blocks: Array) -> Array:
-    state = variable._array
+    while True:
+        state = variable._array
+        if exchange([variable], [state], [_moved(state, int(blocks))]):
+            return state
+
+
+def _moved(state: Array, blocks: int) -> Array:
+    """The state of a generator after some blocks."""
     if state.shape != (3,):
         raise errors.UnimplementedError(
             "the ThreeFry algorithm, whose state has two numbers, is not supported: use Philox"
         )
     low, high, key = state.view(np.uint64).tolist()
-    counter = ((high << 64 | low) + int(blocks)) & (1 << 128) - 1
-    variable._array = np.array([counter & _PARTS, counter >> 64, key], np.uint64).view(np.int64)
-    return state
+    counter = ((high << 64 | low) + blocks) & (1 << 128) - 1
+    return np.array([counter & _PARTS, counter >> 64, key], np.uint64).view(np.int64)
 
 
 @op
