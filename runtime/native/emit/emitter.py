@@ -54,6 +54,7 @@ class Emitter(Storage):
         self._start = start
         self._failure: Any = None
         self._noted: Register = None
+        self._stopped: Register = None
         self._ends: list[tuple[Any, int]] = []
         self._loops = 0
         self._rounds = [1]  # of the nests that are being written, with those around them
@@ -113,6 +114,8 @@ class Emitter(Storage):
             self.b.position_at_end(skipped)
         self._groups.pop()
         self.memo = outer_memo
+        if outermost and self._stopped is not None:
+            self.leave_if_stopped()
         if outermost and skipped is not None:
             self._look_at_notes()
         elif outermost:
@@ -241,6 +244,20 @@ class Emitter(Storage):
             self._is_noted = False
             noted = self.b.load(self._noted, typ=integer(8))
             self.fail_unless(self.b.icmp_unsigned("==", noted, integer(8)(0)))
+
+    def stopped(self) -> Register:
+        """The address of what says whether the run is to end (interrupts.py)."""
+        if self._stopped is None:
+            self._stopped = self.slot(integer(8))
+            self._top.store(integer(8)(0), self._stopped)
+        return self._stopped
+
+    def leave_if_stopped(self) -> None:
+        """Leave the function where the run is to end."""
+        onward = self.block("onward")
+        goes_on = self.b.icmp_unsigned("==", self.b.load(self._stopped, typ=integer(8)), integer(8)(0))
+        self.b.cbranch(goes_on, onward, self.end_with(INTERRUPTED)).set_weights([OFTEN, 1])
+        self.b.position_at_end(onward)
 
     def fail_unless(self, holds: Register) -> None:
         """Leave the function unless this holds."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from ... import shapes
 from ...ir.graph import Operation
 from ..emit.emitter import Emitter
+from ..emit.interrupts import PATIENCE, unless_interrupted
 from ..emit.nodes import Buffer, Index, Node
 from ..emit.regions import Region
 from ..emit.registry import lowers
@@ -114,7 +115,13 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
             beyond(e, buffer, e.times(index.within(e, factor.batch).flat(e), factor.rows * factor.columns))
             for factor, buffer in ((a, left), (b, right))
         )
-        one.write(first, second, beyond(e, result, e.times(index.flat(e), a.rows * b.columns)))
+        here = index.flat(e)
+        work = math.prod(map(typical, (a.rows, b.columns, a.columns)))
+        if work * typical(count) < PATIENCE:
+            one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
+        else:
+            with unless_interrupted(e, work, here):
+                one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
     return result
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ... import dtypes
 from ..emit.arithmetic import is_known
 from ..emit.emitter import Emitter
+from ..emit.interrupts import PATIENCE, unless_interrupted
 from ..emit.nodes import Buffer, Node
 from ..emit.registry import RefusedError
 from ..emit.sizes import is_sized
@@ -36,6 +37,12 @@ TILES = 8
 
 PACKING = 1
 """… which takes as long as so many tiles."""
+
+_ROWS = 512
+"""The fewest rows of a call of BLAS, which packs the second matrix again in each."""
+
+_PIECE = 1 << 34
+"""Multiplications of a call of BLAS, about, unless it has the fewest rows: some tenths of a second."""
 
 VERY_LARGE = 1 << 27
 """… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
@@ -188,6 +195,26 @@ class Product:
         return copy.address
 
     def _by_blas(self, gemm: gemm_library.Gemm, a: Register, b: Register, c: Register) -> None:
+        """By one call, or by several of some rows each, between which Ctrl-C can end the run."""
+        e = self.e
+        work = 1 if is_sized((self.m, self.n, self.k)) else self.m * self.n * self.k
+        if work < PATIENCE:
+            self._call(gemm, self.m, a, b, c)
+            return
+        rows = max(_ROWS, -(-_PIECE * self.m // work))
+        for first in range(0, self.m, rows):
+            down = 1 if self.a.turned else self.k
+            here = self._beyond(a, first * down), b, self._beyond(c, first * self.n)
+            with unless_interrupted(e, work):
+                self._call(gemm, min(rows, self.m - first), *here)
+
+    def _beyond(self, address: Register, elements: int) -> Register:
+        offset = self.e.word(elements * self.dtype.size)
+        return (
+            self.e.b.gep(address, [offset], inbounds=True, source_etype=integer(8)) if elements else address
+        )
+
+    def _call(self, gemm: gemm_library.Gemm, m: int, a: Register, b: Register, c: Register) -> None:
         flag = integer(32)
 
         def whole(size: int) -> Register:
@@ -198,7 +225,7 @@ class Product:
 
         arguments = [
             *(flag(value) for value in (gemm_library.ROWS_FIRST, self.a.flag, self.b.flag)),
-            *(whole(size) for size in (self.m, self.n, self.k)),
+            *(whole(size) for size in (m, self.n, self.k)),
             self._factor(1), a, whole(self.m if self.a.turned else self.k),
             b, whole(self.k if self.b.turned else self.n),
             self._factor(0), c, whole(self.n),

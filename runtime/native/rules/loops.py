@@ -19,6 +19,7 @@ from typing import Any
 from ...ir.graph import Graph, Operation
 from ...ir.specs import ArraySpec
 from ..emit.emitter import INTERRUPTED, OFTEN, UNROLLED, Emitter
+from ..emit.interrupts import ASK
 from ..emit.nodes import Buffer, Known, Node, Scalar
 from ..emit.regions import Region
 from ..emit.registry import lowers
@@ -30,8 +31,6 @@ _PATIENCE = 1 << 20
 
 SEVERAL = (["llvm.loop.unroll.count", 4],)
 """What LLVM is told about short loops. Each copy tests whether to go on; only the last one can be the 2^nth round."""
-
-_ASKED = "agc_interrupted"
 
 _SHORT = 100
 """The most instructions of a short loop, before LLVM's passes."""
@@ -210,7 +209,7 @@ def is_short(blocks: Sequence[Any]) -> bool:
     """Whether a round does so little that the look at whether to stop shows: a few instructions, no calls or loops."""
     instructions = [each for block in blocks for each in block.instructions]
     calls = [each.callee.name for each in instructions if each.opname == "call"]
-    is_plain = all(name.startswith("llvm.") or name == _ASKED for name in calls) and calls.count(_ASKED) == 1
+    is_plain = all(name.startswith("llvm.") or name == ASK for name in calls) and calls.count(ASK) == 1
     return is_plain and len(instructions) <= _SHORT and all(each.opname != "phi" for each in instructions)
 
 
@@ -230,7 +229,7 @@ def listen(e: Emitter, number: Register, work: int) -> None:
     is_due = e.b.icmp_unsigned("==", e.b.and_(number, mask), mask)
     e.b.cbranch(is_due, due, asked).set_weights([1, OFTEN])
     e.b.position_at_end(due)
-    answer = e.call(_ASKED, integer(32), e.function.args[-1])
+    answer = e.call(ASK, integer(32), e.function.args[-1])
     stop = e.end_with(INTERRUPTED)
     e.b.cbranch(e.b.icmp_signed("==", answer, integer(32)(0)), asked, stop)
     e.b.position_at_end(asked)

@@ -63,7 +63,8 @@ def in_order(
             if with_places:
                 e.store(dtypes.int64, row.places.address, number, here)
         addresses = [x.address for x in (row.keys, row.places, row.spare_keys, row.spare_places)]
-        e.call(_function(region, node.dtype, with_places), ir().VoidType(), *addresses, e.word(size))
+        state = e.function.args[-1], e.stopped()
+        e.call(_function(region, node.dtype, with_places), ir().VoidType(), *addresses, e.word(size), *state)
         with e.nest([count]) as (number,):
             put(row, [places.get(place, number) for place in range(len(node.shape))], number,
                 e.b.sub(last, number) if is_descending else number)  # fmt: skip

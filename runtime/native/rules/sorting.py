@@ -1,9 +1,10 @@
 """A stable merge sort, as a function of the module: keys, and beside them the places that they came from.
 
-    agc_sort_float32(keys, places, spare keys, spare places, count)
+    agc_sort_float32(keys, places, spare keys, spare places, count, thread state, stopped)
 
-Runs of 16 are sorted by insertion, then pairs of runs are merged, back and forth between two pieces of memory. NaN is
-behind all numbers, as in NumPy.
+Every so many elements it asks whether the run is to end: then `stopped` becomes 1, and nothing more is sorted. Runs of
+16 are sorted by insertion, then pairs of runs are merged, back and forth between two pieces of memory. NaN is behind
+all numbers, as in NumPy.
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 from ... import dtypes
+from ..emit.interrupts import ASK
 from ..emit.routines import Cell, Routine
+from ..emit.shared import outside
 from ..emit.types import Register, integer, memory_type, pointer
 
 _RUN = 16
+
+_PATIENCE = 1 << 22
+"""Elements that are moved between two questions whether the run is to end."""
 
 
 def before(b: Any, kind: str, x: Register, y: Register) -> Register:
@@ -64,8 +70,9 @@ class _Writer:
 
     def __init__(self, module: Any, name: str, dtype: dtypes.DType, with_places: bool) -> None:
         self.kind = dtype.kind
-        self.r = Routine(module, name, [*[pointer()] * 4, integer(64)])
-        keys, places, spare_keys, spare_places, self.count = self.r.arguments
+        self.r = Routine(module, name, [*[pointer()] * 4, integer(64), *[pointer()] * 2])
+        keys, places, spare_keys, spare_places, self.count, self.state, self.stopped = self.r.arguments
+        self.work = self.r.cell(self.r.word(0))
         self.keys = _Column(self.r, memory_type(dtype), dtype.size, keys, spare_keys)
         self.columns = [self.keys]
         if with_places:
@@ -73,7 +80,10 @@ class _Writer:
 
     def write(self) -> Any:
         r = self.r
+        with r.where(r.b.icmp_unsigned("!=", r.b.load(self.stopped, typ=integer(8)), integer(8)(0))):
+            r.b.ret_void()
         with r.counting(r.word(0), self.count, _RUN) as start:
+            self._listen(r.word(4 * _RUN))
             self._insert(start, r.smaller(r.b.add(start, r.word(_RUN)), self.count))
         width = r.cell(r.word(_RUN))
         with r.loop(lambda: r.b.icmp_signed("<", width.get(), self.count)):
@@ -81,6 +91,7 @@ class _Writer:
             twice = r.b.shl(now, r.word(1))
             with r.counting(r.word(0), self.count, twice) as start:
                 middle = r.smaller(r.b.add(start, now), self.count)
+                self._listen(twice)
                 self._merge(start, middle, r.smaller(r.b.add(start, twice), self.count))
             for column in self.columns:
                 column.swap()
@@ -90,6 +101,17 @@ class _Writer:
             for column in self.columns:
                 column.give_rest(r.word(0), r.word(0), self.count)
         return r.finish()
+
+    def _listen(self, work: Register) -> None:
+        """Count work; after enough of it, ask whether the run is to end, and end."""
+        r = self.r
+        self.work.set(r.b.add(self.work.get(), work))
+        with r.where(r.b.icmp_signed(">", self.work.get(), r.word(_PATIENCE))):
+            self.work.set(r.word(0))
+            answer = r.b.call(outside(r.module, ASK, integer(32), pointer()), [self.state])
+            with r.where(r.b.icmp_signed("!=", answer, integer(32)(0))):
+                r.b.store(integer(8)(1), self.stopped)
+                r.b.ret_void()
 
     def _address(self) -> Register:
         return self.r.b.ptrtoint(self.keys.first, integer(64))
