@@ -78,12 +78,15 @@ Transform = Callable[..., Any]
 
 
 def _computed(transform: Transform, x: Array, fft_length: Array, axes: tuple[int, ...]) -> Array:
-    """NumPy's transform; of nothing it is nothing."""
+    """NumPy's transform; of nothing it is nothing, or zeros where lengths are asked for."""
     sizes = [int(size) for size in np.ravel(fft_length)] or None
     if not x.size:
         empty = transform(np.ones([max(size, 1) for size in x.shape], x.dtype), sizes, axes)
-        result = [0 if not old else new for old, new in zip(x.shape, empty.shape, strict=True)]
-        return np.zeros(result, empty.dtype)
+        asked = {axis % x.ndim for axis in axes} if sizes else ()
+        kept = [old > 0 or axis in asked for axis, old in enumerate(x.shape)]
+        return np.zeros(
+            [new if keep else 0 for keep, new in zip(kept, empty.shape, strict=True)], empty.dtype
+        )
     return transform(x, sizes, axes)
 
 

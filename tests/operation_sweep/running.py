@@ -17,6 +17,7 @@ from agc.runtime.ir.graph import Graph, Operation, Value
 from agc.runtime.ir.specs import Spec
 from agc.runtime.native import CannotCompileError, Native, lowering
 from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.shapes import compatible
 from agc.runtime.tensor import EagerTensor
 from operation_examples import REFUSALS
 
@@ -72,6 +73,9 @@ def compared(
             continue
         if _is_internal(found.wanted):
             yield Wrong(str(case), "interpret", str(found.wanted))
+        text = _unlike_rule(found)
+        if text:
+            yield Wrong(str(case), "rule", text)
         if not isinstance(found.wanted, Refusal) or not isinstance(eager, Refusal):
             text = difference(eager, found.wanted)
             if text:
@@ -115,6 +119,15 @@ def _settled(case: Case, number: int) -> Settled | Refusal:
     given = [case.arrays[i] for i in case.own]
     graph = Graph("one", inputs, [operation], list(operation.outputs))
     return Settled(case, operation, inputs, given, outcome(lambda: interpret(graph, list(given))))
+
+
+def _unlike_rule(found: Settled) -> str | None:
+    """How results differ from what the rule of the operation says of them."""
+    if not isinstance(found.wanted, Refusal):
+        for array, value in zip(found.wanted, found.operation.outputs, strict=True):
+            if array.dtype != value.dtype.numpy or not compatible(array.shape, value.shape):
+                return f"{array.dtype}{array.shape} is not {value.spec}"
+    return None
 
 
 def _takes(each: Settled, executor: str) -> bool:

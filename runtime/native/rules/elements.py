@@ -294,7 +294,21 @@ def _(e: Emitter, site: Site, x: Element) -> Element:
 
 @elementwise("reciprocal", cost=4)
 def _(e: Emitter, site: Site, x: Element) -> Element:
+    if isinstance(x, Pair):
+        return _reciprocal_of_complex(e, x)
     return divide(e, site, constant(site.dtype, 1), x)
+
+
+def _reciprocal_of_complex(e: Emitter, x: Pair) -> Pair:
+    """One divided by a number, as NumPy has it: by the larger part first. Of 0 it is NaN."""
+    b, one = e.b, ir().Constant(x.re.type, 1.0)
+    by_real = b.fcmp_ordered("<=", e.intrinsic("fabs", x.im), e.intrinsic("fabs", x.re))
+    large, small = b.select(by_real, x.re, x.im), b.select(by_real, x.im, x.re)
+    ratio = b.fdiv(small, large)
+    size = b.fadd(large, b.fmul(small, ratio))
+    return Pair(
+        b.fdiv(b.select(by_real, one, ratio), size), b.fdiv(b.fneg(b.select(by_real, ratio, one)), size)
+    )
 
 
 _ROUNDINGS = {"floor": "floor", "ceil": "ceil", "rint": "rint", "round": "rint"}

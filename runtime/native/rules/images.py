@@ -28,7 +28,7 @@ from .distributions import as_dtype, each, widened
 from .elements import add
 from .functions import applied
 from .gathering import site_of
-from .shaping import known, moved
+from .shaping import demand_shape, known, moved
 from .tiles import added_up, picked
 
 _MOST = 64
@@ -117,6 +117,8 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 def _(region: Region, operation: Operation, node: Node, sizes: Node) -> Node:
     shape = shape_of(operation)
     slide = _windows(operation, shape)
+    depth = math.prod(slide.window) * shape[3]
+    demand_shape(region.e, node.shape, (shape[0], *slide.outputs, depth))
     split = regrouped(node, (*node.shape[:3], *slide.window, shape[3]))
     padded = (shape[0], *slide.padded, shape[3])
     wide = _scattered(region, split, padded, lambda e, places: _in_window(e, slide, places))

@@ -31,15 +31,9 @@ def _added(e: Emitter, site: Site, x: Element, y: Element) -> Element:
     return e.b.or_(x, y) if site.dtype.is_bool else add(e, site, x, y)
 
 
-def _taken_away(e: Emitter, site: Site, x: Element, y: Element) -> Element:
-    if site.dtype.is_bool:
-        raise RefusedError("truths are not subtracted")
-    return subtract(e, site, x, y)
-
-
 _WAYS: dict[str, Combine] = {
     "add": _added,
-    "sub": _taken_away,
+    "sub": subtract,
     "mul": multiply,
     "div": divide,
     "max": lambda e, site, x, y: larger(e, site.dtype, x, y),
@@ -58,6 +52,8 @@ def combined_at(
 ) -> Buffer:
     """Each element of the updates, in this shape, is combined with what stands where `target` says."""
     e = region.e
+    if (how == "sub" and where.dtype.is_bool) or (how in ("max", "min") and where.dtype.is_complex):
+        raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
     sizes = updates.shape if shape is None else tuple(shape)
     source = region.readable(updates)
     site = Site("", where.dtype, where.dtype, {}, False)

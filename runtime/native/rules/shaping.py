@@ -164,7 +164,7 @@ def _(region: Region, operation: Operation, node: Node) -> Node:
 
 @lowers("reverse", sized=True)
 def _(region: Region, operation: Operation, node: Node, axis: Node) -> Node:
-    turned = {int(one) % len(node.shape) for one in known(operation, 1)}
+    turned = {int(one) % len(node.shape) for one in known(operation, 1) if node.shape}  # of a number nothing
 
     def place(e: Emitter, places: list[Register]) -> list[Register]:
         return [
