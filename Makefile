@@ -34,6 +34,7 @@ fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FU
 		tests/autograph/test_semantics_random.py tests/runtime/test_staged_programs.py tests/runtime/ir tests/runtime/execute \
 		tests/runtime/optimise tests/runtime/native/test_agreement.py tests/runtime/storage/test_writers.py \
 		tests/runtime/test_loaders.py
+	cd tests && ../$(BIN)/python -m sized_programs $(or $(AGC_FUZZ),500)
 	cd tests && ../$(BIN)/python -m operation_sweep
 
 .PHONY: stdlib

@@ -92,20 +92,27 @@ def _reshaped(region: Region, operation: Operation, node: Node, asked: Node) -> 
             _demand_said(region, asked, axis, shape[axis])
     if not unknown:
         checked(e, node.size, rest)
+    if known is not None and -1 in known:
+        _demand_some(e, math.prod(size for axis, size in shape.items() if known[axis] != -1))
     return tuple(shape[axis] for axis in range(len(sizes)))
+
+
+def _demand_some(e: Emitter, rest: int) -> None:
+    """Demand that there are elements in the sizes from which another one follows: of 0 none does."""
+    if isinstance(rest, Size):
+        e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
+    elif rest == 0:
+        raise RefusedError("no size follows from a shape with another one that is 0")
 
 
 def _over(e: Emitter, node: Node, rest: int) -> int:
     """How often a number of elements is in all there are; what is left over fails."""
+    _demand_some(e, rest)
     for size in node.shape:
         if size * rest == node.size:
             return size
     if rest == 1:
         return node.size
-    if isinstance(rest, Size):
-        e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
-    if rest == 0:
-        raise RefusedError("no size follows from a shape with another one that is 0")
     count, left = e.over(e.word(node.size), rest)
     e.demand(e.b.icmp_signed("==", left, e.word(0)))
     return Size.of(count)
