@@ -16,7 +16,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from ..shapes import compatible
 from ..storage.atomic import drafts_of, replacing
 from ..storage.damage import read_exactly, reading
 from ..storage.locks import remove_leftovers
+from ..storage.regular import open_inside
 from .elements import Row, leaf_specs
 from .ordering import Through
 from .stage import UNKNOWN, Elements, Stage
@@ -115,11 +116,8 @@ def read_rows(path: str, specs: Sequence[Spec]) -> Elements:
 
     Raises NotFoundError, and DataLossError when the file is damaged, or holds other leaves than `specs`.
     """
-    try:
-        file = open(path, "rb")  # noqa: SIM115  # closed below
-    except OSError as error:
-        raise errors.NotFoundError(f"{path}; {error.strerror}") from None
-    with file:
+    place = Path(path)
+    with open_inside(place.parent, place.name) as file:
         if file.read(len(HEAD)) != HEAD:
             raise errors.DataLossError(f"{path} is no file of rows, or of another version")
         while True:
@@ -131,7 +129,7 @@ def read_rows(path: str, specs: Sequence[Spec]) -> Elements:
             yield [_read_leaf(file, path, spec) for spec in specs]
 
 
-def _read_leaf(file: BinaryIO, path: str, spec: Spec) -> Any:
+def _read_leaf(file: IO[bytes], path: str, spec: Spec) -> Any:
     (length,) = read_exactly(file, 1, path)
     name = read_exactly(file, length, path).decode("ascii", "replace")
     (rank,) = read_exactly(file, 1, path)

@@ -11,7 +11,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from ..errors import DataLossError, OpError
 
@@ -57,7 +57,7 @@ def element_count(shape: Sequence[Any]) -> int:
     return math.prod(shape)
 
 
-def read_exactly(file: BinaryIO, count: int, path: object) -> bytes:
+def read_exactly(file: IO[bytes], count: int, path: object) -> bytes:
     """Return the next `count` bytes of a file; DataLossError when there are less. Memory grows with what is there."""
     pieces = []
     missing = count

@@ -180,3 +180,32 @@ def test_data_of_a_checkpoint_that_are_a_link_are_refused(tmp_path: Path) -> Non
     data.symlink_to(tmp_path / "moved")
     with pytest.raises(tf.errors.DataLossError, match="links out of a folder are not followed"):
         tf.train.load_checkpoint(prefix)
+
+
+PLACES: dict[str, Callable[[Path], Any]] = {
+    "d/elements.rows": lambda folder: list(tf.data.Dataset.load(str(folder / "d"))),
+    "d/spec.json": lambda folder: tf.data.Dataset.load(str(folder / "d")),
+    "ck.index": lambda folder: tf.train.load_checkpoint(folder / "ck"),
+    "ck.data-00000-of-00001": lambda folder: tf.train.load_checkpoint(folder / "ck"),
+    "model/saved_model.json": lambda folder: tf.saved_model.load(folder / "model"),
+    "model/*/variables.safetensors": lambda folder: tf.saved_model.load(folder / "model"),
+    "model/*/functions/0-read.json": lambda folder: tf.saved_model.load(folder / "model"),
+    "model/*/assets/secret.txt": lambda folder: tf.saved_model.load(folder / "model"),
+}
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["fifo", "device"]
+)
+@pytest.mark.parametrize("place", PLACES)
+def test_no_loader_waits_for_a_fifo_or_reads_a_device(
+    place: str, make: Callable[[Path], Any], tmp_path: Path, secret: Path
+) -> None:
+    tf.data.Dataset.range(3).save(str(tmp_path / "d"))
+    tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ck")
+    tf.saved_model.save(Words(secret), tmp_path / "model")
+    (path,) = tmp_path.glob(place)
+    path.unlink()
+    make(path)
+    with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError, FileNotFoundError)):
+        PLACES[place](tmp_path)
