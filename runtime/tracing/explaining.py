@@ -157,6 +157,8 @@ def _remedy(before: Any, now: Any) -> str:
             "pass reduce_retracing=True to tf.function, or "
             f"input_signature=[tf.TensorSpec({sizes}, tf.{one.dtype.name})]"
         )
+    if isinstance(before, Identity) and before.target is None:
+        return "objects are told apart by identity: keep one and pass it again, or pass what you need of it as tensors"
     kinds = [value.target if isinstance(value, Identity) else value for value in (before, now)]
     if any(isinstance(value, Variable) for value in kinds):
         return "variables are told apart by identity: close over them, or pass their values"

@@ -63,6 +63,16 @@ class TestExplanations:
         assert f"{__file__}:" in record.message
         assert expected in record.message
 
+    @pytest.mark.parametrize("second", [1, "a", None, tf.constant(1), tf.Variable(1), len], ids=repr)
+    def test_an_object_that_is_gone_is_an_object(self, explain, second):
+        f = tf.function(value)
+        f(Thing(0))
+        gc.collect()
+        f(second)
+        (record,) = explain.records
+        assert "`x` was an object that is gone, and is " in record.message
+        assert "keep one and pass it again" in record.message
+
     def test_the_most_similar_call_is_compared(self, explain):
         f = tf.function(lambda x, y: x)
         f(1, "a")
