@@ -9,7 +9,7 @@
 
 Eager operations with the same pair share a stream and continue it, call after call. In a graph, every
 operation has a stream of its own, which the graph's next call continues. `set_seed` starts all of them again.
-A function that others call has the same streams in all its calls, where TensorFlow gives each call its own.
+Each call of a function that stands in the graph of another has streams of its own, which start at the same seeds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..ir.builder import Builder, current
+from ..ir.copying import copied, with_parts
+from ..ir.graph import Graph, Operation
 from .philox import Stream
 
 if TYPE_CHECKING:
@@ -93,3 +95,29 @@ def restart(number: int) -> None:
     """Start the stream with this number, of an operation in a graph, again."""
     for key in [key for key in _state.streams if key[3] == number]:
         del _state.streams[key]
+
+
+def with_own_streams(graph: Graph) -> Graph:
+    """Return the graph for one more call of it: a copy that draws from new streams, if it has seeds."""
+    if not any(map(_is_seeded, graph.walk())):
+        return graph
+    return _renumbered(graph, {})
+
+
+def _is_seeded(operation: Operation) -> bool:
+    attrs = operation.attrs
+    return bool("stream" in attrs and (attrs["seed"] or attrs["seed2"]))
+
+
+def _renumbered(graph: Graph, numbers: dict[int, int]) -> Graph:
+    graph = copied(graph)
+    operations = []
+    for operation in graph.operations:
+        attrs = operation.attrs
+        if _is_seeded(operation):
+            old = attrs["stream"]
+            numbers.setdefault(old, next(_graph_streams))
+            attrs = {**attrs, "stream": numbers[old]}
+        regions = [_renumbered(region, numbers) for region in operation.regions]
+        operations.append(with_parts(operation, regions=regions, attrs=attrs))
+    return Graph(graph.name, graph.inputs, tuple(operations), graph.outputs)

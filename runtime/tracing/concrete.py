@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .. import leaves, nest, shapes
+from ..chance.seeds import with_own_streams
 from ..composite import components
 from ..control.raising import Ended
 from ..convert import convert_to_tensor
@@ -273,9 +274,8 @@ class ConcreteFunction:
                 assert self._owner is not None
                 operands.append(builder.captured(item, self._owner))
         specs = self._output_specs()
-        values = builder.add(
-            CALL, operands, {"name": self.name}, specs, (self.graph,), [self.name] * len(specs)
-        )
+        callee = with_own_streams(self.graph)
+        values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
         if self.ends:
             raise Ended  # and so does what comes behind the call
         return filled(self._structure, [wrap(value, builder) for value in values])

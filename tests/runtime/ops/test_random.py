@@ -218,3 +218,34 @@ def test_stateless_numbers_depend_on_the_seed_alone() -> None:
         tf.random.stateless_normal([2], seed=[1, 2, 3])
     with pytest.raises(ValueError, match="Must specify maxval"):
         tf.random.stateless_uniform([2], seed=[1, 2], dtype=tf.int64)
+
+
+@pytest.mark.parametrize("executor", ["plan", "interpret", "native"])
+@pytest.mark.parametrize(
+    ("global_seed", "seed", "numbers"),
+    [
+        (1234, None, [[92, 63], [35, 68], [61, 75]]),
+        (1234, 7, [[24, 65], [73, 55], [11, 57]]),
+    ],
+)
+def test_each_call_in_a_graph_starts_at_the_seeds(
+    executor: str, global_seed: int, seed: int | None, numbers: list[list[int]]
+) -> None:
+    """The numbers are TensorFlow's."""
+    tf.random.set_seed(global_seed)
+    inner = tf.function(lambda: tf.random.uniform([2], 0, 100, tf.int32, seed=seed))
+    middle = tf.function(lambda: tf.stack([inner(), inner()]))
+    outer = tf.function(lambda: [middle(), inner(), middle()], experimental_executor=executor)
+    for expected in numbers:
+        first, second, third = (x.numpy().tolist() for x in outer())
+        assert first == third == [expected, expected]
+        assert second == expected
+    assert [inner().numpy().tolist() for _ in numbers] == numbers
+
+
+def test_calls_without_seeds_share_their_graph() -> None:
+    tf.random.set_seed(None)
+    inner = tf.function(lambda: tf.random.uniform([2]))
+    outer = tf.function(lambda: (inner(), inner())).get_concrete_function()
+    first, second = (operation.regions[0] for operation in outer.graph.operations)
+    assert first is second
