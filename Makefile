@@ -45,7 +45,7 @@ stdlib: $(VENV)/installed-dev  ## convert the standard library and run CPython's
 lint: $(VENV)/installed-dev  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli
+	$(BIN)/mypy typings/agc/autograph typings/agc/runtime typings/agc/cli tests/typed
 
 .PHONY: generate
 generate: $(VENV)/installed-dev  ## write the generated files anew: names that are missing, types of operations

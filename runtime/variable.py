@@ -357,13 +357,13 @@ class Variable(PartialUpdates):
         return int(self.numpy())
 
     def __float__(self) -> float:
-        return float(self.value())  # type: ignore[arg-type]
+        return float(self.value())
 
     def __index__(self) -> int:
-        return self.value().__index__()  # type: ignore[attr-defined, no-any-return]
+        return self.value().__index__()
 
     def __len__(self) -> int:
-        return len(self.value())  # type: ignore[arg-type]
+        return len(self.value())
 
     def __getitem__(self, key: Any) -> Tensor:
         """Part of the present value; its `assign` changes that part of the variable.

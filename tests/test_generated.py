@@ -1,11 +1,11 @@
 """Generated files are those that `make generate` writes."""
 
 import pytest
-from generate import names
+from generate import names, stubs
 
-FILES = names.files()
+FILES = {**names.files(), **stubs.files()}
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))
 def test_a_generated_file_is_up_to_date(path):
     assert path.read_text(encoding="utf-8") == FILES[path], "run `make generate`"

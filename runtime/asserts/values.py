@@ -116,7 +116,7 @@ def _check(
         return
     if current() is None and eager_text is not None:
         raise errors.InvalidArgumentError(eager_text(truths))
-    shown = [f"{name} ({_called(operand)}) = \n{operand.numpy()}" for name, operand in operands.items()]  # type: ignore[attr-defined]
+    shown = [f"{name} ({_called(operand)}) = \n{operand.numpy()}" for name, operand in operands.items()]
     raise errors.InvalidArgumentError("\n".join([*lines, *shown]))
 
 

@@ -71,10 +71,12 @@ integral_types = (numbers.Integral, np.integer)
 real_types = (numbers.Real, np.integer, np.floating)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("v1", "v2"):
-        return importlib.import_module(f"{__name__}.{name}")
-    raise missing_name(__name__, name)
+if not TYPE_CHECKING:  # for mypy only the names that are imported above exist
+
+    def __getattr__(name: str) -> Any:
+        if name in ("v1", "v2"):
+            return importlib.import_module(f"{__name__}.{name}")
+        raise missing_name(__name__, name)
 
 
 __all__ = [

@@ -51,12 +51,14 @@ experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("experimental", "optimizer", "threading"):
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in __all__:
-        return getattr(importlib.import_module(f"{__name__}.devices"), name)
-    raise missing_name(__name__, name)
+if not TYPE_CHECKING:  # for mypy only the names that are imported above exist
+
+    def __getattr__(name: str) -> Any:
+        if name in ("experimental", "optimizer", "threading"):
+            return importlib.import_module(f"{__name__}.{name}")
+        if name in __all__:
+            return getattr(importlib.import_module(f"{__name__}.devices"), name)
+        raise missing_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -51,7 +51,7 @@ def switch_case(
     if not index.dtype.is_integer:
         raise TypeError(f"'branch_index' must be an integer Tensor, got {index.dtype}")
     if not is_traced(index):
-        number = int(index)  # type: ignore[call-overload]
+        number = int(index)
         return functions[number if 0 <= number < len(functions) else -1]()
     if len(functions) == 1:
         return functions[0]()

@@ -169,7 +169,7 @@ class Transformations:
 
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Dataset:
         """Batches of another size; of several sizes in turn when a list of them is given."""
-        given = convert_to_tensor(batch_size).numpy()  # type: ignore[attr-defined]
+        given = convert_to_tensor(batch_size).numpy()
         sizes = [int(size) for size in given.reshape(-1)]
         return self._then(batching.Rebatched(self._stage, sizes, bool(drop_remainder)))
 

@@ -57,13 +57,15 @@ _MEMBERS = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _MEMBERS:
-        value = globals()[name] = getattr(importlib.import_module(_MEMBERS[name], __name__), name)
-        return value
-    raise missing_name(__name__, name)
+if not TYPE_CHECKING:  # for mypy only the names that are imported above exist
+
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return importlib.import_module(f"{__name__}.{name}")
+        if name in _MEMBERS:
+            value = globals()[name] = getattr(importlib.import_module(_MEMBERS[name], __name__), name)
+            return value
+        raise missing_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -67,7 +67,7 @@ def embedding_lookup_sparse(
         weights = expand_dims(weights, -1)
     total = segment_sum(rows * weights, owners, name=name)
     if how == "sum":
-        return total  # type: ignore[no-any-return]
+        return total
     if how == "mean":
         return divide_no_nan(total, segment_sum(weights, owners))  # type: ignore[no-any-return]
     return divide_no_nan(total, sqrt(segment_sum(weights * weights, owners)))  # type: ignore[no-any-return]

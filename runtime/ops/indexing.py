@@ -249,4 +249,4 @@ def _rows(self: EagerTensor) -> Iterator[Any]:
 
 
 Tensor.__getitem__ = getitem  # type: ignore[method-assign]
-EagerTensor.__iter__ = _rows  # type: ignore[attr-defined]
+EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]

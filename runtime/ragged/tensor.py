@@ -240,7 +240,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
         if not isinstance(self.flat_values, EagerTensor):
             raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
         values = self._values.numpy()
-        splits = self.row_splits.numpy()  # type: ignore[attr-defined]
+        splits = self.row_splits.numpy()
         rows = np.split(values, splits[1:-1]) if len(splits) > 1 else []
         if not rows:
             return np.zeros((0, 0, *values.shape[1:]), values.dtype)

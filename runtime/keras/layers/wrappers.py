@@ -6,6 +6,7 @@ TensorShape([3, 4, 2])
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from agc import runtime as tf
@@ -119,12 +120,13 @@ class Bidirectional(Wrapper):
             back = tf.reverse(back, [1])
         if self.merge_mode is None:
             return [there, back, *states]
-        merged = {
+        choices: dict[str, Callable[[], Any]] = {
             "concat": lambda: tf.concat([there, back], axis=-1),
             "sum": lambda: there + back,
             "ave": lambda: (there + back) / 2,
             "mul": lambda: there * back,
-        }[self.merge_mode]()
+        }
+        merged = choices[self.merge_mode]()
         return [merged, *states] if states else merged
 
     def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:

@@ -113,13 +113,14 @@ def samplewise(values: Any, sample_weight: Any, reduce: Callable[..., Any], dtyp
     weight = masked_weight(weight, mask, dtype, "sum")
     if weight is not None:
         values, weight = same_rank(values, weight)
-        rank = weight.shape.rank
+        rank: Any = weight.shape.rank
         if values.shape.rank > rank:
             values = reduce(values, axis=list(range(rank, values.shape.rank)))
         weight = tf.broadcast_to(weight, tf.shape(values))
         values *= weight
-        if weight.shape.rank > 1:
-            weight = reduce(weight, axis=list(range(1, weight.shape.rank)))
+        rank = weight.shape.rank
+        if rank > 1:
+            weight = reduce(weight, axis=list(range(1, rank)))
     if values.shape.rank is not None and values.shape.rank > 1:
         values = reduce(values, axis=list(range(1, values.shape.rank)))
     return values, weight

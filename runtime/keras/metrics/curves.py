@@ -6,6 +6,7 @@ np.float32(0.75)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from agc import runtime as tf
@@ -119,12 +120,12 @@ class AUC(_Curve):
             else:
                 x, y = recall, _rate(self.true_positives, self.false_positives)
             before, after = y[:-1], y[1:]
-            heights = {
+            choices: dict[str, Callable[[], Any]] = {
                 "interpolation": lambda: (before + after) / 2.0,
                 "minoring": lambda: tf.minimum(before, after),
                 "majoring": lambda: tf.maximum(before, after),
-            }[self.summation_method]()
-            areas = (x[:-1] - x[1:]) * heights
+            }
+            areas = (x[:-1] - x[1:]) * choices[self.summation_method]()
         if not self.multi_label:
             return tf.reduce_sum(areas)
         each = tf.reduce_sum(areas, axis=0)
