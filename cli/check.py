@@ -15,7 +15,7 @@ from functools import partial
 import click
 from agc.autograph.errors import Diagnostic
 
-from . import color, discovery, findings, formats, manual, output
+from . import color, discovery, findings, formats, manual, many, output
 from .findings import Choice, Finding
 from .options import color_option
 from .report import BAD_USAGE, OK, problem, suggestion
@@ -66,9 +66,11 @@ def codes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     help="How to print what is found.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@many.jobs_option
 @color_option
 def command(
     paths: tuple[str, ...],
+    jobs: int,
     strict: bool,
     select: tuple[str, ...],
     ignore: tuple[str, ...],
@@ -79,9 +81,8 @@ def command(
     if as_json and form not in ("text", "json"):
         raise problem(BAD_USAGE, f"--json and --format {form} exclude each other", fix="leave one out")
     choice = Choice(select, ignore)
-    return partial(
-        check, paths or (".",), choice, strict=strict, exclude=exclude, form="json" if as_json else form
-    )
+    form = "json" if as_json else form
+    return partial(check, paths or (".",), choice, strict=strict, exclude=exclude, form=form, jobs=jobs)
 
 
 def check(
@@ -91,18 +92,19 @@ def check(
     strict: bool = False,
     exclude: Sequence[str] = (),
     form: str = "text",
+    jobs: int = 1,
 ) -> int:
     """Do what the command line says; return the exit code."""
     found: list[Finding] = []
-    count = silenced = 0
-    for path in discovery.files(paths, exclude):
-        new, silent = findings.look(path, strict=strict)
+    silenced = 0
+    files = list(discovery.files(paths, exclude))
+    for new, silent in many.results(partial(findings.look, strict=strict), files, jobs):
         found += [finding for finding in new if choice.wants(finding.diagnostic.code)]
-        count, silenced = count + 1, silenced + silent
+        silenced += silent
     diagnostics = [finding.diagnostic for finding in found]
     output.emit(formats.FORMATS[form](diagnostics, color.wanted(sys.stdout)))
     if sys.stderr is not None:
-        print(summary(diagnostics, count, silenced), file=sys.stderr)
+        print(summary(diagnostics, len(files), silenced), file=sys.stderr)
     return max((finding.exit_code for finding in found), default=OK)
 
 

@@ -18,7 +18,7 @@ from functools import partial
 import click
 from agc import autograph
 
-from . import color, output, package, sources
+from . import color, many, output, package, sources
 from .options import color_option
 from .report import BAD_USAGE, FAILED, OK, no_pass, problem, show
 
@@ -26,7 +26,9 @@ HELP = """Show the code that agc generates from FILE (`-`: from stdin).
 
 The output is a Python module that runs by itself. Its `if`, `for`, `while` and
 their kin have become calls of functional control flow, `ag__.cond` and so on.
-If FILE is a folder, all modules in it are converted, and other files copied.
+What no pass changes stays as you wrote it, with its comments. If FILE is a
+folder, all modules in it are converted, and other files copied; if one cannot
+be, nothing is written, unless --keep-going leaves it as it is and lists it.
 
 \b
 Examples:
@@ -65,11 +67,26 @@ class ConvertCommand(click.Command):
     shell_complete=complete_pass,
     help="Stop after this pass (a wrong name lists the right ones).",
 )
+@click.option(
+    "-k",
+    "--keep-going",
+    is_flag=True,
+    help="Copy modules of a folder that cannot be converted, and list them.",
+)
+@many.jobs_option
 @color_option
 def command(
-    file: str, function: str | None, out: str | None, diff: bool, annotate: bool, after: str | None
+    file: str,
+    function: str | None,
+    out: str | None,
+    diff: bool,
+    annotate: bool,
+    after: str | None,
+    keep_going: bool,
+    jobs: int,
 ) -> Callable[[], int]:
-    return partial(convert, file, function=function, out=out, diff=diff, annotate=annotate, after=after)
+    way = package.Way(after, annotate, keep_going, jobs)
+    return partial(convert, file, function=function, out=out, diff=diff, way=way)
 
 
 def convert(
@@ -78,19 +95,18 @@ def convert(
     function: str | None = None,
     out: str | None = None,
     diff: bool = False,
-    annotate: bool = False,
-    after: str | None = None,
+    way: package.Way = package.Way(),  # noqa: B008  # an immutable value
 ) -> int:
     """Do what the command line says; return the exit code."""
     path, inner = sources.split_target(file)
     if function and inner:
         raise problem(BAD_USAGE, f"two functions are named: `{inner}` and `{function}`", fix="leave one out")
     function = function or inner
-    if after is not None and after not in autograph.PASSES:
-        raise no_pass(after, autograph.PASSES)
+    if way.after is not None and way.after not in autograph.PASSES:
+        raise no_pass(way.after, autograph.PASSES)
     to_file = out is not None and out != sources.STDIN
     if os.path.isdir(path):
-        return _convert_folder(path, function, out if to_file else None, diff, after, annotate)
+        return _convert_folder(path, function, out if to_file else None, diff, way)
     if to_file:
         output.check_destination(str(out), path)
 
@@ -99,7 +115,7 @@ def convert(
     original = source.text if function is None else _lines_of(_known(function, tree, source), source.text)
     try:
         generated = autograph.convert_source(
-            source.text, source.label, after=after, function=function, annotate=annotate
+            source.text, source.label, after=way.after, function=function, annotate=way.annotate
         )
     except autograph.ConversionError as error:
         show(error.diagnostic)
@@ -114,9 +130,7 @@ def convert(
     return OK
 
 
-def _convert_folder(
-    path: str, function: str | None, out: str | None, diff: bool, after: str | None, annotate: bool
-) -> int:
+def _convert_folder(path: str, function: str | None, out: str | None, diff: bool, way: package.Way) -> int:
     if function is not None:
         raise problem(BAD_USAGE, f"`{path}` is a folder, and `{function}` is in a file", fix="name the file")
     if diff is (out is not None):
@@ -126,13 +140,13 @@ def _convert_folder(
             fix=f"agc convert {path} -o OUT, or agc convert {path} --diff",
         )
     if out is not None:
-        return package.convert(path, out, after=after, annotate=annotate)
-    texts = package.converted(path, after, annotate)
+        return package.convert(path, out, way)
+    texts, code = package.converted(path, way)
     if texts is None:
-        return FAILED
+        return code
     text = "".join(unified(source.text, generated, source.label) for source, generated in texts.values())
     output.emit(color.diff(text) if color.wanted(sys.stdout) else text)
-    return OK
+    return code
 
 
 def _known(function: str, tree: ast.Module, source: sources.Source) -> sources.Definition:

@@ -6,59 +6,100 @@
     model/__pycache__                                  left out, as are .git, .venv and their kin
 
 All of it is made in a folder beside OUT, which gets that name when it is complete. When something cannot be
-converted, everything that cannot be is listed, and nothing is written.
+converted, everything that cannot be is listed, and nothing is written; with `--keep-going` it is copied as it is.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 from agc import autograph
-from agc.autograph.errors import Diagnostic
+from agc.autograph.errors import Diagnostic, Where
 
-from . import output, sources
-from .report import BAD_USAGE, FAILED, OK, UNWRITABLE, CommandError, problem, show
+from . import many, output, sources
+from .report import (
+    BAD_USAGE,
+    FAILED,
+    FAULT,
+    INTERNAL,
+    OK,
+    UNWRITABLE,
+    CommandError,
+    fault,
+    problem,
+    show,
+)
 from .sources import Source
 
 Texts = dict[str, tuple[Source, str]]  # path below the folder → the module and what becomes of it
 
 
-def convert(folder: str, out: str, *, after: str | None, annotate: bool) -> int:
+class Way(NamedTuple):
+    """How a folder is converted, as the options say."""
+
+    after: str | None = None
+    annotate: bool = False
+    keep_going: bool = False
+    jobs: int = 1
+
+
+def convert(folder: str, out: str, way: Way) -> int:
     """Write the converted folder; return the exit code."""
     check_destination(out)
     paths = list(contents(folder))
-    texts = converted(folder, after, annotate)
+    texts, code = converted(folder, way)
     if texts is None:
-        return FAILED
+        return code
     try:
         _write(folder, out, paths, texts)
     except OSError as error:
         raise _unwritable(out, (error.strerror or str(error)).lower()) from None
-    return OK
+    return code
 
 
-def converted(folder: str, after: str | None, annotate: bool) -> Texts | None:
-    """The text of each converted module; None, with all errors shown, if some cannot be converted."""
-    texts: Texts = {}
-    problems: list[Diagnostic] = []
-    for path in contents(folder):
-        if not path.endswith(".py"):
-            continue
-        try:
-            source = sources.read(os.path.join(folder, path))
-            sources.parse(source)
-            new = autograph.convert_source(source.text, source.label, after=after, annotate=annotate)
-            texts[path] = source, new
-        except (CommandError, autograph.ConversionError) as error:
-            problems.append(error.diagnostic)
-    if not texts and not problems:
+def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
+    """The text of each converted module, and the exit code; all errors are shown.
+
+    If there are some, there is no text, unless the way is to keep going."""
+    paths = [path for path in contents(folder) if path.endswith(".py")]
+    if not paths:
         raise problem(BAD_USAGE, f"there is no Python file in `{folder}`", fix="name a folder with modules")
-    for diagnostic in problems:
+    results = many.results(partial(_converted, folder, way), paths, way.jobs)
+    found = dict(zip(paths, results, strict=True))
+    problems = {path: result for path, result in found.items() if isinstance(result, Diagnostic)}
+    for diagnostic in problems.values():
         show(diagnostic)
-    return None if problems else texts
+    texts = {path: result for path, result in found.items() if not isinstance(result, Diagnostic)}
+    if not problems:
+        return texts, OK
+    if way.keep_going and sys.stderr is not None:
+        print(
+            f"left as they are, {len(problems)} of {len(paths)} modules:",
+            *problems,
+            sep="\n  ",
+            file=sys.stderr,
+        )
+    faults = any(diagnostic.code == FAULT for diagnostic in problems.values())
+    return texts if way.keep_going else None, INTERNAL if faults else FAILED
+
+
+def _converted(folder: str, way: Way, path: str) -> tuple[Source, str] | Diagnostic:
+    """A module and what becomes of it, or what is wrong with it."""
+    try:
+        source = sources.read(os.path.join(folder, path))
+        sources.parse(source)
+        text = autograph.convert_source(source.text, source.label, after=way.after, annotate=way.annotate)
+        return source, text
+    except (CommandError, autograph.ConversionError) as error:
+        return error.diagnostic
+    except Exception as error:  # a fault of agc's own must not hide what is wrong with other files
+        return fault(error)._replace(where=Where(os.path.join(folder, path)))
 
 
 def contents(folder: str) -> Iterator[str]:

@@ -63,13 +63,13 @@ class GradientTape:
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self._persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
-        self._records: list[Record] | None = []
+        self._records: list[Record] | None = None  # from when it is entered until it has given its gradients
         self._tracked: set[Key] = set()
         self._watched: dict[Key, int] = {}  # what counts, and from which record on
         self._alive: list[Any] = []  # keys are identities of what is alive
         self._variables: dict[int, Variable] = {}
         self._builder: Builder | None = None
-        self._recording = False
+        self._recording = self._entered = False
 
     def __enter__(self) -> GradientTape:
         self._start()
@@ -89,7 +89,7 @@ class GradientTape:
         if self._records is None:
             self._forget()
         self._builder = current()
-        self._recording = True
+        self._recording = self._entered = True
         start_recording(self)
 
     def _stop(self) -> None:
@@ -356,6 +356,8 @@ class GradientTape:
         if self._records is None:
             raise RuntimeError(
                 "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
+                if self._entered
+                else "this GradientTape was never entered: compute what is to be differentiated in `with tape:`"
             )
         if self._recording:
             if self._persistent:

@@ -10,6 +10,7 @@ error[AGC201]: the branches give `step` different types: int32[] and float32[]
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -34,7 +35,23 @@ def staging_error(
     """The error for the innermost line of the user's program that is running. The other lines that play a
     part are shown with their notes, where they are known, in the order of the program."""
     shown = tuple(sorted(note for note in notes if note is not None))
+    if any(_returns(note.where) for note in shown):
+        title, why, fix = map(_of_return, (title, why, fix))
     return StagingError(Diagnostic(code, title, running(), label=label, notes=shown, why=why, fix=fix))
+
+
+def _returns(where: Where) -> bool:
+    """Whether a variable is one that stands for what the function returns: no assignment of the user's begins so."""
+    return linecache.getline(where.file, where.line).lstrip().startswith("return")
+
+
+def _of_return(text: str) -> str:
+    """A text about the converted code's variable for what is returned, in words of the user's program.
+
+    >>> _of_return("the branches give `result` different types"), _of_return("make `result_1` the same")
+    ('the branches return different types', 'make the returned value the same')
+    """
+    return re.sub(r"`result(_\d+)?`", "the returned value", re.sub(r"give `result(_\d+)?`", "return", text))
 
 
 def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Note | None:

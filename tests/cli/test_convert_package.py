@@ -134,3 +134,39 @@ def test_an_empty_folder_may_be_filled(inside, folder):
     (folder / "out").mkdir()
     assert inside("convert", "model", "-o", "out/").returncode == OK
     assert "layers.py" in files(folder / "out")
+
+
+REFUSED = "def g(x):\n    if x:\n        try:\n            pass\n        finally:\n            return 1\n"
+
+
+@pytest.mark.usefixtures("package")
+def test_keep_going_copies_what_cannot_be_converted_and_lists_it(agc, folder):
+    (folder / "model" / "refused.py").write_text(REFUSED)
+    (folder / "model" / "wrong.py").write_text("def f(:\n")
+    result = agc("convert", "model", "-o", "out", "--keep-going", "--jobs", "2")
+    assert result.returncode == FAILED
+    assert "AGC110" in result.stderr and "AGC303" in result.stderr
+    assert result.stderr.endswith("left as they are, 2 of 7 modules:\n  refused.py\n  wrong.py\n")
+    assert (folder / "out" / "refused.py").read_text() == REFUSED
+    assert "ag__" in (folder / "out" / "deep" / "sums.py").read_text()
+
+
+@pytest.mark.usefixtures("package")
+def test_processes_write_what_one_writes(agc, folder):
+    for jobs in ("1", "2"):
+        assert agc("convert", "model", "-o", f"out{jobs}", "--jobs", jobs).returncode == OK
+    for name in files(folder / "out1"):
+        assert (folder / "out1" / name).read_bytes() == (folder / "out2" / name).read_bytes()
+
+
+def test_progress_is_for_terminals(monkeypatch, capsys):
+    import sys
+
+    from agc.cli import many
+
+    assert list(many.results(len, ["a.py", "bc.py"])) == [4, 5]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert list(many.results(len, ["a.py", "bc.py"])) == [4, 5]
+    shown = capsys.readouterr().err.split("\r\x1b[K")
+    assert shown == ["", "[1/2] a.py", "[2/2] bc.py", ""]

@@ -3,7 +3,9 @@
 import os
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from agc import autograph
@@ -112,3 +114,15 @@ def fail(*arguments, **settings):
 
 def interrupt(*arguments, **settings):
     raise KeyboardInterrupt
+
+
+def test_python_runs_the_package_as_the_command():
+    root = Path(__file__).parents[2]
+    settings = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    main = (
+        root / settings["package-dir"]["agc"] / "__main__.py"
+    )  # what `python -m agc` runs once agc is installed
+    result = subprocess.run(
+        [sys.executable, str(main), "--version"], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith("agc ")

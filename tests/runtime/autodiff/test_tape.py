@@ -253,3 +253,12 @@ def test_unknown_shapes() -> None:
         z = tf.reduce_sum(tf.reduce_mean(x * y + tf.transpose(y)[0], axis=-1) ** 2)
     for one, other in zip(slopes(x, y), tape.gradient(z, [x, y]), strict=True):
         assert one.numpy().tolist() == other.numpy().tolist()
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_tape_that_was_never_entered_has_no_gradients(persistent):
+    tape = tf.GradientTape(persistent=persistent)
+    x = tf.constant(1.0)
+    for derive in (tape.gradient, tape.jacobian):
+        with pytest.raises(RuntimeError, match="never entered"):
+            derive(x, x)
