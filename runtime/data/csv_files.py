@@ -44,6 +44,8 @@ class _Records(Files):
         columns: Sequence[int] | None,
     ) -> None:
         super().__init__(names, compression)
+        if columns is not None and any(column < 0 for column in columns):
+            raise errors.InvalidArgumentError("select_cols should be non-negative indices")
         self.defaults = [_default(value) for value in defaults]
         self.header, self.delimiter, self.quoted, self.na_value = header, delimiter, quoted, na_value.encode()
         self.columns = columns
@@ -193,6 +195,8 @@ def make_csv_dataset(
     if column_defaults is None:
         _check_widths(heads, len(names), files[0])
         column_defaults = _inferred(heads[1:] if header else heads, chosen, na_value.encode())
+    if len(column_defaults) != len(chosen):
+        raise ValueError(f"{len(column_defaults)} column_defaults do not fit {len(chosen)} columns.")
     names = [names[column] for column in chosen]
     if label_name is not None and label_name not in names:
         raise ValueError("`label_name` provided must be one of the columns.")
@@ -252,6 +256,8 @@ def _numbers(selected: Any, names: list[str]) -> list[int]:
         if isinstance(column, str) and column not in names:
             raise ValueError(f"Column names `column_names` of CSV files have no {column!r}.")
         found.append(names.index(column) if isinstance(column, str) else int(column))
+    if not all(0 <= column < len(names) for column in found):
+        raise ValueError(f"The selected columns {found} are not among {len(names)} columns.")
     if len(set(found)) < len(found):
         raise ValueError("The selected columns are not unique.")
     return sorted(found)

@@ -20,6 +20,8 @@ _Place = tuple[bytes, int]
 
 def records_of(file: Stream, delimiter: str, quoted: bool) -> Iterator[list[bytes]]:
     """Yield the fields of each record. Raises InvalidArgumentError for quotes that are not as RFC 4180 has them."""
+    if len(delimiter.encode()) != 1:
+        raise errors.InvalidArgumentError(f"field_delim should be only 1 char, not {delimiter!r}")
     return _Records(file, delimiter.encode(), quoted).records()
 
 

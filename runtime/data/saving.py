@@ -35,7 +35,7 @@ def saved(dataset: Any, path: Any) -> None:
 
 def loaded(path: Any, element_spec: Any) -> Dataset:
     place = Path(path, _SPEC)
-    if not place.exists():
+    if not os.path.exists(place):
         refuse_folder(place.parent)
     described = sealed.read(place, "dataset", 1)
     with reading(place):

@@ -324,8 +324,8 @@ def _weights_in(vocab_file: str) -> list[float]:
     try:
         with open(vocab_file, encoding="utf-8", errors="surrogateescape") as lines:
             return [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
-    except FileNotFoundError:
-        raise errors.NotFoundError(f"{vocab_file}; No such file or directory") from None
+    except OSError as error:
+        raise errors.NotFoundError(f"{vocab_file}; {error.strerror}") from None
     except ValueError as error:
         raise errors.InvalidArgumentError(f"{vocab_file}: {str(error)[:200]}") from None
 

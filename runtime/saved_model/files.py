@@ -170,7 +170,7 @@ class Reader:
     """
 
     def __init__(self, folder: Path) -> None:
-        if not (folder / INDEX).is_file():
+        if not os.path.isfile(folder / INDEX):
             foreign.refuse_folder(folder)
             raise FileNotFoundError(f"there is no saved model in {str(folder)!r}: no file {folder / INDEX}")
         self._folder = folder
@@ -209,7 +209,7 @@ class Reader:
 
     def _content(self, file: str) -> bytes:
         if not isinstance(file, str) or file not in self._files:
-            raise DataLossError(f"the saved model names a file {file!r} that is not its own")
+            raise DataLossError(f"{self.index} names a file {file!r} that is not its own")
         with regular.open_inside(self._folder, f"{self._name}/{file}") as stream:
             content = stream.read()
         if hashlib.sha256(content).hexdigest() != self._files[file]:

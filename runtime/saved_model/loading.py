@@ -18,6 +18,7 @@ from .functions import RestoredFunction, restored_function
 from .signatures import Signature
 
 _TRIES = 100
+_DEEPEST, _MOST_VALUES = 100, 1_000_000  # of lists and dicts inside of each other
 
 
 class RestoredObject(Module):
@@ -71,6 +72,9 @@ class _Loader:
         self.reader = reader
         self.values = reader.variables()
         self.nodes: list[dict[str, Any]] = list(reader.content["nodes"])
+        self._sizes: dict[int, tuple[int, int]] = {}
+        for number in range(len(self.nodes)):
+            self.measured(number, 0)
         self.objects = [self.made(node) for node in self.nodes]
         for node, place in zip(self.nodes, self.objects, strict=True):
             if isinstance(place, Asset):  # which knows where its file is now
@@ -105,6 +109,29 @@ class _Loader:
             return {}
         callable_ = "__call__" in node["functions"]
         return (CallableObject if callable_ else RestoredObject)(node["class"])
+
+    def measured(self, number: int, depth: int) -> tuple[int, int]:
+        """Return how many values lists and dicts hold inside of each other, and how deeply they are nested.
+
+        ValueError for too much, as of a list that contains itself: whatever walks over it would never end.
+        """
+        node = self.nodes[number]
+        if node["kind"] not in ("list", "dict"):
+            return 1, 0
+        if number not in self._sizes:
+            if depth > _DEEPEST:
+                raise ValueError(
+                    f"lists and dicts are nested more than {_DEEPEST} deep, or contain themselves"
+                )
+            inner = [self.measured(child, depth + 1) for child in node["children"].values()]
+            size, height = (
+                1 + sum(count for count, _ in inner),
+                1 + max((deep for _, deep in inner), default=0),
+            )
+            if size > _MOST_VALUES or height > _DEEPEST:
+                raise ValueError(f"lists and dicts hold {size} values, {height} deep")
+            self._sizes[number] = size, height
+        return self._sizes[number]
 
     def connect(self, node: Mapping[str, Any], place: Any) -> None:
         if isinstance(place, (Variable, Asset)):

@@ -7,6 +7,7 @@ folder/dataset_spec.pb                                                         w
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ..errors import UnimplementedError
@@ -28,7 +29,7 @@ def refuse_table(path: Path, content: bytes) -> None:
 def refuse_folder(folder: Path) -> None:
     """Raise UnimplementedError if TensorFlow saved a model or a dataset in `folder`."""
     for name, kind in _FILES.items():
-        if (folder / name).is_file():
+        if os.path.isfile(folder / name):
             raise UnimplementedError(
                 f"{folder} is {kind} of TensorFlow, with the file {name}, which agc does not read yet"
             )

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 from typing import IO
 
-from ..errors import DataLossError, NotFoundError
+from ..errors import DataLossError, NotFoundError, PermissionDeniedError
 
 _SEPARATORS = "/\0\\:" if os.name == "nt" else "/\0"
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -40,7 +40,9 @@ def read(path: Path) -> bytes:
     """The content of a file that the program names itself: links are followed, but devices are refused."""
     try:
         handle = os.open(path, _FILE)
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+    except PermissionError:
+        raise PermissionDeniedError(f"{path}; Permission denied") from None
+    except (OSError, ValueError):  # a name that no file can have, too
         raise NotFoundError(f"there is no file {path}") from None
     with _stream(handle, str(path)) as stream:
         return stream.read()

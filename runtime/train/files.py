@@ -44,7 +44,7 @@ def index_of(prefix: str) -> Path:
 
 def exists(prefix: str) -> bool:
     """Whether there is a checkpoint with this prefix, as `Checkpoint.save` returned it."""
-    return index_of(prefix).is_file()
+    return os.path.isfile(index_of(prefix))  # and False for what cannot be the name of a file
 
 
 def time_of(prefix: str) -> float | None:
@@ -129,7 +129,7 @@ def read(prefix: str) -> Contents:
     Raises NotFoundError when there is none, DataLossError when it is damaged or of a newer version.
     """
     index = index_of(prefix)
-    if not index.exists():
+    if not os.path.exists(index):
         raise NotFoundError(f"there is no checkpoint {prefix!r}: no file {index}")
     content = sealed.read(index, KIND, VERSION)
     for _ in range(_TRIES):

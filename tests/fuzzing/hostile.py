@@ -63,6 +63,17 @@ def _sealed(name, change):
     return changed
 
 
+def _with_lists(content, count, copies):
+    """Add so many lists, of which each holds the next so often; without copies, itself."""
+    nodes = content["nodes"]
+    first = len(nodes)
+    nodes[0]["children"]["more"] = first
+    for number in range(first, first + count):
+        children = {str(copy): number + 1 for copy in range(copies)} or {"0": number}
+        nodes.append({"kind": "list", "class": "list", "children": children, "functions": {}})
+    nodes.append({"kind": "list", "class": "list", "children": {}, "functions": {}})
+
+
 def _array(start, end, **others):
     return {"dtype": "U8", "shape": [end - start], "data_offsets": [start, end], **others}
 
@@ -110,6 +121,9 @@ HOSTILE = {
     "a function outside": ("saved model", _sealed(
         "saved_model.json", lambda c: c["files"].update({"../../x": "0" * 64}) or c["nodes"].append({"kind": "asset"}),
     )),
+    "a list that contains itself": ("saved model", _sealed("saved_model.json", lambda c: _with_lists(c, 1, 0))),
+    "lists of lists, 2**40 in all": ("saved model", _sealed("saved_model.json", lambda c: _with_lists(c, 40, 2))),
+    "lists nested 20,000 deep": ("saved model", _sealed("saved_model.json", lambda c: _with_lists(c, 20_000, 1))),
     "no objects": ("saved model", _sealed("saved_model.json", lambda c: c.update(nodes=[]))),
     "a checkpoint without objects": ("checkpoint", _sealed("ckpt-1.index", lambda c: c.update(nodes=[]))),
     "a child too many": ("checkpoint", _sealed("ckpt-1.index", lambda c: c["nodes"][0].update(children={"m": 99}))),

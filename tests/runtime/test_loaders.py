@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import agc.runtime as tf
 import pytest
 from fuzzing.hostile import HOSTILE
 from fuzzing.loaders import LOADERS
@@ -45,3 +46,39 @@ def test_hostile_files_are_refused():
     found = outcomes("hostile")
     assert [line for line in found if line.get("outcome") != "refused"] == []
     assert [line["loader"] for line in found] == list(HOSTILE)
+
+
+NAMES = {
+    "a name with a null": "a\0b",
+    "a name that is too long": "a" * 5000,
+    "a folder": "/",
+    "no file": "no such",
+}
+READERS = {
+    "lines": lambda name: list(tf.data.TextLineDataset(name)),
+    "records": lambda name: list(tf.data.TFRecordDataset(name)),
+    "csv": lambda name: list(tf.data.experimental.CsvDataset(name, [""])),
+    "saved dataset": tf.data.Dataset.load,
+    "checkpoint": tf.train.load_checkpoint,
+    "saved model": tf.saved_model.load,
+    "keras": tf.keras.models.load_model,
+    "read_file": tf.io.read_file,
+    "vocabulary": lambda name: tf.random.fixed_unigram_candidate_sampler(
+        [[0]], 1, 1, True, 1, vocab_file=name
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS.keys())
+def test_what_is_no_file_is_refused(read, name):
+    with pytest.raises((tf.errors.OpError, ValueError, FileNotFoundError)):
+        read(name)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "1", '{"class_name": []}', '{"class_name": "Dense", "config": null}', "[" * 100_000]
+)
+def test_text_that_describes_no_network_is_refused(text):
+    with pytest.raises(ValueError, match="describes no model"):
+        tf.keras.models.model_from_json(text)

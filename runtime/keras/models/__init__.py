@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from ...missing_names import explain as _explain
+from ...storage.damage import FAULTS as _FAULTS
 from ..layers import _room as _layers_room
 from ..layers.core import Dense as Dense
 from .model import Functional, Model
@@ -35,7 +36,10 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = Non
 
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
     """The model that `to_json` described, with new weights."""
-    return _layers_room.deserialize(json.loads(json_string), custom_objects)
+    try:
+        return _layers_room.deserialize(json.loads(json_string), custom_objects)
+    except _FAULTS as error:
+        raise ValueError(f"the text describes no model that can be made here: {error}") from error
 
 
 __all__ = ["Functional", "Model", "Sequential", "clone_model", "load_model", "model_from_json", "save_model"]

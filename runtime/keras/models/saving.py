@@ -8,6 +8,7 @@ load_model("net")           the model again; classes of the program's own are re
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ def load_model(
 ) -> Any:
     """The model that `save` wrote, compiled as it was."""
     path = _checked(filepath)
-    if not (path / _CONFIG).is_file():
+    if not os.path.isfile(path / _CONFIG):
         raise ValueError(f"File not found: filepath={path}. There is no model in it that `model.save` wrote.")
     try:
         described = json.loads((path / _CONFIG).read_text())

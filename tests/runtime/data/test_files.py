@@ -256,3 +256,14 @@ def test_records_of_a_fixed_length_go_on_over_the_pieces_that_are_read(compressi
         tf.errors.InvalidArgumentError, match="body length 84000 bytes, which is not an exact"
     ):
         list(tf.data.FixedLengthRecordDataset(str(path), 11, **options).batch(len(rows)))
+
+
+@pytest.mark.parametrize("options, said", [
+    ({"select_columns": [7]}, "not among 2 columns"), ({"select_columns": [-1]}, "not among 2 columns"),
+    ({"column_defaults": [1]}, "1 column_defaults do not fit 2"), ({"field_delim": ",,"}, "only 1 char"),
+    ({"column_names": ["a"]}, "has 2 number of fields. Expected: 1"),
+])  # fmt: skip
+def test_columns_that_there_are_not(options, said, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=said):
+        tf.data.experimental.make_csv_dataset(str(tmp_path / "a.csv"), 1, **options)
