@@ -177,6 +177,8 @@ def _dimension(item: Any) -> int | None:
         raise TypeError(f"Dimension value must be integer or None, got value {item!r}") from None
     if size < 0:
         raise ValueError(f"Dimension {size} must be >= 0")
+    if size >= 1 << 63:
+        raise ValueError(f"Dimension {size} must be less than 2**63")
     return int(size)
 
 

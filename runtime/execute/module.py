@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..ir.graph import Graph, Operation, Value
 from ..ops.extremes import largest, smallest
 from . import names
 from .blocks import Fused, Recipe, may_take, write
+from .emitted import BUILT_IN, checked_identifier, is_literal, literal
 from .kernels import kernel_of
 from .lists import writer
 
@@ -32,7 +32,9 @@ class Module:
     def __init__(self, graph: Graph) -> None:
         self.lines: list[str] = []
         self.places: dict[int, Place] = {}
-        self.globals: dict[str, Any] = {"np": np, "largest": largest, "smallest": smallest}
+        self.globals: dict[str, Any] = {
+            "__builtins__": BUILT_IN, "np": np, "largest": largest, "smallest": smallest,
+        }  # fmt: skip
         self._names = names.Names()
         self._known: dict[Any, str] = {}
         self._functions: dict[Graph, str] = {}
@@ -46,6 +48,11 @@ class Module:
         """The graphs that are functions, and their names; they may become more while these are written."""
         for graph in self._pending:
             yield graph, self._functions[graph]
+
+    def known(self) -> set[str]:
+        """The global names that the source may use."""
+        recipes = [recipe.name for recipe in self.recipes.values()]
+        return {*self.globals, *self._functions.values(), *recipes}
 
     def bind(self) -> None:
         """Give fused operations their functions, once these are there."""
@@ -89,7 +96,9 @@ class Module:
         grouped = [
             f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
         ]
-        attrs = [f"{name}={self.attribute(value)}" for name, value in operation.attrs.items()]
+        attrs = [
+            f"{checked_identifier(name)}={self.attribute(value)}" for name, value in operation.attrs.items()
+        ]
         kernel = self.writer(operation) if changes else self.kernel(operation)
         return f"{kernel}({', '.join([*grouped, *attrs])})"
 
@@ -108,8 +117,8 @@ class Module:
     def number(self, array: np.ndarray[Any, Any]) -> str:
         """A constant as one of Python's numbers: itself when Python can read it back, else a name."""
         value = array.item()
-        if type(value) is not float or math.isfinite(value):
-            return repr(value)
+        if is_literal(value):
+            return literal(value)
         return self.name_of(("number", repr(value)), names.constant(array), value)
 
     def as_number(self, dtype: dtypes.DType, text: str) -> str:
@@ -138,8 +147,8 @@ class Module:
 
     def attribute(self, value: Any) -> str:
         """An attribute as source: itself when Python can read it back, else a name."""
-        if _is_plain(value):
-            return repr(value)
+        if is_literal(value):
+            return literal(value)
         if isinstance(value, dtypes.DType):
             return self.name_of(value, f"dtype_{value.name}", value)
         return self.name_of(("attribute", id(value)), "constant_attribute", value)
@@ -150,11 +159,3 @@ class Module:
             self._known[key] = self._names.unique(wish)
             self.globals[self._known[key]] = value
         return self._known[key]
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_is_plain, value))
-    if type(value) is float:
-        return math.isfinite(value)
-    return value is None or type(value) in (bool, int, str, bytes)

@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..ir.text import plain
+from .emitted import BUILT_IN, identifier
 
-GLOBAL = re.compile(
-    rf"(op|graph|constant|dtype|{'|'.join(dtype.name for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS))})_"
-)
+_DTYPES = "|".join(dtype.name for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS))
+GLOBAL = re.compile(rf"(op|graph|block|fused|draw|constant|dtype|{_DTYPES})_")
 """How the names begin that generated source uses for kernels, functions and constants."""
 
-_BUILT_IN = ("abs", "bool", "float", "int", "len", "max", "min", "range")
-
-_TAKEN = dict.fromkeys(
-    ("np", "largest", "smallest", *_BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist), 1
-)
+_TAKEN = dict.fromkeys(("np", "largest", "smallest", *BUILT_IN, "_", *keyword.kwlist, *keyword.softkwlist), 1)
 
 
 class Names:
@@ -38,12 +33,6 @@ class Names:
             taken[base] += 1
         taken[name] = 1
         return name
-
-
-@functools.lru_cache(1024)
-def identifier(wish: str) -> str:
-    name = plain(wish).replace("/", "_")
-    return name if name.isidentifier() else "value"
 
 
 @functools.lru_cache(1024)

@@ -31,6 +31,7 @@ from ..ir.graph import Constant, Graph, Operand, Operation
 from ..ir.specs import Spec
 from ..quiet import SILENCE, begin, end
 from .blas import is_big, wants_one_thread, with_one_thread
+from .emitted import check_names, identifier
 from .failures import located
 from .kernels import kernel_of
 from .module import Module, Place
@@ -56,9 +57,11 @@ class Plan:
         self._places = module.places
         self._globals = module.globals
         # The name lies in this package, so that the plan's frames count as agc's own in tracebacks.
-        name = f"<plan {next(self._numbers)} of {graph.name}>"
+        name = f"<plan {next(self._numbers)} of {identifier(graph.name)}>"
         self._filename = os.path.join(os.path.dirname(__file__), name)
-        exec(compile(self.source, self._filename, "exec"), self._globals)
+        code = compile(self.source, self._filename, "exec")
+        check_names(code, module.known())
+        exec(code, self._globals)
         module.bind()
         self._function = self._globals[module.main]
         if wants_one_thread(graph, apart=is_big):

@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 
 from ..ir.graph import Constant, Graph, Operand, Operation, Value
 from . import names
+from .emitted import literal
 from .limits import DEEPEST, is_inlined
 from .lines import Lines, tuple_of
 from .liveness import in_place, may_be_big
@@ -144,7 +145,7 @@ class Regions(Lines):
         inside = self._prepare(operation, targets, depth)
         self._repeat(operation, state, depth)
         limit = operation.attrs.get("maximum_iterations")
-        self.line(depth, "while True:" if limit is None else f"for _ in range({limit}):")
+        self.line(depth, "while True:" if limit is None else f"for _ in range({literal(limit)}):")
         head = len(self.module.lines)
         self._test(operation, test, state, depth + 1)
         results = self._body(operation, body, state, depth + 1, inside)
@@ -210,7 +211,7 @@ class Regions(Lines):
         inside = body_of(operation, owned, self.module)
         for value in inside.kept:
             name = self.buffers[value] = self.names.unique(f"{names.local(value.name)}_buffer")
-            self.line(depth, f"{name} = np.empty({value.shape}, np.{value.dtype.numpy.name})")
+            self.line(depth, f"{name} = np.empty({literal(value.shape)}, np.{value.dtype.numpy.name})")
         return inside
 
     def _repeat(self, loop: Operation, state: list[str], depth: int) -> None:
@@ -223,7 +224,7 @@ class Regions(Lines):
             row = names[operation.inputs[number]]  # type: ignore[index]
             if (row, shape) not in made:
                 made[row, shape] = self.names.unique(f"{row}_rows")
-                self.line(depth, f"{made[row, shape]} = np.broadcast_to({row}, {shape}).copy()")
+                self.line(depth, f"{made[row, shape]} = np.broadcast_to({row}, {literal(shape)}).copy()")
             self.repeated[operation, number] = made[row, shape]
 
     def _region(

@@ -10,10 +10,13 @@ An expression leaves to the kernel what is rare, and fails where the kernel does
 from __future__ import annotations
 
 import itertools
-import re
+from collections.abc import Iterator
+from typing import Any
 
 from ..ir.graph import Constant, Operation
 from ..ir.specs import Spec
+from ..ops.indexing import HOLE, parsed
+from .emitted import literal
 
 #   operation      dtypes    expression
 _ROWS = (
@@ -77,7 +80,11 @@ def _sum(operation: Operation) -> str | None:
         return None
     left = tuple(shape.value.tolist())
     axes = tuple(range(len(tensor.shape) - len(left)))
-    return f"np.add.reduce({{0}}, {axes}, {{type}})" if axes and tensor.shape[len(axes) :] == left else None
+    return (
+        f"np.add.reduce({{0}}, {literal(axes)}, {{type}})"
+        if axes and tensor.shape[len(axes) :] == left
+        else None
+    )
 
 
 def is_scalar(spec: object) -> bool:
@@ -91,7 +98,19 @@ def _indexing(operation: Operation) -> str | None:
     if not isinstance(spec, Spec) or not spec.shape or spec.dtype.kind == "S":
         return None  # Python's bytes for an element of strings, and scalars, are the kernel's matter
     places = itertools.count(1)
-    return f"{{0}}[{re.sub('_', lambda hole: f'{{{next(places)}}}', operation.attrs['key'])}]"
+    items = [_item(item, places) for item in parsed(operation.attrs["key"])]
+    return f"{{0}}[{', '.join(items)}]"
+
+
+def _item(item: Any, places: Iterator[int]) -> str:
+    """A part of a key as source; a hole for each that an operand gives."""
+    if type(item) is slice:
+        parts = (item.start, item.stop, item.step)
+        texts = ["" if part is None else _item(part, places) for part in parts]
+        return ":".join(texts if texts[2] else texts[:2])
+    if item is HOLE:
+        return f"{{{next(places)}}}"
+    return "..." if item is Ellipsis else literal(item)
 
 
 def picks_element(operation: Operation) -> bool:

@@ -15,6 +15,8 @@ from .literals import make_constant
 from .scan import NUMBER, Line
 from .specs import AnySpec, ArraySpec, RefSpec, Spec
 
+_SIZE = re.compile("[0-9]{1,18}")  # less than 2**63
+
 BOOLS = {"true": True, "false": False}
 _PYTHON = {"True": True, "False": False, "None": None}
 
@@ -152,7 +154,7 @@ def _read_sizes(line: Line) -> tuple[int | None, ...]:
     while not line.accept("]"):
         if line.accept("?"):
             sizes.append(None)
-        elif line.next.kind == "number" and line.next.text.isdigit():
+        elif line.next.kind == "number" and _SIZE.fullmatch(line.next.text):
             sizes.append(int(line.take().text))
         else:
             raise line.error("expected a size")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from .. import shapes
 from ..ops.declare import Op, find
 from .atoms import BOOLS, attributes_next, read_attributes, read_constant, read_spec, read_specs
+from .checked import checked_graph, checked_operation
 from .graph import Constant, Graph, Operand, Operation, Value
 from .literals import decode
 from .scan import GraphSyntaxError, Line, Token
@@ -17,16 +18,29 @@ from .text import LABELS, defaults, expected_specs
 __all__ = ["GraphSyntaxError", "parse"]
 
 
-def parse(text: str, ops: Callable[[str], Op | None] = find) -> Graph:
-    """The graph that `text` shows. Raises GraphSyntaxError."""
-    return _Module(text, ops).main()
+def parse(text: str, ops: Callable[[str], Op | None] = find, check: bool = True) -> Graph:
+    """The graph that `text` shows. Raises GraphSyntaxError, also for what the operations' declarations do not allow.
+
+    Args:
+        check: False leaves that to the caller: the text is one of the program's own.
+    """
+    try:
+        graph = _Module(text, ops, check).main()
+        return checked_graph(graph) if check else graph
+    except RecursionError:
+        raise GraphSyntaxError("the graph is nested too deeply", 1, 1, "") from None
+    except GraphSyntaxError:
+        raise
+    except ValueError as error:
+        raise GraphSyntaxError(str(error), 1, 1, "") from None
 
 
 class _Module:
     """All graphs and constants of a text. Callees stand after their callers, so they are read when called."""
 
-    def __init__(self, text: str, ops: Callable[[str], Op | None]) -> None:
+    def __init__(self, text: str, ops: Callable[[str], Op | None], check: bool) -> None:
         self.ops = ops
+        self.check = check
         self._headers: dict[str, int] = {}
         self._graphs: dict[str, Graph | None] = {}
         self.constants: dict[str, Constant] = {}
@@ -142,9 +156,9 @@ class _Reader:
                 outputs = self._operands(line, scope)
                 line.end()
                 return Graph(name, inputs, tuple(operations), tuple(outputs))
-            operations.append(self._operation(line, scope, depth))
+            operations += self._operation(line, scope, depth)
 
-    def _operation(self, line: Line, scope: dict[str, Value], depth: int) -> Operation:
+    def _operation(self, line: Line, scope: dict[str, Value], depth: int) -> list[Operation]:
         wishes = self._results(line)
         word = line.next
         op = self.module.ops(line.name("the name of an operation"))
@@ -162,7 +176,12 @@ class _Reader:
             raise line.error(f"{len(wishes)} results, but {len(specs)} types")
         regions = callees or self._regions(op, inputs, depth + 1)
         outputs = tuple(_define(scope, wish, spec, line) for wish, spec in zip(wishes, specs, strict=True))
-        return Operation(op, tuple(inputs), attrs, outputs, tuple(regions))
+        if not self.module.check:
+            return [Operation(op, tuple(inputs), attrs, outputs, tuple(regions))]
+        try:
+            return checked_operation(op, inputs, attrs, regions, outputs)
+        except ValueError as error:
+            raise line.error(str(error), word.column) from None
 
     def _results(self, line: Line) -> list[Token]:
         """The names before `=`, if this is such a line."""

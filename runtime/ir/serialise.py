@@ -13,35 +13,24 @@
 The first graph is the one that was written; the others are those it calls, by their number under "callees". Regions
 stand inside of their operation. Small constants stand in their place, big ones under "constants", each once. The text
 form (text.py) is for people; this one loses nothing: names as they were wished, source lines, attributes of every
-kind.
+kind. reading.py reads it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from ..ops.declare import Op, find
-from .atoms import read_spec
-from .attribute_data import array_data, array_from, attribute_data, attribute_from
-from .graph import Constant, Graph, Operand, Operation, Value
+from .attribute_data import array_data, attribute_data, attribute_from
+from .graph import Graph, Operand, Operation, Value
 from .literals import data_key
-from .origin import Origin
-from .scan import Line
-from .specs import AnySpec
+from .reading import FORMAT, PLAIN, VERSION, GraphFormatError, deserialise
 from .text import CALL, Names
 
-FORMAT = "agc graph"
-VERSION = 1
-_PLAIN = {"int32": int, "float32": float, "bool": bool, "string": str}
+__all__ = ["GraphFormatError", "as_text", "deserialise", "serialise"]
+
 _WIDTH = 110
-
-
-class GraphFormatError(ValueError):
-    """The data do not describe a graph: damaged, of another format, or of a newer version."""
 
 
 def serialise(graph: Graph, portable: bool = False) -> dict[str, Any]:
@@ -51,21 +40,6 @@ def serialise(graph: Graph, portable: bool = False) -> dict[str, Any]:
         portable: refuse what could not be read back, with a ValueError that names the operation and its line.
     """
     return _Writer(portable).module(graph)
-
-
-def deserialise(data: Any, ops: Callable[[str], Op | None] = find) -> Graph:
-    """The graph that `data` describe. Raises GraphFormatError when they do not."""
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise GraphFormatError("this is not a graph of agc: it has no `format` that says so")
-    version = data.get("version")
-    if not isinstance(version, int) or not 1 <= version <= VERSION:
-        raise GraphFormatError(f"the graph has version {version!r}; this agc reads up to {VERSION}")
-    try:
-        return _Reader(data, ops).graph(0)
-    except GraphFormatError:
-        raise
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise GraphFormatError(f"the graph is damaged: {type(error).__name__}: {error}") from error
 
 
 def as_text(data: Any) -> str:
@@ -154,7 +128,7 @@ class _Writer:
         if isinstance(operand, Value):
             return scope[operand]
         dtype = operand.dtype.name
-        if dtype in _PLAIN and operand.value.ndim == 0:
+        if dtype in PLAIN and operand.value.ndim == 0:
             item = operand.value.item()
             plain = _as_plain(item)
             if plain is not None:
@@ -186,78 +160,3 @@ def _defined(value: Value, scope: dict[Value, str], names: Names) -> dict[str, A
     if value.elements is not None:
         data["elements"] = list(value.elements)
     return data
-
-
-class _Reader:
-    def __init__(self, data: dict[str, Any], ops: Callable[[str], Op | None]) -> None:
-        self.ops = ops
-        self.graphs = data["graphs"]
-        self.constants: list[Constant] = [Constant(array_from(entry)) for entry in data["constants"]]
-        self.read: dict[int, Graph | None] = {}
-
-    def graph(self, number: int) -> Graph:
-        if number not in self.read:
-            self.read[number] = None
-            self.read[number] = self.body(self.graphs[number])
-        found = self.read[number]
-        if found is None:
-            raise GraphFormatError(f"the graph number {number} calls itself")
-        return found
-
-    def body(self, data: dict[str, Any]) -> Graph:
-        scope: dict[str, Value] = {}
-        inputs = tuple(_value(entry, scope) for entry in data["inputs"])
-        operations = tuple([self.operation(entry, scope) for entry in data["operations"]])
-        outputs = tuple(self.operand(entry, scope) for entry in data["outputs"])
-        return Graph(data["name"], inputs, operations, outputs)
-
-    def operation(self, data: dict[str, Any], scope: dict[str, Value]) -> Operation:
-        op = self.ops(data["op"])
-        if op is None:
-            raise GraphFormatError(f"this agc has no operation {data['op']!r}")
-        inputs = tuple(self.operand(entry, scope) for entry in data["inputs"])
-        attrs = {name: _attribute(name, entry, op) for name, entry in data.get("attrs", {}).items()}
-        regions = [self.graph(number) for number in data.get("callees", ())]
-        regions += [self.body(entry) for entry in data.get("regions", ())]
-        outputs = tuple(_value(entry, scope) for entry in data["outputs"])
-        origin = Origin(*data["at"]) if "at" in data else None
-        return Operation(op, inputs, attrs, outputs, tuple(regions), origin, data.get("device", ""))
-
-    def operand(self, data: Any, scope: dict[str, Value]) -> Operand:
-        if isinstance(data, str):
-            if data not in scope:
-                raise GraphFormatError(f"the value {data!r} is used, but not defined before")
-            return scope[data]
-        if "constant" in data:
-            return self.constants[int(data["constant"])]
-        return Constant(_scalar(data["value"], data["dtype"]))
-
-
-def _scalar(item: Any, dtype: str) -> Any:
-    if type(item) is not _PLAIN[dtype]:
-        raise GraphFormatError(f"{item!r} is no scalar of {dtype}")
-    return np.array(item.encode(), object) if isinstance(item, str) else np.array(item, dtype)
-
-
-def _attribute(name: str, data: Any, op: Op) -> Any:
-    try:
-        return attribute_from(data)
-    except ValueError as error:
-        raise GraphFormatError(f"{op.name}, `{name}`: {error}") from None
-
-
-def _value(data: dict[str, Any], scope: dict[str, Value]) -> Value:
-    name = data["name"]
-    if name in scope:
-        raise GraphFormatError(f"the value {name!r} is defined twice")
-    elements = data.get("elements")
-    value = Value(data.get("wish", name), _spec(data["spec"]), None if elements is None else tuple(elements))
-    scope[name] = value
-    return value
-
-
-def _spec(text: str) -> AnySpec:
-    line = Line(1, text)
-    spec = read_spec(line)
-    line.end()
-    return spec

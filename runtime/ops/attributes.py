@@ -30,11 +30,14 @@ Specs = tuple[Spec, ...]
 def read_axis(value: Any) -> int:
     """One axis, negative from the end; a scalar integer tensor whose value is known will do."""
     try:
-        return operator.index(getattr(value, "_array", value))
+        number = operator.index(getattr(value, "_array", value))
     except TypeError as error:
         if type(error) is not TypeError:
             raise
         raise TypeError(f"expected an integer, got {value!r}") from None
+    if not -(1 << 63) <= number < 1 << 63:
+        raise OverflowError("the integer has more than 64 bits")
+    return number
 
 
 def read_last_axis(value: Any) -> int:
@@ -59,6 +62,22 @@ def read_axes(value: Any) -> tuple[int, ...] | None:
 
 def read_optional_int(value: Any) -> int | None:
     return None if value is None else read_axis(value)
+
+
+def read_rounds(value: Any) -> int | None:
+    """A number of rounds of a loop; None for as many as there are."""
+    number = read_optional_int(value)
+    if number is not None and number < 0:
+        raise ValueError(f"{number} is no number of rounds")
+    return number
+
+
+def read_every(value: Any) -> int | str:
+    """How many rounds pass until a state is kept; "auto" lets the gradient choose."""
+    number = value if value == "auto" else read_axis(value)
+    if number != "auto" and number < 1:
+        raise ValueError(f"{number} is no number of rounds")
+    return number
 
 
 def read_optional_dtype(value: Any) -> dtypes.DType | None:
@@ -93,11 +112,28 @@ def read_texts(value: Any) -> tuple[str, ...]:
 def read_specs(value: Any) -> tuple[Spec, ...]:
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"expected a list of specs, got {value!r}")
+    if not all(isinstance(item, Spec) for item in value):
+        raise TypeError(f"expected a list of specs, got {value!r}")
     return tuple(value)
 
 
 def read_bool(value: Any) -> bool:
     return bool(value)
+
+
+def read_object(value: Any) -> Any:
+    """What exists in a running program only, such as a function: no file has it."""
+    return value
+
+
+_LITERALS = frozenset({type(None), bool, int, float, str})
+
+
+def is_literal(value: Any) -> bool:
+    """Whether an attribute is of the types that print and parse; objects of subclasses are not."""
+    if type(value) is tuple:
+        return all(map(is_literal, value))
+    return type(value) in _LITERALS or isinstance(value, dtypes.DType)
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -113,7 +149,9 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "float": read_float,
     "str": read_text,
     "Texts": read_texts,
-    "Object": lambda value: value,  # exists in a running program only
+    "Object": read_object,
     "Specs": read_specs,
+    "Rounds": read_rounds,
+    "Every": read_every,
     "str | None": lambda value: None if value is None else read_text(value),
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import errors
-from .attributes import Texts
+from .attributes import READERS, Texts, read_text
 from .declare import Input, Name, Tensors, op
 
 
@@ -121,9 +121,29 @@ def written_as(value: Any, form: str) -> str:
 _DIGITS = {"f": (6, 9)}  # decimal digits that are always right, and that always suffice
 
 
+def exception_named(name: str) -> Any:
+    """Return the exception class of the runtime or of Python with this name. ValueError for any other name."""
+    if name == "GraphAssertionError":
+        return GraphAssertionError
+    found = getattr(errors, name, None) or getattr(builtins, name, None)
+    if not (isinstance(found, type) and issubclass(found, BaseException)):
+        raise ValueError(f"{name!r} is no exception class of the runtime or of Python")
+    return found
+
+
+def read_error(value: Any) -> str:
+    """The reader of an attribute that names an exception class."""
+    exception_named(read_text(value))
+    return read_text(value)
+
+
+READERS["Error"] = read_error
+Error = str
+
+
 @op(name="assert", stateful=True)
 def assert_true(
-    condition: Input, data: Tensors, message: str, error: str, summarize: int, name: Name = None
+    condition: Input, data: Tensors, message: str, error: Error, summarize: int, name: Name = None
 ) -> tuple[()]:
     """Raise `error` with `message` and `data` unless `condition` is true.
 
@@ -184,6 +204,4 @@ def _(condition: Any, data: list[Any], message: str, error: str, summarize: int)
 
 def exception_class(name: str) -> Any:
     """The exception that an assertion raises: one of the runtime's, a failed assertion, or a built-in one."""
-    if name == "AssertionError":
-        return GraphAssertionError
-    return getattr(errors, name, None) or getattr(builtins, name)
+    return GraphAssertionError if name == "AssertionError" else exception_named(name)

@@ -20,7 +20,7 @@ from ..ir.builder import eagerly
 from ..ir.origin import raised_at
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
-from .attributes import READERS
+from .attributes import READERS, read_object
 from .declare import Name, Op, Tensors, op
 
 _KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
@@ -90,7 +90,7 @@ def failure(error: Exception) -> errors.OpError:
     return kind(f"{type(error).__name__}: {error}" + (f"\n  raised at {where}" if where else ""))
 
 
-READERS["HostFunction"] = lambda value: value
+READERS["HostFunction"] = read_object
 
 
 def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:

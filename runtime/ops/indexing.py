@@ -8,6 +8,7 @@ A key is written in the graph as it is in Python. Each `_` stands for a traced i
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -90,6 +91,9 @@ class Hole:
 HOLE = Hole()
 
 
+_INTEGER = re.compile("-?[0-9]{1,19}")
+
+
 @functools.lru_cache(maxsize=4096)
 def parsed(key: str) -> tuple[Any, ...]:
     """A key's text as a Python index; a `HOLE` for each operand.
@@ -109,7 +113,11 @@ def _parsed_item(text: str) -> Any:
 
 
 def _parsed_integer(text: str) -> int | Hole:
-    return HOLE if text == _HOLE else int(text)
+    if text == _HOLE:
+        return HOLE
+    if _INTEGER.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is no integer of a key")
+    return int(text)
 
 
 def filled(key: str, parts: Sequence[Any]) -> tuple[Any, ...]:
@@ -129,6 +137,12 @@ def _filled_slice(item: slice, rest: Iterator[Any]) -> slice:
     return slice(_filled(item.start, rest), _filled(item.stop, rest), _filled(item.step, rest))
 
 
+def _holes(index: tuple[Any, ...]) -> int:
+    """Return how many operands an index takes."""
+    items = [(item.start, item.stop, item.step) if type(item) is slice else (item,) for item in index]
+    return sum(each is HOLE for parts in items for each in parts)
+
+
 @op(name="getitem")
 def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
     """`tensor[key]`, where `parts` are the values of the `_` in the key.
@@ -139,6 +153,8 @@ def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
     if any(part.shape for part in parts):
         raise ValueError("an index of a key is a scalar tensor")
     values = [None if part.value is None else int(part.value) for part in parts]
+    if _holes(parsed(key)) != len(parts):
+        raise ValueError(f"the key {key!r} has another number of holes than {len(parts)}")
     index = filled(key, [HOLE if value is None else value for value in values])
     if index.count(Ellipsis) > 1:
         raise ValueError("Multiple ellipses in slice spec not allowed")

@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import errors
 from ..tensor import EagerTensor
-from .attributes import READERS, Texts
+from .attributes import READERS, Texts, read_object
 from .declare import Name, Tensors, op
-from .effects import GraphAssertionError, written_as
+from .effects import exception_named, written_as
 
 
 class Filled(NamedTuple):
@@ -90,13 +90,7 @@ def is_known(kind: type[BaseException]) -> bool:
     return any(getattr(module, kind.__name__, None) is kind for module in (builtins, errors))
 
 
-def _class_of(name: str) -> Any:
-    if name == GraphAssertionError.__name__:
-        return GraphAssertionError
-    return getattr(errors, name, None) or getattr(builtins, name)
-
-
-READERS["Blueprint | None"] = lambda value: value
+READERS["Blueprint | None"] = read_object
 
 
 @op(name="raise", stateful=True)
@@ -114,6 +108,8 @@ def raise_error(
     Traceback (most recent call last):
     agc.runtime.errors.NotFoundError: no 003 there
     """
+    if blueprint is None:  # which has the class itself
+        exception_named(error)
     return ()
 
 
@@ -123,4 +119,4 @@ def _(
 ) -> NoReturn:
     if blueprint is not None:
         raise blueprint.built(values)
-    raise _class_of(error)(filled(pieces, values, forms))
+    raise exception_named(error)(filled(pieces, values, forms))

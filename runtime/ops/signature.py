@@ -34,6 +34,8 @@ class Signature:
     Attributes: `name` (of the operation, in graphs), `rule` (the function whose parameters these are), `parameters`.
     """
 
+    optional: frozenset[str] = frozenset()  # attributes that an operation may lack
+
     def __init__(self, rule: Callable[..., Any], name: str) -> None:
         self.rule = rule
         self.name = name

@@ -12,23 +12,30 @@ that it is given, one to one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..ir.specs import Spec
-from .attributes import Axes
+from .attributes import READERS, Axes
 from .declare import Op, Tensors, op
+
+_NONE: Mapping[str, str] = {}
 
 
 class StructuredOp(Op):
     """An operation with regions; `Operation.stateful` follows from what they hold."""
 
-    def __init__(self, name: str, doc: str) -> None:
+    def __init__(self, name: str, doc: str, attributes: Mapping[str, str] = _NONE) -> None:
         def rule(*operands: Any) -> Any:
             raise TypeError(f"the results of {name!r} follow from its regions")
 
         rule.__name__ = name
         rule.__doc__ = doc
         super().__init__(rule, name)
+        self._attributes = [(i, each, READERS[kind]) for i, (each, kind) in enumerate(attributes.items())]
+        self._required = len(attributes)
+        self.optional = frozenset(attributes)
+        self._bare = None  # regions make it, not a call
 
 
 @op(name="custom_gradient")
@@ -47,9 +54,13 @@ def _(inputs: list[Any], results: int, given: Any) -> list[Any]:
 
 
 COND = StructuredOp("cond", "Run the first region when the predicate is true, else the second.")
-WHILE = StructuredOp("while", "Replace the state by what the body yields, as long as the test yields true.")
+WHILE = StructuredOp(
+    "while",
+    "Replace the state by what the body yields, as long as the test yields true.",
+    {"maximum_iterations": "Rounds", "checkpoint_every": "Every"},
+)
 SWITCH = StructuredOp("switch", "Run the region with the given number; the last one when there is none.")
-CALL = StructuredOp("call", "Run the graph of another function.")
+CALL = StructuredOp("call", "Run the graph of another function.", {"name": "str"})
 FUSED = StructuredOp(
     "fused", "Run operations on elements as one, in blocks. Executors make them; no program has them."
 )

@@ -23,6 +23,7 @@ from ..tracing.signature import Identity, Parameters
 from ..tracing.trace import Tracing
 from ..variable import Variable
 from . import structures
+from .binding import check_binding
 
 _log = logging.getLogger("agc")
 
@@ -243,8 +244,11 @@ def _concrete(
     variable_of: Callable[[int], Variable],
 ) -> ConcreteFunction:
     arguments = {key: structures.read(value) for key, value in data["arguments"].items()}
-    captured = [Reference(variable_of(number)) for number in data["captured"]]
-    traced = Tracing(graph, captured, None, structures.read(data["outputs"]))
+    variables = [variable_of(number) for number in data["captured"]]
+    outputs = structures.read(data["outputs"])
+    check_binding(graph, arguments, variables, outputs)
+    captured = [Reference(variable) for variable in variables]
+    traced = Tracing(graph, captured, None, outputs)
     return ConcreteFunction(name, parameters, arguments, traced, "plan")
 
 

@@ -9,13 +9,15 @@ Where Python raises an error, such as for a division by zero, the kernel is aske
 
 from __future__ import annotations
 
+import itertools
 import math
-import re
 from collections.abc import Sequence
 
 from ... import dtypes
 from ...ir.graph import Operation
 from ...ir.specs import Spec
+from ...ops.indexing import HOLE, parsed
+from ..emitted import literal
 from ..shortcuts import is_scalar, picks_element
 from . import ranges
 from .ranges import LIMITS, Range, can_be_number
@@ -80,9 +82,6 @@ _CASTS = {
 _ELEMENT = "{0}.item({1})"
 _CHECKED_ELEMENT = "{0}.item({1}) if 0 <= {1} < len({0}) else {kernel}({0}, {1})"
 
-_PICKS = re.compile(r"(?:_|-?\d+)(?:, (?:_|-?\d+))*")
-"""The keys of single elements."""
-
 RING = frozenset({"add", "subtract", "multiply", "negative"})
 """Operations whose operands need not be wrapped when the result is."""
 
@@ -106,8 +105,8 @@ def is_element(operation: Operation) -> bool:
     tensor = operation.inputs[0].spec if operation.type == "getitem" else None
     if not isinstance(tensor, Spec) or not tensor.shape:
         return False
-    key = operation.attrs["key"]
-    return key.count(",") + 1 == len(tensor.shape) and _PICKS.fullmatch(key) is not None
+    key = parsed(operation.attrs["key"])
+    return len(key) == len(tensor.shape) and all(item is HOLE or type(item) is int for item in key)
 
 
 def expression(operation: Operation) -> str | None:
@@ -132,7 +131,7 @@ def expression(operation: Operation) -> str | None:
 def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> str:
     """The expression for operands in these ranges."""
     if "{most}" in text:
-        return text.replace("{most}", str(LIMITS[operation.outputs[0].dtype][1]))
+        return text.replace("{most}", literal(LIMITS[operation.outputs[0].dtype][1]))
     if "{places}" in text:
         return text.replace("{places}", _places(operation, given))
     if text == _CHECKED_ELEMENT and given[1] is not None and given[1][0] >= 0:
@@ -187,17 +186,16 @@ def _cast(operation: Operation) -> str | None:
         return text
     low, high = LIMITS[_by_way_of(after)]
     last = float(high) if high < 2**53 else math.nextafter(float(high), 0)
-    return text.replace("{low}", repr(float(low))).replace("{high}", repr(last))
+    return text.replace("{low}", literal(float(low))).replace("{high}", literal(last))
 
 
 def _element(operation: Operation) -> str:
     if operation.type == "gather":
         return _CHECKED_ELEMENT
-    count = 0
-    items = []
-    for item in operation.attrs["key"].split(", "):
-        count += item == "_"
-        items.append(f"{{{count}}}" if item == "_" else item)
+    count = itertools.count(1)
+    items = [
+        f"{{{next(count)}}}" if item is HOLE else literal(item) for item in parsed(operation.attrs["key"])
+    ]
     return f"{{0}}.item({', '.join(items)})"
 
 

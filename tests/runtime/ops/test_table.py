@@ -6,6 +6,7 @@ example is tested without another line here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,10 +15,12 @@ import pytest
 from agc.runtime import dtypes
 from agc.runtime.execute import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
+from agc.runtime.ir.serialise import deserialise, serialise
 from agc.runtime.ir.specs import Spec
 from agc.runtime.ir.verify import verify
 from agc.runtime.ops.declare import REGISTRY
 from agc.runtime.optimise import optimise
+from hostile_graphs import graph_of, loaded, nothing_ran, run, with_hostile_text, with_lies
 from operation_examples import MODULES, NAMES, REFUSALS, Call, calls, examples
 from outcomes import bits
 
@@ -166,6 +169,23 @@ def odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
                     else:
                         assert all(isinstance(spec, Spec) for spec in specs)
     assert refused or not any(call.arrays for call in calls(name)) or name in TAKES_ANYTHING
+
+
+@law
+def a_file_makes_no_code_of_it_and_cannot_lie_about_it(name: str) -> None:
+    """Each field of the operation's JSON form is changed: what is loaded all the same runs as ever."""
+    found = next(filter(None, map(graph_of, calls(name))), None)
+    if found is None:
+        return  # its operands are no tensors
+    graph, given = found
+    data = serialise(graph, portable=True)
+    assert str(deserialise(data)) == str(graph)
+    most = None if os.environ.get("AGC_FUZZ") else 3
+    for each in (*with_hostile_text(data, most), *with_lies(data, most)):
+        loaded_graph = loaded(each)
+        if loaded_graph is not None:
+            run(loaded_graph, given)
+        assert nothing_ran()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,183 @@
+"""Check that the regions of an operation fit its operands and its results.
+
+    y = cond p, x           : float32[?]        two regions; each takes what `cond` is given behind the predicate,
+      then x                                    and yields what `cond` gives
+        yield x
+
+`fits(taken, given)` says whether a value of the type `given` can stand where `taken` is stated: `agree` for graphs
+that tracing and passes made, where either may know more; `covers` for those from outside, whose statements are not
+trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from .. import dtypes, shapes
+from .graph import Graph, Operand, Operation
+from .specs import AnySpec, ArraySpec, RefSpec, Spec
+
+if TYPE_CHECKING:
+    from ..ops.declare import Op
+
+Fits: TypeAlias = Callable[[AnySpec, AnySpec], bool]
+
+SCALAR_BOOL = Spec(dtypes.bool_, ())
+SCALAR_INDEX = Spec(dtypes.int32, ())
+
+
+class RegionError(ValueError):
+    """The regions of an operation do not fit it."""
+
+
+def agree(taken: AnySpec, given: AnySpec) -> bool:
+    """Whether some value fits both."""
+    if isinstance(taken, Spec) and isinstance(given, Spec):
+        return taken.dtype is given.dtype and shapes.compatible(taken.shape, given.shape)
+    if isinstance(taken, ArraySpec) and isinstance(given, ArraySpec):
+        return agree(taken.element, given.element)
+    return isinstance(taken, RefSpec) and taken == given
+
+
+def covers(taken: AnySpec, given: AnySpec) -> bool:
+    """Whether every value that fits `given` fits `taken`. What lists hold no executor takes on trust."""
+    if isinstance(taken, ArraySpec):
+        return agree(taken, given)
+    return taken.covers(given)
+
+
+def all_fit(fits: Fits, taken: Sequence[AnySpec], given: Sequence[AnySpec]) -> bool:
+    return len(taken) == len(given) and all(map(fits, taken, given))
+
+
+def show(specs: Sequence[AnySpec]) -> str:
+    return ", ".join(map(str, specs)) or "nothing"
+
+
+def check_regions(operation: Operation, fits: Fits) -> None:
+    """Raise RegionError for regions that do not fit their operation."""
+    check = _CHECKS.get(operation.op.name)
+    if check is not None:
+        check(operation, fits)
+    elif operation.regions:
+        raise RegionError(f"{operation.op.name} has no regions")
+
+
+def has_regions(op: Op) -> bool:
+    """Whether operations of this kind have regions, which say what operands they take."""
+    return op.name in _CHECKS
+
+
+def gives_by_regions(operation: Operation) -> bool:
+    """Whether the results of an operation follow from its regions."""
+    return operation.op.name in _CHECKS and operation.op.name != "custom_gradient"
+
+
+def _check_cond(operation: Operation, fits: Fits) -> None:
+    _check_count(operation, 2)
+    _check_selector(operation, SCALAR_BOOL)
+    _check_branches(operation, operation.inputs[1:], fits)
+
+
+def _check_switch(operation: Operation, fits: Fits) -> None:
+    if not operation.regions:
+        raise RegionError("switch has no branches")
+    _check_selector(operation, SCALAR_INDEX)
+    _check_branches(operation, operation.inputs[1:], fits)
+
+
+def _check_call(operation: Operation, fits: Fits) -> None:
+    _check_count(operation, 1)
+    _check_branches(operation, operation.inputs, fits)
+
+
+def _check_fused(operation: Operation, fits: Fits) -> None:
+    _check_call(operation, fits)
+    if any(inner.stateful or inner.regions for inner in operation.regions[0].operations):
+        raise RegionError("fused holds more than operations on elements and reductions")
+
+
+def _check_while(operation: Operation, fits: Fits) -> None:
+    _check_count(operation, 2)
+    test, body = operation.regions
+    count = len(operation.outputs)
+    for region in operation.regions:
+        _check_arguments(region, operation.inputs, fits)
+    yielded = [operand.spec for operand in test.outputs]
+    if len(yielded) != 1 or not agree(SCALAR_BOOL, yielded[0]):
+        raise RegionError(f"the test of while yields {show(yielded)}, not one bool[]")
+    results = [value.spec for value in operation.outputs]
+    for taken in ([value.spec for value in region.inputs[:count]] for region in (body, test)):
+        _check_results(body, taken, fits)
+    _check_results(body, results, fits)
+    given = [operand.spec for operand in operation.inputs[:count]]
+    if not all_fit(fits, results, given):  # which they are if the body never runs
+        raise RegionError(f"while gives {show(results)} but begins with {show(given)}")
+
+
+def _check_gradient(operation: Operation, fits: Fits) -> None:
+    """The region takes the gradients of the results and the last operands, and yields those of some operands."""
+    _check_count(operation, 1)
+    (region,) = operation.regions
+    count, given = operation.attrs["results"], operation.attrs["given"]
+    own = operation.inputs[count:]
+    if not 0 <= count <= len(operation.inputs) or not set(given or ()) <= set(range(len(own))):
+        raise RegionError("custom_gradient numbers operands that it does not have")
+    captured = len(region.inputs) - count
+    if not 0 <= captured <= len(own):
+        raise RegionError(f"`{region.name}` takes {len(region.inputs)} values")
+    _check_arguments(region, [*operation.inputs[:count], *own[len(own) - captured :]], fits)
+    found = [operand.spec for operand in region.outputs]
+    wanted = [own[place].spec for place in given or ()]
+    if not all_fit(_is_gradient, wanted, found):
+        raise RegionError(f"`{region.name}` yields {show(found)} for {show(wanted)}")
+
+
+def _is_gradient(of: AnySpec, given: AnySpec) -> bool:
+    """Whether a value can be the gradient of an operand: of a variable it is a tensor."""
+    wanted = of.content if isinstance(of, RefSpec) else of
+    return isinstance(wanted, Spec) and agree(wanted, given)
+
+
+def _check_count(operation: Operation, count: int) -> None:
+    found = len(operation.regions)
+    if found != count:
+        raise RegionError(f"{operation.op.name} has {found} regions instead of {count}")
+
+
+def _check_selector(operation: Operation, wanted: Spec) -> None:
+    """A value of unknown rank turns out to be a scalar, or is refused, when the graph runs."""
+    if not operation.inputs or not agree(wanted, operation.inputs[0].spec):
+        raise RegionError(f"the first operand of {operation.op.name} is not {wanted}")
+
+
+def _check_branches(operation: Operation, arguments: Sequence[Operand], fits: Fits) -> None:
+    specs = [value.spec for value in operation.outputs]
+    for region in operation.regions:
+        _check_arguments(region, arguments, fits)
+        _check_results(region, specs, fits)
+
+
+def _check_arguments(region: Graph, arguments: Sequence[Operand], fits: Fits) -> None:
+    taken = [value.spec for value in region.inputs]
+    given = [operand.spec for operand in arguments]
+    if not all_fit(fits, taken, given):
+        raise RegionError(f"`{region.name}` takes {show(taken)} but is given {show(given)}")
+
+
+def _check_results(region: Graph, wanted: Sequence[AnySpec], fits: Fits) -> None:
+    found = [operand.spec for operand in region.outputs]
+    if not all_fit(fits, wanted, found):
+        raise RegionError(f"`{region.name}` yields {show(found)} where {show(wanted)} is wanted")
+
+
+_CHECKS: dict[str, Callable[[Operation, Fits], None]] = {
+    "cond": _check_cond,
+    "switch": _check_switch,
+    "call": _check_call,
+    "fused": _check_fused,
+    "while": _check_while,
+    "custom_gradient": _check_gradient,
+}
+"""By operation with regions what these must be."""

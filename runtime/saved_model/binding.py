@@ -1,0 +1,54 @@
+"""Check that a loaded graph fits what it is called with: the arguments and variables that the index states.
+
+Graph and index are different files. Native code trusts the graph about the memory that it reads and writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .. import nest
+from ..ir.graph import Graph
+from ..ir.specs import AnySpec
+from ..tensor_spec import TensorSpec
+from ..tracing.trace import Composite, Output
+from ..type_spec import TypeSpec
+from ..variable import Variable
+
+
+def check_binding(
+    graph: Graph, arguments: Mapping[str, Any], variables: Sequence[Variable], structure: Any
+) -> None:
+    """Raise ValueError unless the graph takes these arguments and variables, and gives what the structure places."""
+    given = [*_specs_of(arguments), *[variable.spec for variable in variables]]
+    taken = [value.spec for value in graph.inputs]
+    if len(given) != len(taken) or not all(
+        one.covers(other) for one, other in zip(taken, given, strict=True)
+    ):
+        raise ValueError(
+            f"the graph takes ({', '.join(map(str, taken))}), but its arguments and variables are "
+            f"({', '.join(map(str, given))})"
+        )
+    for number in _outputs_in(structure):
+        if not 0 <= number < len(graph.outputs):
+            raise ValueError(f"the graph has no result number {number}")
+
+
+def _specs_of(arguments: Any) -> Iterator[AnySpec]:
+    """The specs of the graph's inputs for arguments; Python values are none."""
+    for leaf in nest.flatten(arguments):
+        if isinstance(leaf, TensorSpec):
+            yield leaf.spec
+        elif isinstance(leaf, TypeSpec):
+            for part in leaf.flatten():
+                yield part.spec
+
+
+def _outputs_in(structure: Any) -> Iterator[int]:
+    for leaf in nest.flatten(structure):
+        if isinstance(leaf, Output):
+            yield leaf.number
+        elif isinstance(leaf, Composite):
+            for part in leaf.parts:
+                yield from _outputs_in(part)
