@@ -6,6 +6,7 @@ Graph and index are different files. Native code trusts the graph about the memo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from .. import nest
@@ -35,9 +36,9 @@ def check_binding(
             raise ValueError(f"the graph has no result number {number}")
 
 
-def _specs_of(arguments: Any) -> Iterator[AnySpec]:
-    """The specs of the graph's inputs for arguments; Python values are none."""
-    for leaf in nest.flatten(arguments):
+def _specs_of(arguments: Mapping[str, Any]) -> Iterator[AnySpec]:
+    """The specs of the graph's inputs for arguments in their order; Python values are none."""
+    for leaf in chain.from_iterable(map(nest.flatten, arguments.values())):
         if isinstance(leaf, TensorSpec):
             yield leaf.spec
         elif isinstance(leaf, TypeSpec):
