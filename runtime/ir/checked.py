@@ -19,7 +19,7 @@ from ..ops.conformance import check_operands, checked_attributes
 from ..ops.declare import Op, find
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Origin
-from .regions import all_fit, check_regions, covers, gives_by_regions, has_regions, show
+from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
 from .specs import AnySpec, Spec
 
 MOST_OPERATIONS = 1 << 22
@@ -81,22 +81,46 @@ def _narrowed(op: Op, value: Value, inferred: AnySpec) -> tuple[Value, Operation
         raise ValueError(f"{op.name} gives {inferred}, not {stated}")
     shape = shapes.merge(stated.shape, inferred.shape)
     made, value.spec = Value(value.name, inferred), stated.with_shape(shape)
-    check = find("ensure_shape")
-    assert check is not None, "it is declared with the others"
-    return made, Operation(check, (made,), {"shape": shape}, (value,))
+    return made, _check(made, value)
 
 
-def know_elements(inputs: Sequence[Value], given: Sequence[Operand], changing: int) -> None:
-    """Let the inputs of a region know of their elements what its operation knows of the operands.
+def entered(
+    inputs: Sequence[Value], given: Sequence[Operand], changing: int
+) -> tuple[list[Value], list[Operation]]:
+    """Return the inputs of a region for what its operation is given, and what checks those of which it states more.
 
-    The last inputs take the last operands. The first ones are `changing` from run to run.
+    The last inputs take the last operands: they know of their elements what is known there. The first ones are
+    `changing` from run to run.
     """
-    for value, operand in zip(reversed(inputs[changing:]), reversed(given), strict=False):
-        if isinstance(operand, Constant):
-            is_vector = operand.dtype.is_integer and operand.value.ndim == 1
-            value.elements = tuple(operand.value.tolist()) if is_vector else None
-        else:
-            value.elements = operand.elements
+    taken, checks = list(inputs), []
+    for place in range(changing, len(inputs)):
+        behind = len(inputs) - place
+        if behind > len(given):
+            continue
+        value, operand = inputs[place], given[-behind]
+        value.elements = _elements(operand)
+        one, other = value.spec, operand.spec
+        if isinstance(one, Spec) and isinstance(other, Spec) and not one.covers(other) and agree(one, other):
+            taken[place], value.spec = (
+                Value(value.name, other),
+                one.with_shape(shapes.merge(one.shape, other.shape)),
+            )
+            checks.append(_check(taken[place], value))
+    return taken, checks
+
+
+def _elements(operand: Operand) -> tuple[int | None, ...] | None:
+    if isinstance(operand, Constant):
+        is_vector = operand.dtype.is_integer and operand.value.ndim == 1
+        return tuple(operand.value.tolist()) if is_vector else None
+    return operand.elements
+
+
+def _check(made: Value, value: Value) -> Operation:
+    """Return the operation that gives `value`, which states more than what is made."""
+    op = find("ensure_shape")
+    assert op is not None, "it is declared with the others"
+    return Operation(op, (made,), {"shape": value.shape}, (value,))
 
 
 def checked_graph(graph: Graph) -> Graph:

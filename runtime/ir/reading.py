@@ -14,7 +14,7 @@ import numpy as np
 from ..ops.declare import Op, find
 from .atoms import read_spec
 from .attribute_data import array_from, attribute_from
-from .checked import checked_graph, checked_operation, know_elements
+from .checked import checked_graph, checked_operation, entered
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Origin
 from .scan import Line
@@ -78,13 +78,12 @@ class _Reader:
     def body(self, data: Any, given: Sequence[Operand] = (), changing: int = 0) -> Graph:
         _check_fields(data, _GRAPH)
         scope: dict[str, Value] = {}
-        inputs = tuple([self.value(entry, scope) for entry in _list(data["inputs"])])
-        know_elements(inputs, given, changing)
-        operations: list[Operation] = []
+        stated = [self.value(entry, scope) for entry in _list(data["inputs"])]
+        inputs, operations = entered(stated, given, changing)
         for entry in _list(data["operations"]):
             operations += self.operation(entry, scope)
         outputs = tuple([self.operand(entry, scope) for entry in _list(data["outputs"])])
-        return Graph(_name(data["name"]), inputs, tuple(operations), outputs)
+        return Graph(_name(data["name"]), tuple(inputs), tuple(operations), outputs)
 
     def operation(self, data: Any, scope: dict[str, Value]) -> list[Operation]:
         _check_fields(data, _OPERATION, _OPERATION_MAY)
