@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from .. import dtypes
 from ..ops.declare import Op
 from .literals import make_constant
-from .scan import NUMBER, Line
+from .scan import NUMBER, Line, Token
 from .specs import AnySpec, ArraySpec, RefSpec, Spec
 
 _SIZE = re.compile("[0-9]{1,18}")  # less than 2**63
@@ -73,7 +74,7 @@ def _read_scalar(line: Line) -> Any:
         return complex(float(split[1]), float(split[2]))
     if token.kind == "string":
         line.take()
-        content = ast.literal_eval(token.text)
+        content = _string(line, token)
         return content.encode() if isinstance(content, str) else content
     if token.text in BOOLS:
         line.take()
@@ -112,9 +113,21 @@ def _read_plain(line: Line) -> Any:
     if token.text == "<":
         raise line.error("this attribute exists in a running program only")
     if token.kind == "string":
-        line.take()
-        return ast.literal_eval(token.text)
+        return _string(line, line.take())
     return _read_scalar(line)
+
+
+def _string(line: Line, token: Token) -> Any:
+    """Return what the token of a string says; GraphSyntaxError for nulls, surrogates and escapes that are none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            content = ast.literal_eval(token.text)
+        if isinstance(content, str):
+            content.encode()  # which a lone surrogate does not let
+        return content
+    except (SyntaxError, SyntaxWarning, DeprecationWarning, ValueError):
+        raise line.error("this is no string of Python", token.column) from None
 
 
 def _read_dtype(line: Line) -> dtypes.DType:

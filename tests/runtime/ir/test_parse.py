@@ -74,3 +74,9 @@ def test_blank_lines_and_widths_are_free() -> None:
 def test_attributes_are_read_as_the_operation_reads_them() -> None:
     graph = parse("graph g(x: float32[3])\n  s = reduce_sum x [axis=0] : float32[]\n  return")
     assert graph.operations[0].attrs["axis"] == (0,)
+
+
+@pytest.mark.parametrize("text", ["'a\0b'", r"'\x'", r"'\N{no such}'", r"'\q'", "b'é'", r"'\ud800'"])
+def test_strings_that_python_does_not_have_are_refused(text):
+    with pytest.raises(GraphSyntaxError, match="no string of Python"):
+        parse(f"graph g() -> string[]\n  x = identity {text} : string[]\n  return x\n")
