@@ -120,6 +120,10 @@ def decode(content: bytes, dtype: dtypes.DType, shape: tuple[int, ...]) -> Array
     """The inverse of `encode`; ValueError when `content` has the wrong length."""
     if dtype is dtypes.string:
         return _decode_strings(content, shape)
+    if dtype.is_bool and content.translate(None, b"\0\1"):
+        raise ValueError(
+            "a truth value is a byte that is neither 0 nor 1"
+        )  # which NumPy and native code count on
     array = np.frombuffer(content, dtype.numpy.newbyteorder("<")).reshape(shape)
     return array.astype(dtype.numpy)
 

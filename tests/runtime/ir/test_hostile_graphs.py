@@ -104,6 +104,12 @@ class TestWhatIsRefused:
         assert words in text
         assert "test_hostile_graphs.py" in text or "unknown" in words
 
+    def test_truth_values_that_are_neither(self) -> None:
+        data = serialise(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
+        data["constants"].append({"dtype": "bool", "shape": [3], "data": "AAEC"})
+        with pytest.raises(GraphFormatError, match="neither 0 nor 1"):
+            deserialise(data)
+
     def test_graphs_that_call_each_other_too_often(self) -> None:
         data = serialise(tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([])).graph)
         call = {"op": "call", "inputs": ["x"], "outputs": [{"name": "y", "spec": "float32[]"}]}
