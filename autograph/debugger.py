@@ -46,6 +46,7 @@ class Debugger(pdb.Pdb):
     """Pdb with frames as they would be if the program had not been converted."""
 
     _shown: tuple[FrameType, int] | None = None  # where it stopped last: frame and line
+    _variables: dict[str, Any] | None = None  # in sight of a block
 
     def stop_here(self, frame: FrameType) -> bool:
         if is_own_file(frame.f_code.co_filename):
@@ -101,8 +102,19 @@ class Debugger(pdb.Pdb):
         super()._select_frame(number)
         self._see_all_variables()
 
+    def _getval(self, arg: str) -> Any:
+        """Evaluate an expression; since Python 3.14 `curframe_locals` has no effect on this."""
+        if self._variables is None or sys.version_info < (3, 14):
+            return super()._getval(arg)  # type: ignore[misc]
+        try:
+            return eval(arg, self.curframe.f_globals, self._variables)
+        except BaseException:
+            self._error_exc()
+            raise
+
     def _see_all_variables(self) -> None:
         """Show a block the variables of the function and of the blocks around it, too."""
+        self._variables = None
         frame: FrameType | None = self.curframe
         if frame is None or not is_block(frame.f_code):
             return
@@ -114,4 +126,6 @@ class Debugger(pdb.Pdb):
         variables: dict[str, Any] = {}
         for scope in reversed(scopes):
             variables.update(scope)
-        self.curframe_locals = variables
+        self._variables = variables
+        if sys.version_info < (3, 14):
+            self.curframe_locals = variables

@@ -28,7 +28,7 @@ def text_of(code: CodeType) -> str | None:
     """The text that `code` was compiled from, with the line numbers of `code`."""
     if code.co_filename == "<string>":
         candidates, mode = _command(), "exec"
-    elif code.co_filename in PROMPTS:
+    elif code.co_filename in PROMPTS or code.co_filename.startswith("<stdin-"):  # since 3.14, with a number
         candidates, mode = _typed(code), "single"
     else:
         return None
