@@ -105,7 +105,7 @@ class Debugger(pdb.Pdb):
     def _getval(self, arg: str) -> Any:
         """Evaluate an expression; since Python 3.14 `curframe_locals` has no effect on this."""
         if self._variables is None or sys.version_info < (3, 14):
-            return super()._getval(arg)  # type: ignore[misc]
+            return super()._getval(arg)
         try:
             return eval(arg, self.curframe.f_globals, self._variables)
         except BaseException:
