@@ -159,6 +159,7 @@ class Trial:
         self._calls = 0
         self._spent = 0.0
         self._asked = False
+        self._vain = 0  # calls in which native code gave up before it could be compared
         self._times: tuple[list[float], list[float]] = ([], [])
 
     def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -181,11 +182,14 @@ class Trial:
         """Run both, and leave native code that gives other results."""
         from .trust import compared
 
-        self.doubted = None  # whatever happens: it costs a call's time
         plan = functools.partial(_measured, self._plan, self._times[0])
         results, difference = compared(native, plan, arguments)
-        if difference is not None:
-            tell_of_difference(self._graph, difference)
+        self._vain += difference is None
+        if difference == "":
+            self.doubted = None
+        elif difference is not None or self._vain >= TRIALS:
+            if difference is not None:
+                tell_of_difference(self._graph, difference)
             self.give_up()
         return results
 
@@ -279,6 +283,6 @@ def _compiled(trial: Trial, graph: Graph, arguments: list[Any]) -> Runner | None
         native.compiled(arguments)
     except CannotCompileError:
         return with_native_parts(graph)
-    trial.doubted = native
     trial.owner.depends_on(native.by_value, trial, arguments)
+    trial.doubted = native
     return native.shortest or native.run

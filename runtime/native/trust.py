@@ -34,9 +34,9 @@ class Copy:
 
 
 def compared(native: Native, plan: Runner, arguments: Sequence[Any]) -> tuple[Sequence[Any], str | None]:
-    """Return the plan's results, and how those of native code differ: None for not at all.
+    """Return the plan's results, and how those of native code differ: "" for not at all, None where it gave up.
 
-    Raises what the plan raises. Native code that gives up makes no difference, as the plan runs then.
+    Raises what the plan raises.
     """
     variables = native.variables_in(arguments)
     before = {id(variable): np.array(variable._array) for variable in variables}
@@ -48,7 +48,7 @@ def compared(native: Native, plan: Runner, arguments: Sequence[Any]) -> tuple[Se
     text = _difference(found, wanted)
     if text is not None and not native.draws:
         text = _unexplained(found, plan, arguments, before)
-    return results, text
+    return results, text or ""
 
 
 def _unexplained(

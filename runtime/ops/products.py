@@ -23,7 +23,7 @@ from .elementwise import conj
 from .extents import shape as shape_of
 from .families import NUMERIC, Array, demand
 from .shaping import expand_dims, fitted
-from .static import dims
+from .static import checked_dims, dims
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -255,7 +255,10 @@ def _(
     order = {axis: i for i, axis in enumerate(free)}
     for place, axis in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
         order[summed[axis]] = count + place
-    return product.transpose([order[i] for i in range(rank)])
+    found = product.transpose([order[i] for i in range(rank)])
+    if found.shape != checked_dims(shape):
+        raise ValueError(f"tensordot_back: the factor is of shape {found.shape}, not {checked_dims(shape)}")
+    return found
 
 
 @tensordot_back.gradient
