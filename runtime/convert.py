@@ -243,6 +243,13 @@ def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]
         return _strings(np.array(value, object))
     if value is None:
         raise _unsupported(value)
+    first_leaf = value
+    while type(first_leaf) in (list, tuple) and first_leaf:
+        first_leaf = first_leaf[0]
+    if type(first_leaf) in (str, bytes):  # else NumPy gives each the room of the longest
+        array = np.array(value, object)
+        if not any(isinstance(item, (list, tuple)) for item in array.flat):
+            return _strings(array)
     try:
         array = np.array(value)
     except ValueError:

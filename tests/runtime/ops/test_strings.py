@@ -121,3 +121,8 @@ def test_sizes_of_texts_are_int32(attr):
 def test_what_is_no_encoding_of_text_is_refused(encoding):
     with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="converter for input encoding"):
         S.unicode_decode("a", encoding)
+
+
+def test_one_long_string_makes_others_no_longer():
+    texts = tf.constant([b"x" * 10**6] + [b""] * 10**5)  # 100 GB if each took as much
+    assert texts.shape == (10**5 + 1,)
