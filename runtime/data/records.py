@@ -47,6 +47,7 @@ class TFRecordWriter:
         level = -1 if options.compression_level is None else options.compression_level
         self._compressor = zlib.compressobj(level) if options.compression_type == "ZLIB" else None
         name = os.fspath(path)
+        name = name.rstrip("/" if isinstance(name, str) else b"/") or name  # as TensorFlow does
         try:
             if options.compression_type == "GZIP":
                 self._file: Any = gzip.open(name, "wb", 9 if level < 0 else level)  # noqa: SIM115  # see close()
