@@ -33,7 +33,7 @@ fuzz: $(VENV)/installed-dev  ## grow random programs and graphs for long: AGC_FU
 	AGC_FUZZ=$(or $(AGC_FUZZ),2000) $(BIN)/python -m pytest -x tests/autograph/test_grammar.py \
 		tests/autograph/test_semantics_random.py tests/runtime/test_staged_programs.py tests/runtime/ir tests/runtime/execute \
 		tests/runtime/optimise tests/runtime/native/test_agreement.py tests/runtime/storage/test_writers.py \
-		tests/runtime/test_loaders.py tests/runtime/ops/test_table.py
+		tests/runtime/test_loaders.py tests/runtime/ops/test_table.py tests/runtime/test_mutations.py
 	cd tests && ../$(BIN)/python -m sized_programs $(or $(AGC_FUZZ),500)
 	cd tests && ../$(BIN)/python -m operation_sweep
 

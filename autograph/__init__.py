@@ -13,6 +13,7 @@ from .api import (
     ConversionError,
     Diagnostic,
     Note,
+    SideEffectWarning,
     StagingError,
     Where,
     check_source,
@@ -39,7 +40,7 @@ __all__ = [
     "check_source",
     "install_import_hook", "convert_packages", "leave_packages", "conversions", "Conversion",
     "experimental", "set_verbosity", "trace",
-    "ConversionError", "StagingError", "Diagnostic", "Note", "Where",
+    "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
     "strip_frames", "keeps_frames", "is_own_file", "staging",
 ]  # fmt: skip
 

@@ -135,6 +135,10 @@ class StagingError(DiagnosticError, TypeError, ValueError):
     """
 
 
+class SideEffectWarning(UserWarning):
+    """A staged block uses state of the process, such as the clock: once, while it is traced."""
+
+
 def _as_dict(value: Any) -> Any:
     """Named tuples as dicts, all the way down."""
     if hasattr(value, "_asdict"):

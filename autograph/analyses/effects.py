@@ -37,6 +37,70 @@ REFLECTION = frozenset(
     }
     | {"__delattr__", "attrgetter", "methodcaller"}
 )
+STORED = "="  # before the names of attributes that are assigned, to tell them from those that are read
+# With these, code finds out which attributes an object has; with some it says which one is meant.
+_ASK_BY_NAME = frozenset({"getattr", "hasattr", "delattr", "setattr", "attrgetter"})
+_ASKERS = REFLECTION | {
+    "dir",
+    "copy",
+    "deepcopy",
+    "replace",
+    "asdict",
+    "astuple",
+    "dumps",
+    "__getstate__",
+    "__reduce__",
+}
+TELLERS = _ASKERS - _ASK_BY_NAME - {"__setattr__", "__delattr__", "__getattribute__", "methodcaller"}
+_ITERATES = frozenset(opcode.opmap[name] for name in ("GET_ITER", "LIST_EXTEND", "DICT_UPDATE", "DICT_MERGE"))
+_IN_ORDER = frozenset(
+    {
+        "list",
+        "tuple",
+        "iter",
+        "next",
+        "reversed",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "dict",
+        "popitem",
+        "repr",
+        "str",
+    }
+    | {
+        "keys",
+        "values",
+        "items",
+        "for_loop",
+        "listed",
+        "sum",
+        "min",
+        "max",
+        "copy",
+        "print",
+        "join",
+        "OrderedDict",
+    }
+    | {
+        "any",
+        "all",
+        "sorted",
+        "popleft",
+        "most_common",
+        "elements",
+        "islice",
+        "chain",
+        "stack",
+        "concat",
+        "print_",
+    }
+)
+# Methods of dicts that are given a key, and tell nothing of the order.
+_KEYED = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__", "move_to_end"})
+# With these, code assigns attributes that it names by a text.
+SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
 # Methods that put something into a container and tell nothing about it.
 APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
 # Methods and generated calls that change a container.
@@ -50,6 +114,7 @@ _PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
 # `x[i] += 1` and `x.n += 1` need what they update twice.
 _KINDS = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy", "IS_OP": "is"}
 _SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
+_SET_ATTRIBUTES = frozenset(opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
 _ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # of `STORE_FAST_LOAD_FAST`
 _READS = frozenset({"variable", "fast", "attribute"})
 _NOISE = frozenset(
@@ -73,6 +138,7 @@ class Facts(NamedTuple):
     names: frozenset[str]  # of globals, attributes and imports, also as texts
     free: frozenset[str]  # of variables of the functions around it
     globals_set: frozenset[str]
+    stored: frozenset[str]  # of attributes that it assigns or deletes, as `=name`, as far as it names them
     reflects: bool
 
 
@@ -99,6 +165,7 @@ class _Step(NamedTuple):
 
 
 _facts: CodeMap[Facts] = CodeMap()
+_chains: CodeMap[list[tuple[list[str], int]]] = CodeMap()
 _steps: CodeMap[list[_Step]] = CodeMap()
 
 
@@ -125,11 +192,13 @@ def facts(code: CodeType) -> Facts:
     if known is None:
         names = set(code.co_names)
         globals_set: set[str] = set()
+        stored = {STORED + name for name in _stored_attributes(code)}
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 inner = facts(constant)
                 names |= inner.names
                 globals_set |= inner.globals_set
+                stored |= inner.stored
             # Attributes are also named by texts: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
             elif isinstance(constant, str) and constant.isidentifier():
                 names.add(constant)
@@ -138,9 +207,28 @@ def facts(code: CodeType) -> Facts:
                 if instruction.opcode in _SET_GLOBALS:
                     globals_set.add(instruction.argval)
         reflects = not REFLECTION.isdisjoint(names)
-        known = Facts(frozenset(names), frozenset(code.co_freevars), frozenset(globals_set), reflects)
+        if not SETTERS.isdisjoint(names):
+            texts = (text for text in code.co_consts if isinstance(text, str))
+            stored |= {STORED + text for text in texts if text.isidentifier()}
+        known = Facts(
+            frozenset(names), frozenset(code.co_freevars), frozenset(globals_set), frozenset(stored), reflects
+        )
         _facts[code] = known
     return known
+
+
+def _stored_attributes(code: CodeType) -> Iterator[str]:
+    """The attributes that the instructions of some code assign or delete."""
+    steps = code.co_code
+    if _SET_ATTRIBUTES.isdisjoint(steps[::2]):
+        return
+    argument = 0
+    for operation, part in zip(steps[::2], steps[1::2], strict=True):
+        argument = argument << 8 | part
+        if operation in _SET_ATTRIBUTES:
+            yield code.co_names[argument]
+        if operation != opcode.EXTENDED_ARG:
+            argument = 0
 
 
 def mentions(code: CodeType, name: str) -> Iterator[Mention]:
@@ -271,6 +359,94 @@ def returned_after(code: CodeType, position: int) -> bool:
     """Whether code returns what the call at `position` gives, as it is."""
     following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
     return next((step.opname for step in following), "") == "RETURN_VALUE"
+
+
+def may_ask_for(code: CodeType, name: str, after: int = -1) -> bool:
+    """Whether code that may run after a position asks if an object has the attribute `name`, without speaking of it.
+
+    >>> may_ask_for((lambda o: getattr(o, "a", 0)).__code__, "b"), may_ask_for((lambda o: vars(o)).__code__, "b")
+    (False, True)
+    """
+    for inner in nested(code):
+        steps = _steps_of(inner)
+        for at, step in enumerate(steps):
+            if step.kind not in ("variable", "attribute") or step.value not in _ASKERS:
+                continue
+            where = Mention(step.line, step.offset, False, False, False, False, inner is not code, inner)
+            texts = {
+                one.value for one in steps[at : at + 12] if one.kind == "constant" and type(one.value) is str
+            }
+            is_other = step.value in _ASK_BY_NAME and texts and name not in texts
+            if not is_other and comes_after(code, where, after):
+                return True
+    return False
+
+
+def chains(code: CodeType) -> list[tuple[list[str], int]]:
+    """The global variables that code reads, each with the attributes that follow, and their lines.
+
+    >>> chains((lambda: tf.random.uniform([]).shape).__code__)[0][0]
+    ['tf', 'random', 'uniform']
+    """
+    known = _chains.get(code)
+    if known is None:
+        known = _chains[code] = list(_read_chains(code))
+    return known
+
+
+def _read_chains(code: CodeType) -> Iterator[tuple[list[str], int]]:
+    for inner in nested(code):
+        steps = _steps_of(inner)
+        for at, step in enumerate(steps):
+            if step.kind == "variable" and step.value not in inner.co_freevars:
+                following = itertools.takewhile(lambda one: one.kind == "attribute", steps[at + 1 :])
+                yield [str(step.value), *(str(one.value) for one in following)], step.line
+
+
+def looks_at_order(code: CodeType, name: str, after: int = -1) -> bool:
+    """Whether code that may run after a position uses the dict `name` other than by its keys.
+
+    >>> looks_at_order((lambda d: d.get("a")).__code__, "d"), looks_at_order((lambda d: list(d)).__code__, "d")
+    (False, True)
+    """
+    for mention in mentions(code, name):
+        steps = _steps_of(mention.code)
+        at = next(number for number, step in enumerate(steps) if step.offset == mention.offset)
+        by_key = mention.indexes or (_kind(steps, at + 1) == "attribute" and steps[at + 1].value in _KEYED)
+        if not by_key and comes_after(code, mention, after):
+            return True
+    return False
+
+
+def goes_through(code: CodeType) -> bool:
+    """Whether code goes through the items of something, in their order."""
+    return any(
+        not _ITERATES.isdisjoint(inner.co_code[::2]) or not _IN_ORDER.isdisjoint(inner.co_names)
+        for inner in nested(code)
+    )
+
+
+def updates_in_place(code: CodeType) -> set[str]:
+    """The variables and attributes that code changes by an operator such as `+=`; "" where it is an item.
+
+    >>> def f(a, o):
+    ...     a += 1
+    ...     o.b *= 2
+    >>> sorted(updates_in_place(f.__code__))
+    ['a', 'b']
+    """
+    found = set()
+    for inner in nested(code):
+        instructions = [
+            step for step in _instructions(inner) if step.opname not in _NOISE and step.opname != "SWAP"
+        ]
+        for step, then in itertools.pairwise(instructions):
+            if step.opname == "BINARY_OP" and step.argrepr.endswith("="):
+                is_named = then.opname.startswith("STORE_") and then.opname != "STORE_SUBSCR"
+                found.add(str(then.argval) if is_named else "")
+            elif step.argval == "put_updated":
+                found.add("")
+    return found
 
 
 def _appends(steps: list[_Step], at: int) -> bool:

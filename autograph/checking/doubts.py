@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import gast
 
 from ..analyses.entries import Entries
+from ..analyses.process_state import use_of
 from ..analyses.staticness import Staging, reads_own_frame, static
 from ..errors import Diagnostic, Note, Where
 from ..syntax.origin import where_of
@@ -162,11 +163,29 @@ def _changes_outside(function: Function) -> Iterator[Diagnostic]:
                 )
 
 
+def _acts_once(function: Function) -> Iterator[Diagnostic]:
+    varying = function.staging.staged - {id(loop) for loop in _counting(function.node)}
+    for block in _outermost(function.node.body, varying):
+        for node in inside(block):
+            name = _process_name(node, function.module.entries)
+            use = None if name is None else use_of(name)
+            if use is not None:
+                yield Diagnostic(
+                    "AGC195",
+                    f"`{name}` is used inside of a `{WORDS[type(block)]}` that may be staged",
+                    function.module.where(node),
+                    why="it happens once, while the function is traced, and not when the graph runs",
+                    fix=use.fix,
+                    level="warning",
+                )
+
+
 DOUBTS: tuple[Callable[[Function], Iterator[Diagnostic]], ...] = (
     _reads_frame,      # AGC191
     _suspends,         # AGC192
     _leaves_finally,   # AGC193
     _changes_outside,  # AGC194
+    _acts_once,        # AGC195
 )  # fmt: skip
 
 
@@ -221,6 +240,15 @@ def _changed(node: gast.AST) -> str | None:
     called = node.func if isinstance(node, gast.Call) else None
     if isinstance(called, gast.Attribute) and called.attr in CHANGES and isinstance(called.value, gast.Name):
         return str(called.value.id)
+    return None
+
+
+def _process_name(node: gast.AST, entries: Entries) -> str | None:
+    """The full name of what is called, or whose item is assigned."""
+    if isinstance(node, gast.Call):
+        return entries.full_name(node)
+    if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load):
+        return entries.full_name(node.value)
     return None
 
 

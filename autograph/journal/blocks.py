@@ -18,23 +18,29 @@ However a block ends, what was changed while tracing is put back: only what the 
 
 from __future__ import annotations
 
+import operator
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 from types import CodeType, FunctionType
 from typing import Any
 
+from .. import policy
+from ..analyses import effects
+from ..errors import is_own_file
 from ..staging import PYTHON, Maybe, State, backends
 from . import containers
 from .aliases import Watch
 from .carried import Carried
-from .containers import Items
+from .containers import Entries, Items
 from .onlookers import Onlookers
-from .places import Place
+from .places import Attribute, Place
 from .reach import Reach
 from .records import Record, Reshaped, Spot
-from .refusals import hidden, only_once, presence, refused, unsettled
+from .refusals import hidden, only_once, presence, rebound, refused, unsettled
+from .setters import is_memory
 from .survey import Survey
 
 MAX_ATTEMPTS = 24
@@ -99,6 +105,7 @@ def _settled(
     try:
         for _ in range(MAX_ATTEMPTS):
             try:
+                journal.look_at_memory(carried)
                 results = run(carried)
                 journal.compare_gains()
                 carried.aliases.decide()
@@ -112,7 +119,9 @@ def _settled(
                 journal.begin(found.spots)
                 continue
             journal.confirm(carried)
+            journal.warn()
             rest = carried.leave(results)
+            journal.settle_orders()
             journal.replay()
             return rest
         raise unsettled(carried.names)
@@ -134,8 +143,11 @@ class Journal:
         self.reach.codes = list(self.survey.codes.values())
         self.reach.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
         self._code = getattr(roots[0][1], "__code__", None) if roots else None
+        self._process = self.survey.process_state()
+        self._blocks = [(b.__code__, b.__globals__) for _, b in roots if isinstance(b, FunctionType)]
         self._onlookers = Onlookers(self.survey, self.reach, self.again)
         self._gains: dict[Any, list[tuple[Record, Any]]] = {}
+        self._orders: dict[int, list[Any]] = {}  # of the keys of dicts
         self._fresh: list[Spot] = []  # found by the attempt before this one
 
     def remembered(self) -> list[Spot]:
@@ -149,6 +161,7 @@ class Journal:
     def begin(self, spots: Sequence[Spot]) -> None:
         """A new attempt, with `spots` carried."""
         self._gains.clear()
+        self._orders.clear()
         self._fresh = list(spots)
         _memory.found.setdefault(self._code, []).extend(spots)
 
@@ -157,6 +170,51 @@ class Journal:
         for place in places:
             if isinstance(place, Items):
                 place.check()
+        if self.is_open:
+            self._compare_orders()
+
+    def _compare_orders(self) -> None:
+        """Do dicts have their keys in the same order as before, and as after the block's other functions?"""
+        for record in self.survey.dicts():
+            now = record.order()
+            kept = self._orders.setdefault(id(record), list(record.kept))
+            if len(now) == len(kept) and all(map(operator.is_, now, kept)):
+                continue
+            common, others = set(now) & set(kept), {id(key) for key in kept}
+            before, after = ([key for key in keys if key in common] for keys in (kept, now))
+            is_same = all(map(operator.is_, before, after)) and all(id(key) in others for key in after)
+            if not is_same and self.reach.sees_order(record):
+                raise refused(Reshaped(record, False, "gets another order of its keys"), self.reach)
+            kept += [key for key in now if key not in common]
+
+    def _has_default(self, place: Attribute) -> bool:
+        """Whether an attribute that an object has not got reads as what its class has."""
+        variables = policy.attributes_of(place.base)
+        return place.key not in variables and any(
+            place.key in vars(b) for b in policy.bases_of(type(place.base))
+        )
+
+    def settle_orders(self) -> None:
+        """Have the keys of dicts in the order in which the block's functions have put them in."""
+        for record in self.survey.dicts():
+            if (keys := self._orders.get(id(record))) is not None and record.order() != keys:
+                record.reorder(keys)
+
+    def look_at_memory(self, carried: Carried) -> None:
+        """An array or list that a loop changes by `+=`: in the graph it is a new one, and nobody else may know it."""
+        if self._is_choice:
+            return
+        names, values = (*carried.own_names, *carried.names), (*carried.own, *carried.initial)
+        for name, value in zip(names, values, strict=True):
+            if not (type(value) is list or (is_memory(value) and not memoryview(value).readonly)):
+                continue
+            label = "" if name.endswith("]") else name.rpartition(".")[2]
+            if any(label in effects.updates_in_place(code) for code in self.reach.own) and (
+                getattr(value, "base", None) is not None
+                or self._onlookers.is_elsewhere(value, {label})
+                or any(True for _ in self.reach.holders_later(value, {name}))
+            ):
+                raise rebound(name)
 
     def undo(self) -> None:
         """A function of the block has failed."""
@@ -172,6 +230,7 @@ class Journal:
             self._gains.pop(key, None)
             return
         changes = [change for record in changed for change in record.changes()]
+        self._look_at_caches(changed)
         spots = [change for change in changes if isinstance(change, Spot)]
         reshaped = [change for change in changes if isinstance(change, Reshaped)]
         grown = [change for change in reshaped if self.reach.only_grows(change)]
@@ -186,6 +245,16 @@ class Journal:
         if spots or others:
             raise Found(self, [*spots, *others])
         self._gains[key] = gains
+
+    def _look_at_caches(self, changed: Sequence[Record]) -> None:
+        """What cached properties remember is forgotten: nothing may tell, as when they give something else later."""
+        for record in changed:
+            for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
+                names = effects.facts(cached.func.__code__).names
+                place = Attribute(partial(getattr, record, "mapping"), name)
+                place.name = f"{record.trail}.{name}"
+                if self.reach.may_change_later(names) or self.reach.may_ask_later(place):
+                    raise presence(place, False)
 
     def _items_of(self, change: Reshaped) -> Items:
         """The items of a list that a choice makes longer or shorter, and other code uses."""
@@ -233,11 +302,21 @@ class Journal:
         if self.reach.uses_later(place) or self.reach.asks_for(place, is_over=True):
             raise presence(place, was_there)
 
+    def warn(self) -> None:
+        """Warn of what happens but once, now."""
+        self._process.warn([(code, seen) for code, seen in self._blocks if not is_own_file(code.co_filename)])
+
     def confirm(self, carried: Carried) -> None:
         """What was found must have changed this time as well; otherwise something out of sight decides."""
         for spot in self._fresh:
             if spot not in carried.touched:
                 raise only_once(spot)
+        for place in carried.places:
+            has_default = (
+                self._has_default(place) if isinstance(place, Attribute) else isinstance(place, Spot)
+            )
+            if has_default and getattr(place, "has_default", True) and self.reach.tells_later(place):
+                raise presence(place, False)
 
     def replay(self) -> None:
         """Put into containers what the last traces have put in."""
@@ -254,6 +333,7 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
     def looked_after() -> Any:
         try:
             result = function()
+            journal.ends(())
         except BaseException:
             journal.undo()
             raise
@@ -261,6 +341,7 @@ def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., 
             journal.look(None)
         except Found as found:
             raise hidden(found.spots[0], what) from None
+        journal.warn()
         journal.replay()  # what containers gain while tracing, as in a block
         return result
 

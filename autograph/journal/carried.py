@@ -137,7 +137,7 @@ class Carried:
                 if self.places:
                     results = (*results, *run.places_now())
                     self.touched.update(run.assigned())
-                    self.watch.ends(self.places)
+                self.watch.ends(self.places)
                 return self.aliases.leave(results, run.came)
 
         carrying.__wrapped__ = function  # type: ignore[attr-defined]  # errors show the lines of the block itself

@@ -7,12 +7,14 @@ Of all of them together can be told quickly whether any has changed: see `extent
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import operator
+import warnings
 from array import array
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import policy
@@ -30,9 +32,10 @@ class Entries(Record):
         self.defaults = defaults  # the class that has values for attributes that are not there
         self.mapping, self.kind = mapping, kind
         self.kept = dict(mapping)
-        ordered = isinstance(mapping, OrderedDict)
+        self.is_ordered = ordered = isinstance(mapping, OrderedDict)
         self._set = OrderedDict.__setitem__ if ordered else dict.__setitem__
         self._delete = OrderedDict.__delitem__ if ordered else dict.__delitem__
+        self._keys: Any = OrderedDict.keys if ordered else dict.keys
 
     @property
     def holder(self) -> Any:
@@ -42,9 +45,21 @@ class Entries(Record):
         now, kept = self.mapping, self.kept
         return not (
             len(now) == len(kept)
-            and all(map(operator.is_, dict.keys(now), kept))
+            and all(map(operator.is_, self._keys(now), kept))
             and all(map(operator.is_, dict.values(now), kept.values()))
         )
+
+    def order(self) -> list[Any]:
+        """The keys as they are now."""
+        return list(self._keys(self.mapping))
+
+    def reorder(self, keys: Iterable[Any]) -> None:
+        """Have the keys in this order."""
+        for key in keys:
+            if dict.__contains__(self.mapping, key):
+                value = dict.__getitem__(self.mapping, key)
+                self._delete(self.mapping, key)
+                self._set(self.mapping, key, value)
 
     def changes(self) -> Iterator[Spot]:
         for key in dict.fromkeys((*self.kept, *dict.keys(self.mapping))):
@@ -53,8 +68,20 @@ class Entries(Record):
 
     def _is_cached(self, key: Any) -> bool:
         """Whether an attribute only remembers what a property gives, and may be forgotten."""
+        return key not in self.kept and self.cached(key) is not None
+
+    def cached(self, key: Any) -> functools.cached_property[Any] | None:
+        """The cached property of this name."""
         bases = () if self.defaults is None else policy.bases_of(self.defaults)
-        return any(isinstance(vars(base).get(key), functools.cached_property) for base in bases)
+        found = (vars(base).get(key) for base in bases)
+        return next((one for one in found if isinstance(one, functools.cached_property)), None)
+
+    def newly_cached(self) -> Iterator[tuple[Any, functools.cached_property[Any]]]:
+        """The attributes that only remember what a property gives, and did not when the block began."""
+        if self.defaults is not None:
+            for key in dict.keys(self.mapping) - self.kept.keys():
+                if (found := self.cached(key)) is not None:
+                    yield key, found
 
     def _get(self, key: Any) -> Any:
         return dict.get(self.mapping, key, self._default(key))
@@ -77,7 +104,9 @@ class Entries(Record):
             elif dict.__contains__(mapping, key):
                 self._delete(mapping, key)
 
-        return Spot(mapping, Trail(self.trail, self.kind, key), lambda: self._get(key), put)
+        spot = Spot(mapping, Trail(self.trail, self.kind, key), lambda: self._get(key), put)
+        spot.has_default = key not in self.kept and self._default(key) is not NOTHING
+        return spot
 
     def restore(self) -> None:
         if self.has_changed():
@@ -165,9 +194,15 @@ class Members(Record):
     def __init__(self, owner: Any, trail: Trail) -> None:
         super().__init__(owner, trail)
         self.kept = set(owner)
+        self._members = {id(member) for member in self.kept}
 
     def has_changed(self) -> bool:
-        return bool(set.__ne__(self.owner, self.kept))
+        if set.__ne__(self.owner, self.kept):
+            return True
+        if self._members.issuperset(map(id, set.__iter__(self.owner))):
+            return False
+        kept = {member: member for member in self.kept}
+        return not all(same(kept[member], member) for member in set.__iter__(self.owner))
 
     def changes(self) -> Iterator[Reshaped]:
         if self.has_changed():
@@ -195,21 +230,34 @@ class Buffer(Record):
         super().__init__(owner, trail)
         view = memoryview(owner)
         self.kept = view.tobytes()
+        self._form = _form_of(view)
         self._copy = None if _is_memory(view) else copy.copy(owner)
 
     def has_changed(self) -> bool:
         view = memoryview(self.owner)
+        if _form_of(view) != self._form:
+            return True
         if not view.c_contiguous or view.nbytes != len(self.kept):
             return view.tobytes() != self.kept
         return not self.kept.startswith(view)  # compares the memory where it is
 
     def changes(self) -> Iterator[Reshaped]:
         if self.has_changed():
-            yield Reshaped(self, False, "gets other items")
+            is_other = _form_of(memoryview(self.owner)) != self._form
+            yield Reshaped(self, False, "gets another form" if is_other else "gets other items")
 
     def restore(self) -> None:
         if not self.has_changed():
             return
+        with contextlib.suppress(TypeError, ValueError):  # what has another size now is left alone
+            self._fill()
+
+    def _fill(self) -> None:
+        _format, shape, strides, is_readonly = self._form
+        if hasattr(self.owner, "setflags") and _form_of(memoryview(self.owner)) != self._form:
+            self.owner.setflags(write=not is_readonly)
+            with warnings.catch_warnings(action="ignore"):  # NumPy would rather have a new view
+                self.owner.strides, self.owner.shape = strides, shape
         if isinstance(self.owner, bytearray):
             self.owner[:] = self.kept
         elif isinstance(self.owner, array):
@@ -218,6 +266,11 @@ class Buffer(Record):
             self.owner[...] = self._copy
         else:
             memoryview(self.owner).cast("B")[:] = self.kept
+
+
+def _form_of(view: memoryview) -> tuple[Any, ...]:
+    """What there is to an array besides its items."""
+    return view.format, view.shape, view.strides, view.readonly
 
 
 def _is_memory(view: memoryview) -> bool:

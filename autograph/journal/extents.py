@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from itertools import chain
 from typing import Any
 
@@ -26,7 +26,9 @@ class Extent:
         self.walk, self.entries = walk, entries
         self.records = walk.records if records is None else records
         self._unfollowed = walk.unfollowed()
-        dicts = [record for record in self.records.values() if type(record) is Entries]
+        dicts = [
+            record for record in self.records.values() if type(record) is Entries and not record.is_ordered
+        ]
         lists = [
             record
             for record in self.records.values()
@@ -39,6 +41,8 @@ class Extent:
 
     def serves(self, names: Set[str], reflects: bool) -> bool:
         """Whether a walk for code that speaks of these names would have gone the same ways."""
+        if self.walk.would_note(names):
+            return False
         if self.walk.reflects or reflects:
             return self.walk.reflects and reflects
         return self.walk.followed <= names and self._unfollowed.isdisjoint(names)
@@ -55,6 +59,16 @@ class Extent:
             and _are(map(list.__iter__, lists), items)
             and not any(record.has_changed() for record in self._others)
         )
+
+    def has_same_keys(self) -> bool:
+        """Whether all dicts have the keys that they had, in the same order."""
+        now, kept = self._dicts
+        return list(map(dict.__len__, now)) == list(map(len, kept)) and _are(map(dict.__iter__, now), kept)
+
+    @property
+    def ordered(self) -> Iterator[Entries]:
+        """The records of dicts that keep track of the order themselves."""
+        return (record for record in self._others if isinstance(record, Entries))
 
     def renewed(self) -> Extent | None:
         """This, as far as it is up to date; None when another walk might find something else.

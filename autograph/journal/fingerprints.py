@@ -10,12 +10,15 @@ import gc
 import itertools
 import operator
 import warnings
+from collections import deque
 from collections.abc import Iterator
-from types import GeneratorType
+from types import BuiltinFunctionType, GeneratorType
 from typing import Any
 
 from .records import Record, Reshaped, Trail
 from .sameness import same
+
+_CALLING = type(iter(int, 1))
 
 
 class Progress(Record):
@@ -26,7 +29,7 @@ class Progress(Record):
         self.kept = position(owner)
 
     def has_changed(self) -> bool:
-        return not same(self.kept, position(self.owner))
+        return _is_hidden(self.owner) or not same(self.kept, position(self.owner))
 
     def changes(self) -> Iterator[Reshaped]:
         if self.has_changed():
@@ -34,6 +37,14 @@ class Progress(Record):
 
     def restore(self) -> None:
         """An iterator does not go back."""
+
+
+def _is_hidden(iterator: Any) -> bool:
+    """Whether an iterator does not tell how far it has come: one that calls a function written in C, as of `re`."""
+    callee = next(iter(gc.get_referents(iterator)), None) if type(iterator) is _CALLING else None
+    return isinstance(callee, BuiltinFunctionType) and not isinstance(
+        callee.__self__, (list, dict, set, deque)
+    )
 
 
 def position(iterator: Any, depth: int = 4) -> tuple[Any, ...]:

@@ -34,7 +34,8 @@ ATOMS: frozenset[type] = frozenset(
     | {types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType}
 )
 # What these modules define are containers: code reaches the items without a word of the attributes.
-_CONTAINERS = frozenset({"collections", "weakref", "_weakrefset", "_thread", "types"})
+_CONTAINERS = frozenset({"collections", "weakref", "_weakrefset", "_thread", "types", "queue", "threading"})
+_NAMED_BY_USERS = frozenset({"types", "_thread"})  # their attributes have the names that the user gives them
 _BUILT_IN = frozenset({list, dict, set, tuple, frozenset, deque})
 _PLAIN_KINDS = (FunctionType, MethodType, ModuleType, type)
 _CACHE = type(functools.lru_cache(len))
@@ -51,12 +52,15 @@ class Kind(NamedTuple):
     is_users: bool
     is_container: bool
     is_cache: bool
+    attribute: (
+        str  # what an attribute is to code that uses the object: "." by its name, "@" by methods of a library
+    )
     slots: tuple[tuple[str, Any], ...]  # attributes that the user's `__slots__` name
 
 
-_OPEN = Kind(True, False, False, False, False, ())
-_OBJECT = Kind(True, True, False, False, False, ())
-_CLOSED = Kind(False, False, False, False, False, ())
+_OPEN = Kind(True, False, False, False, False, ".", ())
+_OBJECT = Kind(True, True, False, False, False, ".", ())
+_CLOSED = Kind(False, False, False, False, False, ".", ())
 
 
 def kind_of(cls: type) -> Kind:
@@ -80,14 +84,21 @@ def kind_of(cls: type) -> Kind:
         for name, member in vars(base).items()
         if isinstance(member, MemberDescriptorType)
     )
+    containers = {base.__module__ for base in bases if _is_container(base)}
     return Kind(
         is_open=True,
         is_object=cls not in _BUILT_IN and not issubclass(cls, _PLAIN_KINDS),
         is_users=is_users,
-        is_container=any(base.__module__ in _CONTAINERS for base in bases),
+        is_container=bool(containers),
         is_cache=cls is _CACHE,
+        attribute="@" if containers - _NAMED_BY_USERS and not is_users else ".",
         slots=slots,
     )
+
+
+def _is_container(cls: type) -> bool:
+    top = cls.__module__.partition(".")[0]
+    return cls.__module__ in _CONTAINERS or (top == "numpy" and cls.__dictoffset__ != 0)
 
 
 class Kinds(dict[type, Kind]):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..analyses import effects
 from ..errors import Where, is_block, is_own_file
 from ..stack.codes import nested
+from .containers import Entries
 from .frames import frames_around, is_converted
 from .places import Attribute, Item, Place
 from .records import Reshaped, Trail
@@ -241,7 +242,7 @@ class Reach:
 
     def uses_later(self, place: Place) -> bool:
         """Whether the function goes on to use a place."""
-        if _has_defaults(place):
+        if _has_defaults(place) or self.may_ask_later(place):
             return True
         is_attribute = isinstance(place, Attribute) or getattr(place, "kind", "") == "."
         label = _attribute(place) if is_attribute else _container(place)
@@ -252,6 +253,59 @@ class Reach:
             for mention in effects.mentions(code, label)
             if not mention.assigns and mention.code not in done
         )
+
+    def may_ask_later(self, place: Place) -> bool:
+        """Whether code asks for a place without speaking of it, or by another name."""
+        if isinstance(place, Attribute) or getattr(place, "kind", "") == ".":
+            name = _attribute(place)
+            return any(effects.may_ask_for(code, name, at) for code, at in self.around) or any(
+                effects.may_ask_for(code, name) for code in self._later.codes.values()
+            )
+        if (label := _container(place)) == "":
+            return any("globals" in effects.facts(code).names for code, _ in self.around)
+        container = place.base if isinstance(place, Item) else getattr(place, "owner", None)
+        known = self._later.records.get(id(container))
+        others = (set() if known is None else known.labels) | {label}
+        return any(
+            not mention.indexes
+            for code in self._later.codes.values()
+            for name in others
+            for mention in effects.mentions(code, name)
+        ) or any(
+            not mention.assigns and effects.comes_after(code, mention, at)
+            for code, at in self.around
+            for name in others - {label}
+            for mention in effects.mentions(code, name)
+        )
+
+    def tells_later(self, place: Place) -> bool:
+        """Whether code looks into objects, and so may tell an attribute of an object from one of its class."""
+        codes = [code for code, _ in self.around]
+        return any(not effects.TELLERS.isdisjoint(effects.facts(code).names) for code in codes) and (
+            self.may_ask_later(place)
+        )
+
+    def sees_order(self, record: Entries) -> bool:
+        """Whether code may see in which order a dict has its keys."""
+        codes = {id(code): code for code in self.codes} | self._later.codes
+        if record.kind != "[":
+            whole = (*codes.values(), *(code for code, _ in self.around))
+            return any(not effects.TELLERS.isdisjoint(effects.facts(code).names) for code in whole)
+        if not any(map(effects.goes_through, (*codes.values(), *(code for code, _ in self.around)))):
+            return False
+        known = self._later.records.get(id(record.owner))
+        labels = record.labels | (set() if known is None else known.labels)
+        return any(
+            any(effects.looks_at_order(code, label) for code in codes.values())
+            or any(effects.looks_at_order(code, label, at) for code, at in self.around)
+            for label in labels
+        )
+
+    def may_change_later(self, names: Set[str]) -> bool:
+        """Whether code within reach assigns attributes of these names."""
+        codes = [*self.codes, *self._later.codes.values(), *(code for code, _ in self.around)]
+        stored = {effects.STORED + name for name in names}
+        return any(not stored.isdisjoint(effects.facts(code).stored) for code in codes)
 
     def _code_done(self) -> set[CodeType]:
         """The block's own code, unless it may run again: in a loop, or because its function is called again."""

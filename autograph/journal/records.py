@@ -9,7 +9,9 @@ common; the others are in `containers.py`."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import CellType
 from typing import Any, NamedTuple
 
@@ -21,7 +23,7 @@ class Trail(NamedTuple):
     """How an object was reached: `self` `.log` `[0]`."""
 
     parent: Trail | None
-    kind: str  # '', '.' or '['
+    kind: str  # '', '.', '[' or '@', an attribute of a library's object
     key: Any
 
     def __str__(self) -> str:
@@ -34,7 +36,7 @@ class Trail(NamedTuple):
     def label(self) -> str:
         """The last name on the way."""
         at: Trail = self
-        while at.kind == "[" and at.parent is not None:
+        while at.kind in "[@" and at.kind and at.parent is not None:
             at = at.parent
         return str(at.key)
 
@@ -42,11 +44,13 @@ class Trail(NamedTuple):
 class Spot:
     """A place that was found while tracing: one value inside of an object."""
 
+    has_default = False  # whether it reads as what the class of the object has
+
     def __init__(self, owner: Any, trail: Trail, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
         self.owner = owner
         self.trail = trail
         self.name = str(trail)
-        self.kind = trail.kind
+        self.kind = "[" if trail.kind == "@" else trail.kind
         self.label = trail.label
         self._get, self._put = get, put
 
@@ -178,3 +182,33 @@ def class_attribute(owner: type, trail: Trail) -> Holder:
             type.__delattr__(owner, name)
 
     return Holder(owner, trail, lambda: vars(owner).get(name, NOTHING), put)
+
+
+def context_variable(owner: ContextVar[Any], trail: Trail) -> Holder:
+    """The record of what a context variable holds in the context at hand."""
+
+    def put(value: Any) -> None:
+        if value is not NOTHING:
+            owner.set(value)
+
+    return Holder(owner, trail, lambda: owner.get(NOTHING), put)
+
+
+def attribute(owner: Any, trail: Trail) -> Holder:
+    """The record of an attribute of any other object."""
+    name = trail.key
+
+    def get() -> Any:
+        try:
+            return getattr(owner, name)
+        except Exception:  # of whatever kind a library raises
+            return NOTHING
+
+    def put(value: Any) -> None:
+        with contextlib.suppress(AttributeError, TypeError):  # of what its own methods alone can change
+            if value is not NOTHING:
+                setattr(owner, name, value)
+            elif get() is not NOTHING:
+                delattr(owner, name)
+
+    return Holder(owner, trail, get, put)

@@ -6,11 +6,17 @@ self.v = self.v + 1      if `v` is a property, this calls two functions: what th
 
 from __future__ import annotations
 
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from collections import deque
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any
 
+from .. import policy
 from ..errors import is_own_file
+from ..staging import PYTHON, backends
 
+_WITHOUT_MEMORY = frozenset(
+    {list, dict, set, tuple, str, int, float, bool, type(None), deque, type, ModuleType}
+)
 _STORED = MemberDescriptorType, GetSetDescriptorType
 
 
@@ -23,6 +29,8 @@ def sets_attribute(base: Any, name: str) -> bool:
     (True, False)
     """
     cls = type(base)
+    if is_memory(base) or is_fixed(cls, name):
+        return True
     found = next((vars(one)[name] for one in cls.__mro__ if name in vars(one)), None)
     if hasattr(type(found), "__set__") and not isinstance(found, _STORED):
         return True
@@ -30,8 +38,38 @@ def sets_attribute(base: Any, name: str) -> bool:
 
 
 def sets_items(base: Any) -> bool:
-    """Whether `base[key] = value` is a call of a function of the user's."""
-    return _is_users(getattr(type(base), "__setitem__", None))
+    """Whether `base[key] = value` calls a function of the user's, or writes to memory, which holds no tensors."""
+    return is_memory(base) or _is_users(getattr(type(base), "__setitem__", None))
+
+
+def is_fixed(cls: type, name: str) -> bool:
+    """Whether an attribute is a library's, written in C: no graph can give it a value.
+
+    >>> import decimal
+    >>> is_fixed(decimal.Context, "prec"), is_fixed(type("Net", (), {}), "prec")
+    (True, False)
+    """
+    base = next((base for base in policy.bases_of(cls) if name in vars(base)), None)
+    is_plain = name == "cell_contents" or base is None or policy.is_user_class(base)
+    return not is_plain and isinstance(vars(base)[name], GetSetDescriptorType)
+
+
+def is_memory(value: Any) -> bool:
+    """Whether a value is an array of numbers, or a number in one.
+
+    >>> is_memory(bytearray(3)), is_memory([1])
+    (True, False)
+    """
+    cls = type(value)
+    if cls.__module__ == "numpy":  # also such as `array.flat`
+        return True
+    if cls in _WITHOUT_MEMORY or backends[cls] is not PYTHON:
+        return False
+    try:
+        memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
 
 
 def _is_users(function: Any) -> bool:

@@ -10,13 +10,17 @@ is kept while a function is traced, and taken again for as long as nothing in it
 from __future__ import annotations
 
 import copy
+import operator
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
+from .containers import Entries
 from .extents import Extent
+from .process_state import NAMES as _OF_PROCESS
+from .process_state import ProcessState, global_generators
 from .records import Record, Trail
 from .walk import Walk
 
@@ -91,6 +95,20 @@ class Survey:
             found.update(part)
         return found
 
+    def dicts(self) -> Iterator[Entries]:
+        """The records of dicts that may have other keys, or another order; of attributes too where those are few."""
+        for extent in self._shared:
+            if not extent.has_same_keys():
+                yield from (
+                    one for one in extent.records.values() if type(one) is Entries and one.kind == "["
+                )
+            else:
+                yield from extent.ordered
+        for records in (self._rest.records, self._closures.records):
+            for record in list(records.values()):
+                if type(record) is Entries and (record.kind == "[" or len(records) < _MANY):
+                    yield record
+
     def labels(self, number: int) -> set[str]:
         """By which names the object with this number is reached."""
         walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
@@ -104,6 +122,20 @@ class Survey:
         """All code within reach."""
         walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
         return {number: code for walk in walks for number, code in walk.codes.items()}
+
+    def process_state(self) -> ProcessState:
+        """What the process holds now, of what code within reach may use."""
+        walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
+        names = set().union(*(walk.names & _OF_PROCESS for walk in walks))
+        if any(walk.has_seen(id(generator)) for walk in walks for generator in global_generators()):
+            names.add("random")
+        caches, files = ([one for walk in walks for one in found(walk)] for found in (_caches_of, _files_of))
+        return ProcessState(
+            names,
+            lambda: [(code, walk.globals[number]) for walk in walks for number, code in walk.codes.items()],
+            caches,
+            files,
+        )
 
     def changed(self) -> list[Record]:
         """The records that do not hold any more."""
@@ -131,6 +163,9 @@ class Survey:
         yield from (extent.records for extent in self._shared if not extent.is_intact())
         yield self._rest.records
         yield self._closures.records
+
+
+_caches_of, _files_of = operator.attrgetter("caches"), operator.attrgetter("files")
 
 
 class _Closures(Walk):

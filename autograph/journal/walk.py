@@ -10,9 +10,13 @@ variable. Where code reaches attributes in other ways, such as `getattr`, all of
 from __future__ import annotations
 
 import functools
+import gc
+import io
 import types
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence, Set
+from contextvars import ContextVar
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -25,7 +29,10 @@ from . import containers, records
 from .chosen import choice_of
 from .fingerprints import Progress, is_iterator
 from .kinds import ATOMS, Kind, Kinds
+from .object_state import ObjectState, has_state
+from .process_state import is_of_process
 from .records import Record, Trail
+from .stored import StoredAttributes, fixed
 from .watches import Watches
 
 _FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
@@ -33,6 +40,10 @@ _FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functool
 _ANNOTATING = frozenset({"__annotate__", "__annotate_func__"})
 """What Python 3.14 makes of annotations: functions that run when they are asked for, and hold the class's namespace."""
 
+_PROXIES = weakref.ProxyType, weakref.CallableProxyType
+_VIEWS: tuple[type, ...] = types.MappingProxyType, type({}.keys()), type({}.values()), type({}.items())
+
+_FILES = io.TextIOWrapper, io.BufferedIOBase, io.RawIOBase
 _EVERYTHING = frozenset({"globals", "exec", "eval"})  # with these, code reaches all variables of its module
 LARGEST_ARRAY = 1 << 26  # bytes
 
@@ -55,11 +66,15 @@ class Walk:
         self.records: dict[Any, Record] = {}
         self.codes: dict[int, CodeType] = {}
         self.names = set(names)
+        self.globals: dict[int, dict[str, Any]] = {}  # those that each code sees
+        self.caches: list[Any] = []  # functions that remember what they gave
+        self.files: list[Any] = []
         self.reflects = reflects
         self.own_names: set[str] = set()  # those that code says which the walk has found
         self.followed: set[str] = set()  # of attributes
         self._kinds = Kinds()
         self._without_memory: set[type] = set()
+        self._stored = StoredAttributes(self.records)
         self._seen: dict[int, Any] = {}  # keeps what was seen alive, so that no other object gets its number
         self._queue: deque[tuple[Any, Trail]] = deque()
         # What has named parts: the parts that are still to be followed, once some code names them
@@ -83,6 +98,10 @@ class Walk:
         """The names of attributes that no code has spoken of."""
         return set().union(*(parts for parts, _, _ in self._named))
 
+    def would_note(self, names: Set[str]) -> bool:
+        """Whether the walk would note more for code that assigns further attributes."""
+        return self._stored.would_note(names)
+
     def has_seen(self, number: int) -> bool:
         return number in self._seen
 
@@ -101,6 +120,7 @@ class Walk:
             while self._queue:
                 value, trail = self._queue.popleft()
                 self._visit(value, trail)
+            self._stored.note(self.names)
             followed = len(self.names), self.reflects
             for parts, trail, noted in self._named:
                 for name in list(parts) if self.reflects else [*(parts.keys() & self.names)]:
@@ -132,26 +152,64 @@ class Walk:
         follow = _follow_of(cls)
         if follow is not None:
             follow(self, value, trail)
-        elif not kind.is_users or cls not in self._without_memory:
-            if is_iterator(value):
-                self.records[number] = Progress(value, trail)
-                return
-            if isinstance(value, memoryview):
-                self.watches.is_complete = False
-                self.push(value.obj, trail)
-                return
+        elif kind.is_users and cls in self._without_memory:
+            pass
+        elif is_iterator(value):
+            self.records[number] = Progress(value, trail)
+            self._items(gc.get_referents(value), trail)
+            return
+        elif isinstance(value, memoryview):
+            self.watches.is_complete = False
+            self.records[number] = ObjectState(value, trail)
             if _has_memory(value):
-                if _is_array(value):
-                    self.records[number] = containers.Buffer(value, trail)
-                    return
-                self.watches.conditions.append(lambda: not _is_array(value))
-            elif not hasattr(cls, "__buffer__"):
-                self._without_memory.add(cls)
+                self.push(value.obj, trail)
+            return
+        elif _has_memory(value):
+            self._buffer(value, trail)
+        elif not hasattr(cls, "__buffer__"):
+            self._without_memory.add(cls)
+        role = _role_of(cls)
+        if role == "file":
+            self.files.append(value)
+        elif role == "state" and not is_of_process(value):
+            self.records[number, ""] = ObjectState(value, trail)
         if kind.is_object:
             self.also[number] = {trail.label}
             self._object(value, kind, trail)
 
     # What has parts without names
+
+    def _buffer(self, value: Any, trail: Trail) -> None:
+        if _is_array(value):
+            self.records[id(value)] = containers.Buffer(value, trail)
+        else:
+            self.watches.conditions.append(lambda: not _is_array(value))
+        if "O" in memoryview(value).format:
+            self._items(value.ravel().tolist(), trail)  # of NumPy's
+        self.push(getattr(value, "base", None), trail)
+
+    def _referents(self, view: Any, trail: Trail) -> None:
+        """What shows the items of something else."""
+        self._items(gc.get_referents(view), trail)
+
+    def _reference(self, reference: weakref.ref[Any], trail: Trail) -> None:
+        target = reference()
+        if isinstance(target, MethodType):  # a new one each time
+            self.watches.is_complete = False
+        self.watches.conditions.append(lambda: (reference() is None) == (target is None))
+        self.push(target, trail)
+
+    def _proxy(self, proxy: Any, trail: Trail) -> None:
+        self.watches.is_complete = False
+        try:
+            target = proxy.__init__.__self__  # any bound method tells
+        except (ReferenceError, AttributeError):
+            return
+        self.push(target, trail)
+
+    def _context_variable(self, variable: ContextVar[Any], trail: Trail) -> None:
+        record = self.records[id(variable)] = records.context_variable(variable, trail)
+        self.push(record.kept, trail)
 
     def _list(self, items: Any, trail: Trail) -> None:
         record = self.records[id(items)] = containers.Sequence(items, trail)
@@ -182,14 +240,17 @@ class Walk:
             return  # such as `keep`
         is_users = policy.is_user_code(function)
         self.watches.function(function)
+        self._stored.bear(function, trail)
         for name, shared in zip(code.co_freevars, closure or (), strict=True):
-            self._cell(shared, Trail(None, "", name), is_users)
+            self._cell(shared, Trail(None, "", name) if is_users else Trail(trail, "@", name), is_users)
         if not is_block(code):  # of which the program knows nothing
             self._dict_of(function, trail)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.push(default, Trail(None, "", function.__name__))
         if is_users:
             self._code(code, function.__globals__)
+        if function.__kwdefaults__ and "__kwdefaults__" in self.names:
+            self.push(function.__kwdefaults__, Trail(trail, ".", "__kwdefaults__"))
 
     def _cell(self, shared: CellType, trail: Trail, is_users: bool) -> None:
         if id(shared) in self._seen:
@@ -206,14 +267,18 @@ class Walk:
         if id(code) in self.codes:
             return
         self.codes[id(code)] = code
+        self.globals[id(code)] = variables
         known = effects.facts(code)
-        self.names |= known.names
-        self.own_names |= known.names
+        names = known.names | known.stored
+        self.names |= names
+        self.own_names |= names
         self.reflects |= known.reflects
-        names = known.names if _EVERYTHING.isdisjoint(known.names) else known.names | variables.keys()
         self.watches.absent(variables, known.names)
-        self.watches.is_complete &= _EVERYTHING.isdisjoint(known.names)
-        for name in (variables.keys() & names) | known.globals_set:
+        named: Set[str] = (variables.keys() & known.names) | known.globals_set
+        if not _EVERYTHING.isdisjoint(known.names):
+            self.watches.is_complete = False
+            named = known.names | variables.keys()
+        for name in named:
             self._global(variables, name)
 
     def _global(self, variables: dict[str, Any], name: str) -> None:
@@ -235,6 +300,13 @@ class Walk:
         self.watches.is_complete = False
         self.push(partial.func, trail)
         self._items((*partial.args, *partial.keywords.values()), trail)
+        if not is_own_file(getattr(getattr(partial.func, "__code__", None), "co_filename", "")):
+            for name in ("func", "args"):
+                self.records[id(partial), name] = fixed(partial, Trail(trail, ".", name))
+            keywords = containers.Entries(partial.keywords, trail, partial.keywords, "[")
+            self.records[id(partial.keywords)] = keywords
+            if policy.attributes_of(partial):
+                self._dict_of(partial, trail, follow_all=True)
 
     def _wrapper(self, wrapper: Any, trail: Trail) -> None:
         self.watches.mapping(policy.attributes_of(wrapper))
@@ -244,7 +316,14 @@ class Walk:
     # What has named parts
 
     def _module(self, module: ModuleType, trail: Trail) -> None:
-        if not policy.is_library_module(module):
+        is_librarys = policy.is_library_module(module)
+        self._stored.bear(module, trail, not is_librarys)
+        if is_librarys:
+            members = policy.attributes_of(module)
+            for name in members.keys() & self.names:
+                if isinstance(members[name], type):
+                    self._stored.bear(members[name], Trail(trail, ".", name))
+        else:
             variables = vars(module)
             self.watches.mapping(variables)
             self._named.append((dict(variables), trail, functools.partial(self._global, variables)))
@@ -254,7 +333,10 @@ class Walk:
         for base in policy.bases_of(owner):
             if base is owner or id(base) not in self._seen:
                 self._seen[id(base)] = base
-                if policy.is_user_class(base):
+                is_users = policy.is_user_class(base)
+                if is_users or base is owner:
+                    self._stored.bear(base, Trail(None, "", base.__name__), is_users)
+                if is_users:
                     self._class_itself(base, trail)
         self.push(type(owner), trail)
 
@@ -277,19 +359,24 @@ class Walk:
         """An instance of a user's class, or of a container that is written in Python."""
         self.watches.instance(value, type(value))
         if kind.is_users:
+            self._stored.bear_instance(value, trail)
+        else:
+            self._stored.bear(value, trail)
+        if kind.is_users:
             self.push(type(value), trail)
         elif not kind.is_container:
             if kind.is_cache:
+                self.caches.append(value)
                 self.watches.is_complete = False
                 self.push(getattr(value, "__wrapped__", None), trail)
             return
-        self._dict_of(value, trail, follow_all=kind.is_container)
+        self._dict_of(value, trail, follow_all=kind.is_container, attribute=kind.attribute)
         for name, member in kind.slots:
             at = Trail(trail, ".", name)
             record = self.records[id(value), name] = records.slot(value, member, at)
             self.push(record.kept, at)
 
-    def _dict_of(self, value: Any, trail: Trail, follow_all: bool = False) -> None:
+    def _dict_of(self, value: Any, trail: Trail, follow_all: bool = False, attribute: str = ".") -> None:
         try:
             attributes = value.__dict__ if follow_all else object.__getattribute__(value, "__dict__")
         except AttributeError:
@@ -297,11 +384,11 @@ class Walk:
         self.watches.attributes(value, attributes)
         if isinstance(attributes, dict) and id(attributes) not in self.records:
             record = self.records[id(attributes)] = containers.Entries(
-                attributes, trail, attributes, ".", type(value)
+                attributes, trail, attributes, attribute, type(value)
             )
             if follow_all:
                 for name, part in record.kept.items():
-                    self.push(part, Trail(trail, ".", name))
+                    self.push(part, Trail(trail, attribute, name))
             else:
                 self._named.append((dict(record.kept), trail, None))
 
@@ -330,9 +417,21 @@ _FOLLOW: tuple[tuple[Any, Follow], ...] = (
     (dict, Walk._dict),
     (set, Walk._set),
     ((tuple, frozenset), Walk._items),
+    (weakref.ref, Walk._reference),
+    (_PROXIES, Walk._proxy),
+    (_VIEWS, Walk._referents),
+    (ContextVar, Walk._context_variable),
     (functools.partial, Walk._partial),
     (_FUNCTION_CLASSES[1:], Walk._wrapper),
 )
+
+
+@functools.lru_cache(maxsize=1024)
+def _role_of(cls: type) -> str:
+    """What to note of the instances of a class besides their parts."""
+    if issubclass(cls, _FILES) and not issubclass(cls, io.BytesIO):
+        return "file"
+    return "state" if has_state(cls) else ""
 
 
 @functools.lru_cache(maxsize=1024)

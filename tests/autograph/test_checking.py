@@ -203,6 +203,21 @@ def test_what_changes_something_outside(body, lines):
     assert check(in_traced(body, "seen = list()\n").replace("\n\n@", "\n@")) == lines
 
 
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("while x > 0:\n    x -= random.random()", ["AGC195 5"]),
+        ("if x > 0:\n    os.environ['a'] = 'b'", ["AGC195 5"]),
+        ("if x > 0:\n    y = os.environ['a']", []),
+        ("if x > 0:\n    y = random.Random(1)", []),
+        ("for i in range(3):\n    y = random.random()", []),
+        ("if x > 0:\n    open('a').close()", ["AGC195 5"]),
+    ],
+)
+def test_what_uses_state_of_the_process(body, lines):
+    assert check(in_traced(body, "import os, random\n").replace("\n\n@", "\n@")) == lines
+
+
 def test_what_traced_functions_call_counts():
     text = """
         def helper(x):
