@@ -238,6 +238,10 @@ class EagerTensor(Tensor):
         return (self._kind or kind_of(self)).shape
 
     @property
+    def name(self) -> NoReturn:
+        self._is_of_graphs("name")
+
+    @property
     def op(self) -> NoReturn:
         self._is_of_graphs("op")
 

@@ -18,7 +18,7 @@ from ..convert import convert_to_tensor, is_tensor_like
 from ..ops import comparison, extents, reductions
 from ..ops.joining import stack
 from ..tensor import EagerTensor, Tensor
-from .running import require
+from .running import name_of, require
 
 
 def assert_rank(x: Any, rank: Any, message: str | None = None, name: str | None = None) -> None:
@@ -46,7 +46,7 @@ def check_rank(x: Tensor, ranks: Sequence[Any], relation: str, message: str | No
         if not (found >= known[0] if relation == "rank at least" else found in known):
             shown = tuple(known) if relation == "rank in" else known[0]
             raise ValueError(
-                f"{said}Tensor {x.name or ''} must have {relation} {shown}.  Received rank {found}, shape {x.shape}"
+                f"{said}Tensor {name_of(x)} must have {relation} {shown}.  Received rank {found}, shape {x.shape}"
             )
         return
     actual = extents.rank(x)
@@ -54,7 +54,7 @@ def check_rank(x: Tensor, ranks: Sequence[Any], relation: str, message: str | No
     holds = reductions.reduce_any(stack([compare(actual, rank) for rank in wanted]))
     data = [
         said,
-        f"Tensor {x.name or ''} must have {relation}",
+        f"Tensor {name_of(x)} must have {relation}",
         *wanted,
         "Received shape: ",
         extents.shape(x),
@@ -78,7 +78,7 @@ def assert_scalar(tensor: Any, message: str | None = None, name: str | None = No
     """
     found = convert_to_tensor(tensor)
     if found.shape.rank != 0:
-        called = f" for {found.name}" if found.name else ""
+        called = f" for {name_of(found)}" if name_of(found) else ""
         said = f"{message}.  " if message else ""
         raise ValueError(f"{said}Expected scalar shape{called}, saw shape: {found.shape}.")
 
@@ -89,7 +89,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     if not found.dtype.is_integer:
         said = f"{message}.  " if message else ""
         raise TypeError(
-            f'{said}Expected "x" to be integer type.  Found: {found.name or "tensor"} of dtype {found.dtype}'
+            f'{said}Expected "x" to be integer type.  Found: {name_of(found) or "tensor"} of dtype {found.dtype}'
         )
 
 
@@ -98,7 +98,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     found, wanted = convert_to_tensor(tensor), dtypes.as_dtype(tf_type)
     if found.dtype is not wanted:
         said = f"{message}.  " if message else ""
-        raise TypeError(f"{said}{found.name or 'tensor'} must be of type {wanted!r}; got {found.dtype!r}")
+        raise TypeError(f"{said}{name_of(found) or 'tensor'} must be of type {wanted!r}; got {found.dtype!r}")
 
 
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DType:
@@ -117,9 +117,9 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> dtypes.DT
         if expected is None:
             expected, first = tensor.dtype, tensor
         elif tensor.dtype is not expected:
-            like = "" if first is None else f" as {first.name or first}"
+            like = "" if first is None else f" as {name_of(first) or first}"
             raise ValueError(
-                f"{tensor.name or tensor}, type={tensor.dtype}, must be of the same type ({expected}){like}."
+                f"{name_of(tensor) or tensor}, type={tensor.dtype}, must be of the same type ({expected}){like}."
             )
     expected = dtypes.float32 if expected is None else expected
     if not expected.is_floating:

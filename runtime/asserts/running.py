@@ -14,6 +14,7 @@ from ..convert import convert_to_tensor
 from ..ir.builder import current
 from ..ops import effects
 from ..ops.shaping import reshape
+from ..tensor import Tensor
 
 
 def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> None:
@@ -66,3 +67,13 @@ def require(
     """Raise the exception class named `error` unless `condition` holds, when the graph runs."""
     tensors = [convert_to_tensor(item) for item in (data if isinstance(data, (list, tuple)) else [data])]
     effects.assert_true(convert_to_tensor(condition), tensors, message, error, summarize)
+
+
+def name_of(tensor: Any) -> str:
+    """Return the name of a tensor of a graph; "" for an eager tensor, which has none."""
+    return getattr(tensor, "name", None) or ""
+
+
+def called(tensor: Tensor) -> str:
+    """Return the name of a tensor for a message; of an eager one its shape and dtype."""
+    return name_of(tensor) or f"shape={tensor.shape} dtype={tensor.dtype.name}"

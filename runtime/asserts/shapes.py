@@ -15,7 +15,7 @@ from ..convert import convert_to_tensor
 from ..ops import comparison, extents
 from ..tensor import EagerTensor, Tensor
 from .kinds import check_rank
-from .running import require
+from .running import called, require
 
 
 class _Size(NamedTuple):
@@ -59,29 +59,25 @@ def assert_shapes(
         for index, wanted in _wanted(sizes, is_open):
             actual = _size_of(tensor, index, scalar_is_one=len(sizes) == 1)
             if not isinstance(wanted, int) and wanted not in known:
-                source = f"Specified by tensor {_called(tensor)} dimension {index}"
+                source = f"Specified by tensor {called(tensor)} dimension {index}"
                 known[wanted] = _Size(actual, source)
                 continue
             expected = _Size(wanted, "Specified explicitly") if isinstance(wanted, int) else known[wanted]
             _check_size(tensor, index, actual, expected, said, data, limit)
 
 
-def _called(tensor: Tensor) -> str:
-    return tensor.name or f"shape={tensor.shape} dtype={tensor.dtype.name}"
-
-
 def _sizes(tensor: Tensor, shape: Any) -> list[Any]:
     """The parts of a shape: ints, symbols, None, and Ellipsis at the start."""
     if not hasattr(shape, "__iter__") and not hasattr(shape, "__getitem__"):
         raise ValueError(
-            f"Tensor {_called(tensor)}.  Specified shape must be an iterable.  An iterable has the attribute "
+            f"Tensor {called(tensor)}.  Specified shape must be an iterable.  An iterable has the attribute "
             f"`__iter__` or `__getitem__`.  Received specified shape: {shape}"
         )
     parts = [_part(part) for part in shape]
     for index, part in enumerate(parts):
         if part is Ellipsis and index:
             raise ValueError(
-                f"Tensor {_called(tensor)} specified shape index {index}.  Symbol `...` or `*` for a variable number "
+                f"Tensor {called(tensor)} specified shape index {index}.  Symbol `...` or `*` for a variable number "
                 "of unspecified dimensions is only allowed as the first entry"
             )
     return parts
@@ -127,12 +123,12 @@ def _check_size(
     if isinstance(actual, int) and isinstance(expected.size, int):
         if actual != expected.size:
             raise ValueError(
-                f"{said}{expected.source}.  Tensor {_called(tensor)} dimension {index} must have size "
+                f"{said}{expected.source}.  Tensor {called(tensor)} dimension {index} must have size "
                 f"{expected.size}.  Received size {actual}, shape {tensor.shape}"
             )
         return
     shown = data if data is not None else [
-        said, expected.source, f"Tensor {_called(tensor)} dimension", index, "must have size", expected.size,
+        said, expected.source, f"Tensor {called(tensor)} dimension", index, "must have size", expected.size,
         "Received shape: ", extents.shape(tensor),
     ]  # fmt: skip
     require(

@@ -18,7 +18,7 @@ from ..ir.builder import current, eagerly
 from ..ops import comparison, reductions
 from ..ops.elementwise import abs as absolute
 from ..tensor import EagerTensor, Tensor
-from .running import require
+from .running import called, require
 
 Holds = Callable[[Any, Any], Any]
 
@@ -106,7 +106,7 @@ def _check(
     if not all(isinstance(operand, EagerTensor) for operand in operands.values()):
         data: list[Any] = list(lines)
         for name, operand in operands.items():
-            data += [f"{name} ({_called(operand)}) = ", operand]
+            data += [f"{name} ({called(operand)}) = ", operand]
         limit = 3 if summarize is None else summarize
         require(reductions.reduce_all(holds()), "assertion failed:", data, summarize=limit)
         return
@@ -116,12 +116,8 @@ def _check(
         return
     if current() is None and eager_text is not None:
         raise errors.InvalidArgumentError(eager_text(truths))
-    shown = [f"{name} ({_called(operand)}) = \n{operand.numpy()}" for name, operand in operands.items()]
+    shown = [f"{name} ({called(operand)}) = \n{operand.numpy()}" for name, operand in operands.items()]
     raise errors.InvalidArgumentError("\n".join([*lines, *shown]))
-
-
-def _called(operand: Tensor) -> str:
-    return operand.name or f"shape={operand.shape} dtype={operand.dtype.name}"
 
 
 def _differing(

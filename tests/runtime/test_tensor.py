@@ -157,3 +157,11 @@ def test_where_tensors_are():
     assert x.backing_device == x.device and x.cpu() is x
     with pytest.raises(RuntimeError, match="GPU:0 unknown device"):
         x.gpu()
+
+
+@pytest.mark.parametrize("attribute", ["name", "op", "graph", "value_index"])
+def test_an_eager_tensor_lacks_attributes_of_tensors_in_graphs(attribute):
+    tensor = tf.constant(1.0)
+    assert getattr(tensor, attribute, "default") == "default"
+    with pytest.raises(AttributeError, match=rf"Tensor\.{attribute} is undefined when eager execution is enabled"):
+        getattr(tensor, attribute)
