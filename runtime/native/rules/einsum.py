@@ -29,7 +29,7 @@ from .gathering import sums
 from .gemm import contracted, multiplied, permuted, reshaped
 from .gemm_product import Factor
 from .reducing import reduced
-from .shaping import checked, demand_shape, moved
+from .shaping import demand_shape, moved
 
 Labels = tuple[str, ...]
 
@@ -170,8 +170,6 @@ def _(region: Region, operation: Operation, dy: Node, other: Node, shape: Node) 
     free = [axis for axis in range(len(wanted)) if axis not in summed]
     rest = [axis for axis in range(len(other.shape)) if axis not in gone]
     behind = list(range(len(free), len(dy.shape))) if attrs["is_left"] else list(range(len(rest)))
-    for one, two in zip(behind, rest, strict=True):
-        checked(region.e, dy.shape[one], other.shape[two])
     product = contracted(region, dy, behind, other, rest)
     order = {axis: place for place, axis in enumerate(free)}
     for place, number in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):

@@ -55,6 +55,8 @@ def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
 
 def contracted(region: Region, a: Node, gone_a: Sequence[int], b: Node, gone_b: Sequence[int]) -> Buffer:
     """The sum of products over pairs of axes: what is left of `a`, then what is left of `b`."""
+    for one, other in zip(gone_a, gone_b, strict=True):
+        checked(region.e, a.shape[one], b.shape[other])
     left = [axis for axis in range(len(a.shape)) if axis not in gone_a]
     right = [axis for axis in range(len(b.shape)) if axis not in gone_b]
     shape = (*(a.shape[axis] for axis in left), *(b.shape[axis] for axis in right))
