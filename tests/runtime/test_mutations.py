@@ -23,6 +23,7 @@ def judge(tmp_path_factory):
     return Judge(Path(tmp_path_factory.mktemp("ways")))
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")  # of some ways
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_a_change_in_a_block_is_never_silently_lost(kind, judge):
     chosen = [
