@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -225,6 +226,8 @@ def restored_function(
 
 def _read_parameter(data: Any) -> inspect.Parameter:
     name, kind, default = data
+    if unicodedata.normalize("NFKC", name) != name:
+        raise ValueError(f"{name!r} is no name that Python gives a parameter")
     value = inspect.Parameter.empty if default is None else structures.read(default["value"])
     return inspect.Parameter(name, inspect._ParameterKind[kind], default=value)
 

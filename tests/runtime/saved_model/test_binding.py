@@ -58,3 +58,15 @@ def test_what_does_not_fit_the_graph(tmp_path: Path, change: Any) -> None:
     changed(tmp_path / files.INDEX, change)
     with pytest.raises(tf.errors.DataLossError, match=r"the graph (takes|has no result)"):
         tf.saved_model.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["\uff58", "x, y", "x=1", "def", "", "*x", "None", 1, None])
+def test_parameters_have_names_that_python_gives_them(tmp_path: Path, name: Any) -> None:
+    tf.saved_model.save(_Model(), tmp_path)
+
+    def rename(content: dict[str, Any]) -> None:
+        content["nodes"][0]["functions"]["f"]["parameters"][0][0] = name
+
+    changed(tmp_path / files.INDEX, rename)
+    with pytest.raises(tf.errors.DataLossError):
+        tf.saved_model.load(tmp_path)
