@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import re
 import sys
 from typing import Any
 
@@ -105,12 +106,17 @@ def show_item(item: Any, quote: str = "") -> str:
     return str(item)
 
 
+_LONG = re.compile(r"\d{5}")  # a few bytes of a file must not become gigabytes
+
+
 def written_as(value: Any, form: str) -> str:
     """A value as Python writes it in a text.
 
     >>> written_as(np.int32(-3), ""), written_as(np.int32(-3), ":+05d"), written_as(b"a", "!r")
     ('-3', '-0003', "'a'")
     """
+    if _LONG.search(form):
+        raise ValueError(f"format specifiers have numbers below 10000 in a graph, not {form!r}")
     item = np.asarray(value)[()]
     if isinstance(item, bytes):
         text = item.decode("utf-8", "backslashreplace")
@@ -128,6 +134,10 @@ def exception_named(name: str) -> Any:
     found = getattr(errors, name, None) or getattr(builtins, name, None)
     if not (isinstance(found, type) and issubclass(found, BaseException)):
         raise ValueError(f"{name!r} is no exception class of the runtime or of Python")
+    try:
+        found("")
+    except TypeError:
+        raise ValueError(f"{name!r} takes more than a message") from None
     return found
 
 

@@ -110,6 +110,10 @@ def raise_error(
     """
     if blueprint is None:  # which has the class itself
         exception_named(error)
+        if not len(values) == len(forms) == len(pieces) - 1:
+            raise ValueError(
+                f"{len(values)} values, {len(forms)} forms and {len(pieces)} pieces make no message"
+            )
     return ()
 
 
