@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import shapes
-from ..ops.conformance import check_operands, checked_attributes
+from ..ops.conformance import check_operands, check_results, checked_attributes
 from ..ops.declare import Op, find
 from .graph import Constant, Graph, Operand, Operation, Value
 from .origin import Origin
@@ -48,6 +48,7 @@ def checked_operation(
     check_regions(operation, covers)
     if gives_by_regions(operation):
         return [operation]
+    check_results(op, known, len(results))
     inferred = _inferred(op, inputs, known)
     stated = [value.spec for value in results]
     if len(stated) != len(inferred):

@@ -18,6 +18,7 @@ from ..ir.specs import Spec
 
 Axis = int
 LastAxis = int
+Results = int
 Axes = tuple[int, ...] | None
 DType = dtypes.DType
 OptionalDType = dtypes.DType | None
@@ -38,6 +39,11 @@ def read_axis(value: Any) -> int:
     if not -(1 << 63) <= number < 1 << 63:
         raise OverflowError("the integer has more than 64 bits")
     return number
+
+
+def read_results(value: Any) -> int:
+    """The number of results that an operation gives: a file that states fewer is refused before its rule lists them."""
+    return read_axis(value)
 
 
 def read_last_axis(value: Any) -> int:
@@ -139,6 +145,7 @@ def is_literal(value: Any) -> bool:
 READERS: dict[str, Callable[[Any], Any]] = {
     "Axis": read_axis,
     "LastAxis": read_last_axis,
+    "Results": read_results,
     "Axes": read_axes,
     "DType": dtypes.as_dtype,
     "OptionalDType": read_optional_dtype,

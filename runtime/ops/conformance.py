@@ -15,7 +15,7 @@ from typing import Any
 from .. import dtypes
 from ..ir.graph import Operand
 from ..ir.specs import ArraySpec, RefSpec, Spec
-from .attributes import is_literal, read_object
+from .attributes import is_literal, read_object, read_results
 from .declare import Op
 
 _KINDS: dict[str, tuple[type, str]] = {"Ref": (RefSpec, "a variable"), "Array": (ArraySpec, "a list")}
@@ -39,6 +39,13 @@ def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
         for name, reader in readers.items()
         if name in given or name in op.defaults
     }
+
+
+def check_results(op: Op, attrs: Mapping[str, Any], count: int) -> None:
+    """Raise ValueError when an attribute asks for more results than are stated: the rule would list them all."""
+    for _, name, reader in op._attributes:
+        if reader is read_results and attrs[name] > count:
+            raise ValueError(f"{op.name} gives {attrs[name]} results by its `{name}`, not {count}")
 
 
 def _checked(op: Op, name: str, reader: Any, value: Any) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import dtypes, errors, shapes
 from ..ir.specs import Spec
+from .attributes import Results
 from .declare import Input, Ints, Name, op
 from .families import Array, demand
 
@@ -93,7 +94,7 @@ ctc_greedy.no_gradient("TensorFlow has none: which labels win does not change by
 
 @op
 def ctc_beam_search(
-    inputs: Input, sequence_length: Ints, beam_width: int = 100, top_paths: int = 1, name: Name = None
+    inputs: Input, sequence_length: Ints, beam_width: int = 100, top_paths: Results = 1, name: Name = None
 ) -> tuple[Spec, ...]:
     """Indices, values and shape of the labels of each of the best paths; then the logarithms of their probabilities.
 

@@ -26,7 +26,7 @@ from ..convert import (
 )
 from ..ir.specs import Spec
 from ..tensor import EagerTensor
-from .attributes import Axis
+from .attributes import Axis, Results
 from .creation import zeros_like
 from .declare import Input, Inputs, Ints, Name, op
 from .extents import shape as shape_of
@@ -217,7 +217,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
 
 
 @op(name="unstack")
-def unpack(value: Input, num: int, axis: Axis = 0, name: Name = None) -> tuple[Spec, ...]:
+def unpack(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[Spec, ...]:
     """The `num` slices of `value` along `axis`.
 
     >>> unpack([1, 2], 2)[0]
@@ -271,7 +271,7 @@ def split(
 
 
 @op(name="split")
-def split_evenly(value: Input, num: int, axis: Axis = 0, name: Name = None) -> tuple[Spec, ...]:
+def split_evenly(value: Input, num: Results, axis: Axis = 0, name: Name = None) -> tuple[Spec, ...]:
     """`value` cut along `axis` into `num` equal parts.
 
     >>> split_evenly([1, 2, 3, 4], 2)[1]
@@ -315,7 +315,7 @@ def _(dy: list[Any], y: list[Any], value: Any, num: int, axis: int) -> Any:
 
 @op
 def split_sizes(
-    value: Input, size_splits: Ints, num: int, axis: Axis = 0, name: Name = None
+    value: Input, size_splits: Ints, num: Results, axis: Axis = 0, name: Name = None
 ) -> tuple[Spec, ...]:
     """`value` cut along `axis` into `num` parts of these sizes.
 

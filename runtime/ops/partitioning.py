@@ -19,6 +19,7 @@ from .. import dtypes, errors, shapes
 from ..convert import convert_to_tensor
 from ..ir.specs import Spec
 from ..tensor import Tensor
+from .attributes import Results
 from .creation import zeros_like
 from .declare import Input, Ints, Name, Tensors, op
 from .extents import shape as shape_of
@@ -31,7 +32,7 @@ from .shaping import reshape
 
 @op
 def dynamic_partition(
-    data: Input, partitions: Ints, num_partitions: int, name: Name = None
+    data: Input, partitions: Ints, num_partitions: Results, name: Name = None
 ) -> tuple[Spec, ...]:
     """`num_partitions` tensors: the rows of `data` that `partitions` gives to each.
 

@@ -172,6 +172,34 @@ def odd_operands_are_refused_with_a_reason_or_taken(name: str) -> None:
 
 
 @law
+def a_file_states_as_many_results_as_it_asks_for(name: str) -> None:
+    """A number of results is refused before the rule lists them: a few bytes would take gigabytes."""
+    call = next((each for each in calls(name) if graph_of(each)), None)
+    if call is None:
+        return  # its operands are no tensors
+    graph, _ = graph_of(call)  # type: ignore[misc]
+    unknown = [
+        each if isinstance(each, Constant) else Value(each.name, Spec(each.dtype, None))
+        for each in graph.operations[0].inputs
+    ]
+    for attribute, number in call.attrs.items():
+        more = _count(call, unknown, {attribute: number + 1}) if type(number) is int else None
+        if more not in (None, _count(call, unknown, {})):
+            data = serialise(graph, portable=True)
+            data["graphs"][0]["operations"][0]["attrs"][attribute] = 1 << 40
+            with pytest.raises(ValueError, match=f"results by its `{attribute}`"):
+                deserialise(data)
+
+
+def _count(call: Call, operands: list[Any], changes: dict[str, Any]) -> int | None:
+    """How many results the rule gives; None when it refuses this."""
+    try:
+        return len(call._replace(attrs={**call.attrs, **changes}).specs(operands))
+    except REFUSALS:
+        return None
+
+
+@law
 def a_file_makes_no_code_of_it_and_cannot_lie_about_it(name: str) -> None:
     """Each field of the operation's JSON form is changed: what is loaded all the same runs as ever."""
     found = next(filter(None, map(graph_of, calls(name))), None)
