@@ -169,6 +169,16 @@ def test_what_a_user_knows_of_a_shape_is_checked_when_a_loaded_graph_runs() -> N
         Plan(again).run([np.zeros(3, np.float32)])
 
 
+@pytest.mark.parametrize("form", [":999999999d", ":>10000", ":.99999f"])
+def test_formats_make_no_long_texts(form: str) -> None:
+    data = serialise(tf.function(lambda x: tf.identity(x)).get_concrete_function(tf.TensorSpec([])).graph)
+    attrs = {"error": "ValueError", "pieces": ["", ""], "forms": [form]}
+    data["graphs"][0]["operations"][0] = {"op": "raise", "inputs": ["x"], "attrs": attrs, "outputs": []}
+    data["graphs"][0]["outputs"] = ["x"]
+    with pytest.raises(ValueError, match="numbers below 10000"):
+        Plan(deserialise(data)).run([np.float32(1.0)])
+
+
 class TestEmitters:
     @pytest.mark.parametrize("text", TEXTS)
     def test_only_identifiers_come_of_names(self, text: str) -> None:
