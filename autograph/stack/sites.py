@@ -36,13 +36,24 @@ def running() -> Where:
 
 
 def assigned_before(name: str) -> Where | None:
-    """Where the running function of the user's has last assigned a variable, above the line that is running."""
+    """Where the running function of the user's has last assigned a variable, above the line that is running.
+
+    Of a branch or loop that gave it the value, this is the line in there.
+    """
     frame = _user_frame()
     if frame is None:
         return None
     code, here = frame.f_code, frame.f_lasti
     found = [place for place in _stores(code, name) if place.offset < here]
-    return _place(code, found[-1]) if found else None
+    if not found:
+        return None
+    start = found[-2].offset if len(found) > 1 else -1
+    inner = [
+        (block, place)
+        for block in chain.from_iterable(map(_blocks_in, _made(code, start, found[-1].offset)))
+        for place in _stores(block, name)
+    ]
+    return _place(*inner[-1]) if inner else _place(code, found[-1])
 
 
 def assigned_in(block: Any, name: str) -> Where | None:
@@ -89,6 +100,19 @@ def _blocks_in(code: CodeType) -> Iterator[CodeType]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType) and inner.co_name == code.co_name:
             yield from _blocks_in(inner)
+
+
+def _made(code: CodeType, start: int, stop: int) -> list[CodeType]:
+    """The blocks of a function that its instructions between two offsets make."""
+    import dis
+
+    return [
+        instruction.argval
+        for instruction in dis.get_instructions(code)
+        if start < instruction.offset < stop
+        and isinstance(instruction.argval, CodeType)
+        and instruction.argval.co_name == code.co_name
+    ]
 
 
 def _stores(code: CodeType, name: str) -> list[Instruction]:

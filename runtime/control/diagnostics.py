@@ -10,7 +10,6 @@ error[AGC201]: the branches give `step` different types: int32[] and float32[]
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,23 +34,45 @@ def staging_error(
     """The error for the innermost line of the user's program that is running. The other lines that play a
     part are shown with their notes, where they are known, in the order of the program."""
     shown = tuple(sorted(note for note in notes if note is not None))
-    if any(_returns(note.where) for note in shown):
+    if _is_about_return(title, shown):
         title, why, fix = map(_of_return, (title, why, fix))
+        shown = tuple(_of_end(note) for note in shown)
     return StagingError(Diagnostic(code, title, running(), label=label, notes=shown, why=why, fix=fix))
 
 
-def _returns(where: Where) -> bool:
-    """Whether a variable is one that stands for what the function returns: no assignment of the user's begins so."""
-    return linecache.getline(where.file, where.line).lstrip().startswith("return")
+_RESULT = r"`(result(?:_\d+)?)\b([^`]*)`"
+"""The converted code's variable for what a function returns, or a part of it; the user may have such a name, too."""
+
+
+def _is_about_return(title: str, notes: Sequence[Note]) -> bool:
+    """Return whether `title` names the converted code's variable: no line of the notes has its name."""
+    named = re.search(_RESULT, title)
+    if named is None:
+        return False
+    return not any(re.search(rf"\b{named[1]}\b", note.where.text() or "") for note in notes)
 
 
 def _of_return(text: str) -> str:
-    """A text about the converted code's variable for what is returned, in words of the user's program.
+    """Reword a text about the converted code's variable for what is returned.
 
     >>> _of_return("the branches give `result` different types"), _of_return("make `result_1` the same")
     ('the branches return different types', 'make the returned value the same')
+    >>> _of_return("the branches give `result[0]` different types")
+    'the branches give `[0]` of the returned value different types'
     """
-    return re.sub(r"`result(_\d+)?`", "the returned value", re.sub(r"give `result(_\d+)?`", "return", text))
+    text = re.sub(r"give `result(_\d+)?`", "return", text)
+    return re.sub(
+        _RESULT,
+        lambda found: f"`{found[2]}` of the returned value" if found[2] else "the returned value",
+        text,
+    )
+
+
+def _of_end(note: Note) -> Note:
+    """Reword a note about the returned value; on a line without `return`, None is what the function ends with."""
+    label = note.label.removesuffix(", as before")
+    ends = label == "None" and not re.search(r"\breturn\b", note.where.text() or "")
+    return note._replace(label="None, where no `return` follows" if ends else label)
 
 
 def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Note | None:
