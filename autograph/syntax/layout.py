@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import re
 import tokenize
 from typing import Any
 
@@ -65,11 +66,14 @@ class Layout:
         return self._taken(range(self._top(line), line), self._indentation(line), indent)
 
     def after_definition(self, definition: Any, indent: str) -> list[str]:
-        """The comments at the end of a function or class of the user's, which are indented more than it is."""
+        """The comments at the end of a function or class of the user's, which are indented more than it is.
+
+        Before them come those inside whose statement is not printed as one, such as `return 1` in a lambda."""
         line = self._line(definition)
         text = self.lines[definition.lineno - 1][definition.col_offset :] if line else ""
         if not text.startswith(("def", "class", "async")):
             return []
+        inside = self._taken_from_code(range(line, definition.end_lineno + 1))
         stop = last = definition.end_lineno + 1
         while stop <= len(self.lines) and self._is_gap(stop):
             if stop in self.comments:
@@ -78,7 +82,43 @@ class Layout:
                 last = stop + 1
             stop += 1
         numbers = range(definition.end_lineno + 1, last)
-        return self._taken(numbers, self._indentation(last - 1), indent)
+        taken = self._taken(numbers, self._indentation(last - 1), indent)
+        return [*(indent + comment for comment in inside), *taken]
+
+    def after(self, statement: Any, indent: str) -> list[str]:
+        """The comments between the last statement of a block and the end of that block."""
+        line = self._line(statement)
+        prefix = self._indentation(line)
+        if not prefix:
+            return []
+        end = self.translation.last_line(statement)
+        stop = last = end + 1
+        while stop <= len(self.lines) and self._is_gap(stop):
+            if self.comments.get(stop, -1) >= len(prefix):
+                last = stop + 1
+            elif stop in self.comments:
+                break
+            stop += 1
+        while stop <= len(self.lines) and self._is_gap(stop):
+            stop += 1
+        is_last = stop > len(self.lines) or len(self._indentation(stop)) < len(prefix)
+        return self._taken(range(end + 1, last), prefix, indent) if is_last else []
+
+    def of_clause(self, body: list[Any], indent: str) -> tuple[list[str], str]:
+        """The comments above and on the line that ends in a colon before a block, such as that of `else:`."""
+        line = self._line(body[0])
+        last = self._top(line) - 1 if line else 0
+        if last < 1 or not self.lines[last - 1][: self.comments.get(last)].rstrip().endswith(":"):
+            return [], ""
+        found = bisect.bisect_left(self.ends, last)
+        top = first = self.ends[found - 1] + 1 if found else 1
+        while self._is_gap(first):
+            first += 1
+        if not _CLAUSE.match(self.lines[first - 1]):
+            return [], ""
+        above = self._taken(range(top, first), self._indentation(first), indent)
+        *others, comment = ["", *self._taken_from_code(range(first, last + 1))]
+        return [text for text in (*above, *(indent + other for other in others)) if text.strip()], comment
 
     def heading(self, body: list[Any]) -> list[str]:
         """The comments at the top of a module that come before what is added to it: all above its last blank line."""
@@ -99,15 +139,26 @@ class Layout:
             last -= 1
         return self._taken(range(self._top(last + 1), last + 1), "", "")
 
-    def within(self, statement: ast.AST) -> list[str]:
-        """The comments inside of a simple statement, or on the first logical line of another one."""
+    def within(self, statement: Any, entire: bool) -> list[str]:
+        """The comments inside of a simple statement, or on the first logical line of another one.
+
+        If `entire`, also what has not been given out from the rest of the block that a statement stands for."""
         line = self._line(statement)
         if not line:
             return []
-        numbers = [number for number in range(line, self._end(statement) + 1) if number in self.comments]
-        numbers = [number for number in numbers if number not in self.printed]
-        self.printed.update(numbers)
-        return [self.lines[number - 1][self.comments[number] :] for number in numbers]
+        last = self.translation.last_line(statement) if entire else 0
+        return self._taken_from_code(range(line, max(last, self._end(statement)) + 1))
+
+    def goes_on(self, statement: ast.AST, following: list[Any]) -> bool:
+        """Return whether the next statement, too, was made of the same statement of the user's."""
+        last = self.translation.last_line(statement) if self._line(statement) else 0
+        return any(other.lineno <= last and not isinstance(other, ast.Return) for other in following)
+
+    def _taken_from_code(self, numbers: range) -> list[str]:
+        """The comments on lines with code that have not been given out before."""
+        fresh = [number for number in numbers if number in self.comments and number not in self.printed]
+        self.printed.update(fresh)
+        return [self.lines[number - 1][self.comments[number] :] for number in fresh]
 
     def _taken(self, numbers: range, old: str, new: str) -> list[str]:
         """The lines of these numbers that have not been given out before."""
@@ -135,10 +186,12 @@ class Layout:
         if not line or not self.translation.is_original(statement):
             return None
         last = statement.end_lineno
+        if any(number in self.comments and number in self.printed for number in range(line, last)):
+            return None
         prefix = self._indentation(line)
         end = self.lines[last - 1]
         stop = characters(end, statement.end_col_offset)
-        comment = end[stop:].strip().startswith("#")
+        comment = end[stop:].strip().startswith("#") and last not in self.printed
         body = [self._indented(number, prefix, indent) for number in range(line, last + 1)]
         cut = 0 if comment else len(end) - stop
         body[-1] = body[-1][: len(body[-1]) - cut] if cut else body[-1].rstrip()
@@ -193,11 +246,13 @@ class Layout:
         return new + (text[len(old) :] if text.startswith(old) else text.lstrip(" \t\f"))
 
 
+_CLAUSE = re.compile(r"\s*(try|else|finally|except|match|case)\b")
 _DEFINITION = ("name", "decorator_list", "type_params")
 _HEADERS: dict[type, tuple[str, ...]] = {  # the fields on the first logical line of a block
     **dict.fromkeys((ast.If, ast.While), ("test",)),
     **dict.fromkeys((ast.For, ast.AsyncFor), ("target", "iter")),
     **dict.fromkeys((ast.With, ast.AsyncWith), ("items",)),
+    ast.Match: ("subject",),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), (*_DEFINITION, "args", "returns")),
     ast.ClassDef: (*_DEFINITION, "bases", "keywords"),
 }

@@ -23,7 +23,7 @@ from .tree import INNER, POSITION, children, place_in
 Fields = dict[str, Any]
 
 _WITH_BODY = frozenset(
-    {ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith}
+    {ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match, ast.Try}
     | {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef}
 )
 
@@ -62,6 +62,16 @@ class Translation:
     def _blocks(self) -> dict[tuple[type, int, int], Any]:
         blocks: list[Any] = [node for node in self._origins.values() if type(node) in _WITH_BODY]
         return {(type(node), node.lineno, node.col_offset): node for node in blocks}
+
+    def last_line(self, node: Any) -> int:
+        """Return the last line of a node, or of the block that came in at its place."""
+        end: int = self._ends.get((node.lineno, node.col_offset), node.end_lineno)
+        return end
+
+    @functools.cached_property
+    def _ends(self) -> dict[tuple[int, int], int]:
+        blocks: list[Any] = [node for node in self._blocks.values() if not isinstance(node, _DEFINITIONS)]
+        return {(node.lineno, node.col_offset): node.end_lineno for node in blocks}
 
     def made(self, tree: gast.AST) -> Iterator[gast.AST]:
         """The nodes of a rewritten tree that did not come in as they are; below one that did, there are none."""

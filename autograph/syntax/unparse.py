@@ -93,7 +93,13 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
                 self.write("\n" * gap)
             self.write("".join(f"\n{line}" for line in lines))
             self.annotate(statement)
-            self.one(statement, own)
+            ends = self.layout is not None and not self.layout.goes_on(
+                statement, body[position + 1 : position + 2]
+            )
+            self.one(statement, own, ends)
+            if self.layout is not None and ends:
+                rest = self.layout.after(statement, INDENT * self._indent)
+                self.write("".join(f"\n{line}" for line in rest))
             after_definition, lines_before = definition, own
 
     def laid_out(self, statement: Any, position: int, is_apart: bool) -> tuple[list[str], str | None]:
@@ -103,7 +109,8 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         if self.layout is None:
             return [], None
         indent = INDENT * self._indent
-        lines = self.layout.before(statement, indent)
+        above, comment = self.layout.of_clause([statement], indent)
+        lines = [*above, *([indent + comment] if comment else []), *self.layout.before(statement, indent)]
         while not position and not self.own_block and lines and not lines[0]:
             del lines[0]
         if position == 1 and not self.levels and not self.layout.has(statement):
@@ -112,12 +119,15 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             lines = [line and indent + line.lstrip() for line in lines]
         return lines, self.layout.text_of(statement, indent)
 
-    def one(self, statement: Any, own: str | None) -> None:
-        """A statement, which its `own` text may stand for; of another, comments inside of it come before or after."""
+    def one(self, statement: Any, own: str | None, ends: bool) -> None:
+        """A statement, which its `own` text may stand for; of another, comments inside of it come before or after.
+
+        `ends` says that it is the last of what was made of a statement of the user's."""
         if own is not None:
             self.write(f"\n{own}")
             return
-        comments = self.layout.within(statement) if self.layout and not hasattr(statement, "body") else []
+        has_head = hasattr(statement, "body") or hasattr(statement, "cases")
+        comments = self.layout.within(statement, ends) if self.layout and not has_head else []
         after = comments.pop() if len(comments) == 1 and statement.lineno == statement.end_lineno else ""
         for comment in comments:
             self.fill(comment)
@@ -129,7 +139,7 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         own, comments = None, []
         if self.layout is not None:
             own = self.layout.header_of(tree, word, INDENT * self._indent)
-            comments = self.layout.within(tree)
+            comments = self.layout.within(tree, False)
         if own is not None:
             self.write(f"\n{own}")
             self.comment, self.own_head = "".join(comments), True
@@ -154,8 +164,18 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
 
     def suite(self, word: str, body: list[Any]) -> None:
         if body:
-            self.fill(word)
+            self.clause(word, body)
             self.block(body)
+
+    def clause(self, text: str, body: list[Any]) -> None:
+        """The first line of a part of a block, with the comments above and on it."""
+        comments: list[str] = []
+        comment = ""
+        if self.layout is not None:
+            comments, comment = self.layout.of_clause(body, INDENT * self._indent)
+        self.write("".join(f"\n{line}" for line in comments))
+        self.fill(text)
+        self.comment = comment
 
     def statement(self, head: str, value: Any) -> None:
         """A line that ends in an expression; of a call that is too long, the arguments get lines of their
@@ -277,6 +297,8 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
             if len(tree.orelse) != 1 or not isinstance(tree.orelse[0], ast.If):
                 break
             tree, word = tree.orelse[0], "elif"
+            comments = self.layout.before(tree, INDENT * self._indent) if self.layout else []
+            self.write("".join(f"\n{line}" for line in comments if line))
             self.annotate(tree)
         self.suite("else", tree.orelse)
 
@@ -302,13 +324,13 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self._With(tree, "async with")
 
     def _Try(self, tree: Any, word: str = "except") -> None:
-        self.fill("try")
+        self.clause("try", tree.body)
         self.block(tree.body)
         for handler in tree.handlers:
             kind = f" {expression(handler.type)}" if handler.type is not None else ""
             name = f" as {handler.name}" if handler.name else ""
             self.annotate(handler)
-            self.fill(f"{word}{kind}{name}")
+            self.clause(f"{word}{kind}{name}", handler.body)
             self.block(handler.body)
         self.suite("else", tree.orelse)
         self.suite("finally", tree.finalbody)
@@ -317,11 +339,11 @@ class _Printer(astunparse.Unparser):  # type: ignore[misc]
         self._Try(tree, "except*")
 
     def _Match(self, tree: Any) -> None:
-        self.fill(f"match {expression(tree.subject)}")
+        self.head(tree, "match", f"match {expression(tree.subject)}")
         self.enter()
         for case in tree.cases:
             guard = f" if {expression(case.guard)}" if case.guard is not None else ""
-            self.fill(f"case {expression(case.pattern)}{guard}")
+            self.clause(f"case {expression(case.pattern)}{guard}", case.body)
             self.block(case.body)
         self.leave()
 
