@@ -44,11 +44,11 @@ def _done(work: Callable[[str], Result], files: Sequence[str], jobs: int) -> Ite
 
     # New interpreters: a fork of a process with threads may hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context) as pool:
-        try:
-            yield from pool.map(work, files, chunksize=max(1, min(16, len(files) // (4 * jobs))))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ProcessPoolExecutor(jobs, context)
+    try:
+        yield from pool.map(work, files, chunksize=max(1, min(16, len(files) // (4 * jobs))))
+    finally:
+        pool.shutdown(cancel_futures=True)  # waits: its thread must not outlive the interpreter
 
 
 def _show(text: str) -> None:
