@@ -47,6 +47,8 @@ _DIRECT = tuple(
         ("ops", "overloads.py"),
     )
 )
+_STEP = os.path.join(_ROOT, "runtime", "keras", "models", "steps.py"), "step"
+"""The function of Keras that is traced in the first `fit`: that call is not the origin of what later ones run."""
 
 
 class _Own(dict[str, str | None]):
@@ -106,6 +108,8 @@ def user_call() -> Call | None:
         frame = frame.f_back
     nearest = frame
     while frame is not None and _own[frame.f_code.co_filename]:
+        if frame.f_code.co_name == _STEP[1] and os.path.realpath(frame.f_code.co_filename) == _STEP[0]:
+            return None
         frame = frame.f_back
     if frame is None:
         return None
