@@ -49,3 +49,6 @@ def __getattr__(name: str) -> Any:
     if name == "PASSES":  # the compiler is imported for the one who asks
         return api.PASSES
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+api.filter_tracebacks(f"{__name__}.api")

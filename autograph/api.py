@@ -34,6 +34,7 @@ from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
 from .policy import do_not_convert, is_user_class
 from .stack.sites import assigned_before, assigned_in, running
+from .traceback_filter import filter_tracebacks
 
 if TYPE_CHECKING:
     from .live.conversion import Converter
@@ -44,7 +45,7 @@ __all__ = [
     "install_import_hook",
     "Feature", "options_of", "set_loop_options", "set_verbosity", "trace",
     "ConversionError", "StagingError", "SideEffectWarning", "Diagnostic", "Note", "Where",
-    "strip_frames", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
+    "strip_frames", "filter_tracebacks", "leave_no_trace", "keeps_frames", "is_own_file", "converted", "unconverted",
     "in_sight", "no_doubts", "is_user_class",
     "convert_packages", "leave_packages", "conversions", "Conversion",
     "running", "assigned_before", "assigned_in", "altered_in",

@@ -20,7 +20,7 @@ import linecache
 import os
 from collections.abc import Callable
 from os import environ
-from types import CodeType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 AnyException = TypeVar("AnyException", bound=BaseException)
@@ -238,7 +238,10 @@ def strip_frames(exception: AnyException) -> AnyException:
         if error is None or id(error) in seen:
             continue
         seen.add(id(error))
-        error.__traceback__ = _stripped(error.__traceback__)
+        whole, error.__traceback__ = error.__traceback__, _stripped(error.__traceback__)
+        if error is exception and error.__traceback__ is None:
+            # An error raised by agc itself on nobody's behalf keeps its frames: an empty traceback helps no one.
+            error.__traceback__ = whole
         pending += [error.__cause__, error.__context__]
         if isinstance(error, BaseExceptionGroup):
             pending += error.exceptions
@@ -253,7 +256,7 @@ def leave_no_trace(error: BaseException) -> None:
     entry = error.__traceback__
     if keeps_frames():
         return
-    while entry is not None and is_own_file(entry.tb_frame.f_code.co_filename):
+    while entry is not None and is_own_frame(entry.tb_frame):
         entry = entry.tb_next
     error.__traceback__ = entry
 
@@ -272,13 +275,12 @@ def _stripped(traceback: TracebackType | None) -> TracebackType | None:
     inside: CodeType | None = None  # a block whose function is still to come, further out
     for entry in reversed(frames):
         code = entry.tb_frame.f_code
-        if _is_own_frame(entry):
+        if is_own_frame(entry.tb_frame):
             continue
         if inside is None or not belongs(inside, code):
             kept = TracebackType(kept, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
         inside = code if is_block(code) else None
-    # An error raised by agc itself on nobody's behalf keeps its frames: an empty traceback helps no one.
-    return kept if kept is not None or not frames else frames[0]
+    return kept
 
 
 def is_block(code: CodeType) -> bool:
@@ -292,8 +294,8 @@ def belongs(block: CodeType, function: CodeType) -> bool:
     return block.co_name == function.co_name and block.co_filename == function.co_filename
 
 
-def _is_own_frame(entry: TracebackType) -> bool:
-    frame = entry.tb_frame
+def is_own_frame(frame: FrameType) -> bool:
+    """Whether a frame runs code of agc, or code that agc wrote."""
     if is_own_file(frame.f_code.co_filename):
         return True
     # Code that agc wrote and runs (a plan, a factory) has no file, but a module name of agc's.

@@ -17,6 +17,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from agc.autograph import api
+
 from . import autograph, config, dtypes, errors, ir, nest
 from .asserts.running import Assert
 from .control.ordering import control_dependencies, executing_eagerly, group, no_op
@@ -300,9 +302,12 @@ MEMBERS = {name: module for module, names in _BY_MODULE.items() for name in name
 
 def __getattr__(name: str) -> Any:
     if name in NAMESPACES:
-        return importlib.import_module(f"{__name__}.{name}")
+        module = importlib.import_module(f"{__name__}.{name}")
+        api.filter_tracebacks(__name__)
+        return module
     if name in MEMBERS:
         value = globals()[name] = getattr(importlib.import_module(MEMBERS[name], __name__), name)
+        api.filter_tracebacks(__name__)
         return value
     raise missing_name(__name__, name)
 
@@ -327,3 +332,4 @@ __all__ = [
     "concat", "split", "stack", "unstack", "boolean_mask", "gather", "gather_nd", "where", "newaxis",
     *_numeric, *MEMBERS,
 ]  # fmt: skip
+api.filter_tracebacks(__name__)

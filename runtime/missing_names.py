@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from agc.autograph import api
+
 _ROOT = __package__
 _FILE = __file__.removesuffix(".py") + ".txt"
 
@@ -26,6 +28,7 @@ def explain(module: str, public: str | None = None) -> None:
         raise missing_name(module, name, public)
 
     vars(sys.modules[module])["__getattr__"] = __getattr__
+    api.filter_tracebacks(_ROOT, module)
 
 
 def missing_name(

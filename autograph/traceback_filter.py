@@ -1,0 +1,191 @@
+"""Filter tracebacks where an exception leaves a function of agc; a call that raises nothing pays nothing.
+
+    def norm(x):            def norm(x):
+        return ...    ⇒         try:
+                                    return ...
+                                except:
+                                    _filter()      drop agc's frames from the traceback
+                                    raise          which does not add them again
+
+A decorator would cost a call, and is one more object with another identity. The compiled handler is appended
+to the bytecode of the function instead. The handler comes from Python's own compiler, so that it fits each version.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import re
+import sys
+import types
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .errors import is_own_file, is_own_frame, keeps_frames, leave_no_trace, strip_frames
+
+
+class _Handler(NamedTuple):
+    """The bytecode of `except: _filter(); raise`, where it names `_filter`, and its rows of an exception table."""
+
+    code: bytes
+    operand: int
+    rows: tuple[tuple[int, int, int, int], ...]
+    lines: bytes
+    stack_size: int
+
+
+def filter_tracebacks(package: str, loaded: str = "") -> None:
+    """Let the functions and methods of the loaded modules of `package` filter the tracebacks that leave them.
+
+    The module `loaded` counts as loaded, though its import has not ended yet.
+    """
+    if sys.version_info >= _UNKNOWN:
+        return
+    for name, module in list(sys.modules.items()):
+        if name in _DONE or not (name == package or name.startswith(package + ".")):
+            continue
+        spec = getattr(module, "__spec__", None)
+        if name == loaded or not getattr(spec, "_initializing", False):
+            _DONE.add(name)
+            _filter_members(vars(module))
+
+
+def _filter_members(members: Mapping[str, Any]) -> None:
+    for name, member in list(members.items()):
+        if isinstance(member, (staticmethod, classmethod)):
+            member = member.__func__
+        elif isinstance(member, functools.cached_property):
+            member = member.func
+        elif isinstance(member, _CACHED):
+            member = member.__wrapped__
+        if isinstance(member, types.FunctionType):
+            if not name.startswith("_") or name.endswith("__"):
+                _filter_function(member)
+        elif isinstance(member, property):
+            _filter_members({"fget": member.fget, "fset": member.fset, "fdel": member.fdel})
+        elif isinstance(member, type) and member not in _CLASSES:
+            _CLASSES.add(member)
+            if is_own_file(getattr(sys.modules.get(member.__module__), "__file__", None) or ""):
+                _filter_members(vars(member))
+
+
+def _filter_function(function: types.FunctionType) -> None:
+    code = function.__code__
+    if is_own_file(code.co_filename) and _filter not in code.co_consts:
+        function.__code__ = _filtered(code)
+
+
+def _filtered(code: types.CodeType) -> types.CodeType:
+    """Return `code` with the handler for its whole body, and for the functions that it defines."""
+    constants = tuple(
+        _filtered(c) if isinstance(c, types.CodeType) and not c.co_name.startswith("<") else c
+        for c in code.co_consts
+    )
+    if len(constants) > _LARGEST_OPERAND:
+        return code.replace(co_consts=constants)
+    handler = bytearray(_HANDLER.code)
+    handler[_HANDLER.operand] = len(constants)
+    return code.replace(
+        co_code=code.co_code + handler,
+        co_consts=(*constants, _filter),
+        co_exceptiontable=_table(code.co_exceptiontable, len(code.co_code) // 2),
+        co_linetable=code.co_linetable + _HANDLER.lines,
+        co_stacksize=max(code.co_stacksize, _HANDLER.stack_size),
+    )
+
+
+def _filter() -> None:
+    """Filter the traceback of the exception that leaves the caller, unless that was called by agc as well."""
+    caller = sys._getframe(1).f_back
+    error = sys.exc_info()[1]
+    if error is not None and (caller is None or not is_own_frame(caller)):
+        strip_frames(error)
+        leave_no_trace(error)
+        if not keeps_frames() and _is_library_only(error.__traceback__):
+            error.__traceback__ = None
+
+
+def _is_library_only(entry: types.TracebackType | None) -> bool:
+    """Whether all frames that are left are those of Python's library and NumPy, which agc called."""
+    while entry is not None:
+        module = str(entry.tb_frame.f_globals.get("__name__"))
+        if module.partition(".")[0] not in _LIBRARIES:
+            return False
+        entry = entry.tb_next
+    return True
+
+
+def _compiled_handler() -> _Handler:
+    source = "def f():\n  try: g()\n  except:\n    None()\n    raise"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of calling None, the place of which `_filter` takes
+        code: types.CodeType = compile(source, __file__, "exec").co_consts[0]
+    instructions = list(dis.get_instructions(code))
+    first = next(i for i, each in enumerate(instructions) if each.opname == "PUSH_EXC_INFO")
+    start = instructions[first].offset
+    call = next(each for each in instructions[first:] if each.opname == "LOAD_CONST")
+    units = start // 2
+    rows = tuple(
+        (first - units, length, handler - units, rest)
+        for first, length, handler, rest in map(_numbers, _ROWS.findall(code.co_exceptiontable))
+        if first >= units
+    )
+    size = len(code.co_code) // 2 - units
+    # Each row of a line table covers at most eight units; these are at no line.
+    lines = bytes(0xF8 | min(8, size - done) - 1 for done in range(0, size, 8))
+    return _Handler(code.co_code[start:], call.offset + 1 - start, rows, lines, code.co_stacksize)
+
+
+def _table(table: bytes, size: int) -> bytes:
+    """Return an exception table for code of this size and the handler after it, which gets what has no other."""
+    result = []
+    position = 0
+    for row in _ROWS.findall(table):
+        start, length = _numbers(row)[:2]
+        if start > position:
+            result.append(_row(position, start - position, size, 0))
+        result.append(row)
+        position = start + length
+    result.append(_row(position, size - position, size, 0))
+    for start, length, handler, rest in _HANDLER.rows:
+        result.append(_row(start + size, length, handler + size, rest))
+    return b"".join(result)
+
+
+def _numbers(row: bytes) -> list[int]:
+    """Decode a row of an exception table: start, length, handler, and stack depth.
+
+    Positions count units of two bytes. A byte holds six bits of a number, the most significant first; 0x40 says
+    that more follow, 0x80 that a row begins.
+    """
+    numbers = [0]
+    for byte in row:
+        numbers[-1] = numbers[-1] << 6 | byte & 0x3F
+        if not byte & 0x40:
+            numbers.append(0)
+    return numbers[:-1]
+
+
+def _row(first: int, *others: int) -> bytes:
+    """Encode a row of an exception table."""
+    start, *rest = _encoded(first)
+    return bytes((start | 0x80, *rest)) + b"".join(map(_encoded, others))
+
+
+@functools.cache
+def _encoded(number: int) -> bytes:
+    digits = [number & 0x3F]
+    while number := number >> 6:
+        digits.append(number & 0x3F | 0x40)
+    return bytes(reversed(digits))
+
+
+_ROWS = re.compile(rb"[\x80-\xff][\x00-\x7f]*")
+_LIBRARIES = sys.stdlib_module_names | {"numpy"}
+_LARGEST_OPERAND = 255
+_CACHED = type(functools.cache(_encoded))
+_DONE: set[str] = set()
+_CLASSES: set[type] = set()
+_UNKNOWN = (3, 15)  # the first version that may have another form of bytecode; tracebacks stay whole there
+_HANDLER = _compiled_handler()
