@@ -104,6 +104,8 @@ def _filter() -> None:
         leave_no_trace(error)
         if not keeps_frames() and _is_library_only(error.__traceback__):
             error.__traceback__ = None
+        if error.__traceback__ is None:
+            error.raised_in_agc = True  # type: ignore[attr-defined]
 
 
 def _is_library_only(entry: types.TracebackType | None) -> bool:

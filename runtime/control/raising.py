@@ -58,7 +58,7 @@ def _explain(error: BaseException) -> None:
         innermost = innermost.tb_next
     origin = raised_at(error)
     file = None if innermost is None else innermost.tb_frame.f_code.co_filename
-    is_pythons = origin is not None and file == origin.filename
+    is_pythons = origin is not None and file == origin.filename and not hasattr(error, "raised_in_agc")
     if is_pythons and isinstance(error, Exception) and not getattr(error, "__notes__", None):
         error.add_note(
             "(raised while a graph was made: every branch of an `if` on tensors runs then, and the body of a loop, "
