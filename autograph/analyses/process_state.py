@@ -50,12 +50,22 @@ _NAMES = {
     "decimal.setcontext": DECIMAL,
     "decimal.localcontext": DECIMAL,
 }
+_PACKAGES = frozenset(name.partition(".")[0] for name in _NAMES)
 # What makes objects of their own, or computes with what it is given.
 _OTHERS = frozenset(
     {"random.Random", "random.SystemRandom", "numpy.random.default_rng", "numpy.random.RandomState"}
     | {"numpy.random.Generator", "numpy.random.SeedSequence", "numpy.random.PCG64", "numpy.random.MT19937"}
     | {"time.struct_time", "time.strptime", "time.mktime", "time.asctime", "time.tzset"}
 )
+
+
+def may_use(name: str) -> bool:
+    """Return whether `use_of` may find anything for this name, or for the name of a part.
+
+    >>> may_use("numpy"), may_use("os.path"), may_use("math.sin")
+    (True, True, False)
+    """
+    return name.partition(".")[0] in _PACKAGES
 
 
 def use_of(name: str) -> Use | None:

@@ -147,7 +147,7 @@ class Journal:
         self._blocks = [(b.__code__, b.__globals__) for _, b in roots if isinstance(b, FunctionType)]
         self._onlookers = Onlookers(self.survey, self.reach, self.again)
         self._gains: dict[Any, list[tuple[Record, Any]]] = {}
-        self._orders: dict[int, list[Any]] = {}  # of the keys of dicts
+        self._orders: dict[int, tuple[Entries, list[Any]]] = {}  # of the keys of dicts
         self._fresh: list[Spot] = []  # found by the attempt before this one
 
     def remembered(self) -> list[Spot]:
@@ -177,7 +177,7 @@ class Journal:
         """Do dicts have their keys in the same order as before, and as after the block's other functions?"""
         for record in self.survey.dicts():
             now = record.order()
-            kept = self._orders.setdefault(id(record), list(record.kept))
+            _, kept = self._orders.setdefault(id(record), (record, list(record.kept)))
             if len(now) == len(kept) and all(map(operator.is_, now, kept)):
                 continue
             common, others = set(now) & set(kept), {id(key) for key in kept}
@@ -196,8 +196,8 @@ class Journal:
 
     def settle_orders(self) -> None:
         """Have the keys of dicts in the order in which the block's functions have put them in."""
-        for record in self.survey.dicts():
-            if (keys := self._orders.get(id(record))) is not None and record.order() != keys:
+        for record, keys in self._orders.values():
+            if record.order() != keys:
                 record.reorder(keys)
 
     def look_at_memory(self, carried: Carried) -> None:

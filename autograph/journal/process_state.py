@@ -17,7 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from ..analyses import effects
-from ..analyses.process_state import CACHE, CLOCK, DECIMAL, ENVIRONMENT, FILES, RANDOM, Use, use_of
+from ..analyses.process_state import CACHE, CLOCK, DECIMAL, ENVIRONMENT, FILES, RANDOM, Use, may_use, use_of
 from ..errors import Diagnostic, SideEffectWarning, Where
 from ..stack.sites import running
 
@@ -146,10 +146,28 @@ def _position(file: io.IOBase) -> Any:
 
 def _uses(code: CodeType, variables: Variables) -> Iterator[_Found]:
     """What of the process code uses by a global name."""
+    if not _may_use(code, variables):
+        return
     for names, line in effects.chains(code):
         if (found := _resolved(names, variables)) is not None:
             name, use = found
             yield _Found(name, use, Where(code.co_filename, line, function=code.co_name))
+
+
+def _may_use(code: CodeType, variables: Variables) -> bool:
+    """Return whether a global name in the code leads to such a state: hardly any does, and bytecode is slow to read."""
+    names = effects.facts(code).names
+    return any(
+        _leads_to_use(known[name])
+        for known in (variables, _builtins(variables))
+        for name in names & known.keys()
+    )
+
+
+def _leads_to_use(value: Any) -> bool:
+    if isinstance(value, ModuleType):
+        return may_use(value.__name__)
+    return hasattr(value, "cache_info") or may_use(_name_of(value))
 
 
 def _resolved(names: Sequence[str], variables: Variables) -> tuple[str, Use] | None:

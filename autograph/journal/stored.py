@@ -84,6 +84,7 @@ class StoredAttributes:
         self._instances: list[tuple[Any, Trail]] = []  # of the user's classes
         self._stored: set[str] = set()
         self._done = 0, 0
+        self._spoken = 0  # names
 
     def bear(self, value: Any, trail: Trail, is_users: bool = False) -> None:
         """An object may have such attributes; `is_users` says whether it, or its class, is of the user's code."""
@@ -94,13 +95,13 @@ class StoredAttributes:
         self._instances.append((value, trail))
 
     def note(self, names: Set[str]) -> None:
-        """Note what the objects hold, for code that speaks of these names."""
-        stored = {name[1:] for name in names if name.startswith(STORED)}
+        """Note what the objects hold, for code that speaks of these names, which are more each time."""
         counts = len(self._bearers), len(self._instances)
-        if stored == self._stored and counts == self._done:
+        if len(names) == self._spoken and counts == self._done:
             return
+        stored = self._stored if len(names) == self._spoken else _stored_in(names)
         first, second = self._done if stored == self._stored else (0, 0)
-        self._stored, self._done = stored, counts
+        self._spoken, self._stored, self._done = len(names), stored, counts
         if not stored:
             return
         for value, trail, is_users in self._bearers[first:]:
@@ -111,7 +112,7 @@ class StoredAttributes:
 
     def would_note(self, names: Set[str]) -> bool:
         """Whether there would be more to be noted for code that speaks of these names."""
-        new = {name[1:] for name in names if name.startswith(STORED)} - self._stored
+        new = _stored_in(names) - self._stored
         return bool(new) and (
             not new.isdisjoint(_SPECIAL) or any(_has(value, new) for value, _, _ in self._bearers)
         )
@@ -133,6 +134,10 @@ class StoredAttributes:
         for name in sorted(names):
             if (id(value), name) not in self._records:
                 self._records[id(value), name] = _holder(value, Trail(trail, ".", name))
+
+
+def _stored_in(names: Set[str]) -> set[str]:
+    return {name[1:] for name in names if name[:1] == STORED}
 
 
 def _has(value: Any, names: Set[str]) -> bool:
