@@ -142,8 +142,9 @@ def exception_named(name: str) -> Any:
 
 
 def read_error(value: Any) -> str:
-    """The reader of an attribute that names an exception class."""
-    exception_named(read_text(value))
+    """Read an attribute that names an exception class. ValueError for one that `except Exception` lets pass."""
+    if not issubclass(exception_named(read_text(value)), Exception):
+        raise ValueError(f"{value!r} ends the program: no file may ask for that")
     return read_text(value)
 
 

@@ -12,7 +12,7 @@ from .. import errors
 from ..tensor import EagerTensor
 from .attributes import READERS, Texts, read_object
 from .declare import Name, Tensors, op
-from .effects import exception_named, written_as
+from .effects import Error, exception_named, written_as
 
 
 class Filled(NamedTuple):
@@ -96,7 +96,7 @@ READERS["Blueprint | None"] = read_object
 @op(name="raise", stateful=True)
 def raise_error(
     values: Tensors,
-    error: str,
+    error: Error,
     pieces: Texts,
     forms: Texts,
     blueprint: Blueprint | None = None,

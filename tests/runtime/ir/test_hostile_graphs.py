@@ -102,6 +102,10 @@ class TestWhatIsRefused:
                 "takes more than a message",
             ),
             (
+                lambda op: op.update(op="raise", attrs={"error": "SystemExit", "pieces": [""], "forms": []}),
+                "ends the program",
+            ),
+            (
                 lambda op: op.update(op="raise", attrs={"error": "ValueError", "pieces": [], "forms": []}),
                 "make no message",
             ),
