@@ -125,7 +125,7 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """All elements as the rows of one tensor."""
         flow = self._reachable()
-        return elements.array_stack(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
+        return elements.array_stack(flow, **self._rows(flow, flow), size=self._size, name=name)  # type: ignore[no-any-return]
 
     def concat(self, name: str | None = None) -> Tensor:
         """All elements one behind the other, along their first axis."""
@@ -135,7 +135,7 @@ class TensorArray:
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements with the given indices, as the rows of one tensor."""
         flow = self._reachable()
-        return elements.array_gather(flow, indices, **self._element(), name=name)  # type: ignore[no-any-return]
+        return elements.array_gather(flow, indices, **self._rows(flow, indices), name=name)  # type: ignore[no-any-return]
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """The array whose elements are the rows of `value`."""
@@ -196,6 +196,17 @@ class TensorArray:
 
     def _element(self) -> dict[str, Any]:
         return {"dtype": self.dtype, "element_shape": self.element_shape.dims}
+
+    def _rows(self, flow: Any, chosen: Any) -> dict[str, Any]:
+        """Return `_element`, for rows of one tensor.
+
+        Eager code stacks no elements of unknown shape as numbers, as TensorFlow does; graphs refuse them.
+        """
+        found = self._element()
+        if isinstance(flow, EagerArray) and not self.element_shape.is_fully_defined():
+            count = len(self) if chosen is flow else convert_to_tensor(chosen).shape[0]
+            return found if count else found | {"element_shape": ()}
+        return found
 
     def _reachable(self) -> Any:
         """The state, brought into the graph that is being built if the array was made outside of it."""

@@ -163,6 +163,10 @@ SLOW = 100
 """Seconds after which a program is taken for one that does not end."""
 
 
+NO_ELEMENTS = "Tried to join no elements of a TensorArray"
+"""Refused by graphs that do not know the shape of an element, as in TensorFlow. Eager code knows the shape."""
+
+
 def inputs(random_: random.Random) -> list[Any]:
     """Two tensors: a matrix with three columns, and a vector, whose sizes may be 0 or 1."""
     values = [-2.0, -1.0, 0.0, 0.5, 0.5, 1.0, 3.0]
@@ -211,7 +215,7 @@ def differences(seed: int) -> Iterator[str]:
         wanted = outcome(lambda tensors=tensors: run(steps, *tensors))
         for name, function in functions.items():
             found = outcome(lambda function=function, tensors=tensors: function(*tensors))
-            if isinstance(found, Refusal) and found.kind == "CompilationError":
+            if isinstance(found, Refusal) and (found.kind == "CompilationError" or NO_ELEMENTS in found.text):
                 continue
             if isinstance(found, Refusal) and isinstance(wanted, Refusal) and "AGC221" not in found.text:
                 continue

@@ -162,6 +162,16 @@ def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[An
     return [zero if item is None else item for item in items]
 
 
+def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
+    """Return a tensor of no rows; `shape` is that of each row, which has to be known without any."""
+    if shape is None or None in shape:
+        raise errors.InvalidArgumentError(
+            f"Tried to join no elements of a TensorArray or list whose element shape {shapes.show(shape)} is not fully "
+            "known: give `element_shape`"
+        )
+    return np.zeros((0, *shape), dtype.numpy)
+
+
 @op
 def array_read(array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
     """The element at `index`."""
@@ -206,7 +216,7 @@ def array_stack(
 def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
     items = array.items()
     if not items:
-        return np.zeros((0, *(known or 0 for known in element_shape or ())), dtype.numpy)
+        return _no_rows(dtype, element_shape)
     return _joined(_as_rows, _filled(items, dtype, element_shape))
 
 
@@ -226,7 +236,7 @@ def array_concat(
 def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
     items = array.items()
     if not items:
-        return np.zeros((0, *(known or 0 for known in (element_shape or ())[1:])), dtype.numpy)
+        return _no_rows(dtype, element_shape and element_shape[1:])
     return _joined(np.concatenate, _filled(items, dtype, element_shape))
 
 
@@ -256,14 +266,13 @@ def array_gather(array: Array, indices: Input, dtype: DType, element_shape: Dims
 
 @array_gather.kernel
 def _(array: Elements, indices: Any, dtype: Any, element_shape: Any) -> Any:
+    if not len(indices):
+        return _no_rows(dtype, element_shape)
     items = _filled(array.items(), dtype, element_shape)
     for place, at in enumerate(indices):
         if not 0 <= at < len(items):
             raise errors.InvalidArgumentError(f"indices[{place}] = {at} is not in [0, {len(items)})")
-    chosen = [items[at] for at in indices]
-    if chosen:
-        return _joined(_as_rows, chosen)
-    return np.zeros((0, *(size or 0 for size in element_shape or ())), dtype.numpy)
+    return _joined(_as_rows, [items[at] for at in indices])
 
 
 @op
