@@ -5,6 +5,7 @@ The examples of one module of operations are one graph, so that LLVM starts a fe
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
 from typing import Any
 
@@ -129,7 +130,7 @@ def test_operations_on_floats_that_llvm_does_not_have_agree_with_the_interpreter
     assert counts["native"] > 250
 
 
-@pytest.mark.parametrize("number", range(2))
+@pytest.mark.parametrize("number", range(len(DTYPES) if os.environ.get("AGC_FUZZ") else 1))
 def test_operations_on_dtypes_in_turn_agree_with_the_interpreter(number: int) -> None:
     """A part of `make fuzz`, which calls each operation with every dtype."""
     wrong, counts = swept(number)
