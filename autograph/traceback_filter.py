@@ -13,8 +13,8 @@ to the bytecode of the function instead. The handler comes from Python's own com
 
 from __future__ import annotations
 
-import dis
 import functools
+import opcode
 import re
 import sys
 import types
@@ -96,10 +96,15 @@ def _filtered(code: types.CodeType) -> types.CodeType:
 
 
 def _filter() -> None:
-    """Filter the traceback of the exception that leaves the caller, unless that was called by agc as well."""
+    """Filter the traceback of the exception that leaves the caller, unless that was called by agc as well.
+
+    Agc also calls itself by way of Python's library: threads of agc, in which no user's frame is, read tracebacks.
+    """
     caller = sys._getframe(1).f_back
+    while caller is not None and _is_library(caller):
+        caller = caller.f_back
     error = sys.exc_info()[1]
-    if error is not None and (caller is None or not is_own_frame(caller)):
+    if error is not None and caller is not None and not is_own_frame(caller):
         strip_frames(error)
         leave_no_trace(error)
         if not keeps_frames() and _is_library_only(error.__traceback__):
@@ -111,11 +116,15 @@ def _filter() -> None:
 def _is_library_only(entry: types.TracebackType | None) -> bool:
     """Whether all frames that are left are those of Python's library and NumPy, which agc called."""
     while entry is not None:
-        module = str(entry.tb_frame.f_globals.get("__name__"))
-        if module.partition(".")[0] not in _LIBRARIES:
+        if not _is_library(entry.tb_frame):
             return False
         entry = entry.tb_next
     return True
+
+
+def _is_library(frame: types.FrameType) -> bool:
+    """Whether a frame is one of Python's library or NumPy; `__main__` is the user's."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in _LIBRARIES
 
 
 def _compiled_handler() -> _Handler:
@@ -123,11 +132,10 @@ def _compiled_handler() -> _Handler:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of calling None, the place of which `_filter` takes
         code: types.CodeType = compile(source, __file__, "exec").co_consts[0]
-    instructions = list(dis.get_instructions(code))
-    first = next(i for i, each in enumerate(instructions) if each.opname == "PUSH_EXC_INFO")
-    start = instructions[first].offset
-    call = next(each for each in instructions[first:] if each.opname == "LOAD_CONST")
-    units = start // 2
+    operations = code.co_code[::2]
+    units = operations.index(opcode.opmap["PUSH_EXC_INFO"])
+    start = 2 * units
+    call = 2 * operations.index(opcode.opmap["LOAD_CONST"], units)
     rows = tuple(
         (first - units, length, handler - units, rest)
         for first, length, handler, rest in map(_numbers, _ROWS.findall(code.co_exceptiontable))
@@ -136,7 +144,7 @@ def _compiled_handler() -> _Handler:
     size = len(code.co_code) // 2 - units
     # Each row of a line table covers at most eight units; these are at no line.
     lines = bytes(0xF8 | min(8, size - done) - 1 for done in range(0, size, 8))
-    return _Handler(code.co_code[start:], call.offset + 1 - start, rows, lines, code.co_stacksize)
+    return _Handler(code.co_code[start:], call + 1 - start, rows, lines, code.co_stacksize)
 
 
 def _table(table: bytes, size: int) -> bytes:

@@ -142,10 +142,15 @@ def exception_named(name: str) -> Any:
 
 
 def read_error(value: Any) -> str:
-    """Read an attribute that names an exception class. ValueError for one that `except Exception` lets pass."""
-    if not issubclass(exception_named(read_text(value)), Exception):
-        raise ValueError(f"{value!r} ends the program: no file may ask for that")
+    """The reader of an attribute that names an exception class."""
+    demand_ordinary(read_text(value))
     return read_text(value)
+
+
+def demand_ordinary(name: str) -> None:
+    """Raise ValueError unless the name is that of an exception class that `except Exception` catches."""
+    if not issubclass(exception_named(name), Exception):
+        raise ValueError(f"{name!r} ends the program: a graph may name no such exception")
 
 
 READERS["Error"] = read_error

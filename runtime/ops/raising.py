@@ -12,7 +12,7 @@ from .. import errors
 from ..tensor import EagerTensor
 from .attributes import READERS, Texts, read_object
 from .declare import Name, Tensors, op
-from .effects import Error, exception_named, written_as
+from .effects import demand_ordinary, exception_named, written_as
 
 
 class Filled(NamedTuple):
@@ -86,8 +86,10 @@ def filled(pieces: Sequence[str], values: Sequence[Any], forms: Sequence[str]) -
 
 
 def is_known(kind: type[BaseException]) -> bool:
-    """Whether the class can be told by its name alone."""
-    return any(getattr(module, kind.__name__, None) is kind for module in (builtins, errors))
+    """Whether the class can be told by its name alone; one that ends the program is not, as files have names, too."""
+    return issubclass(kind, Exception) and any(
+        getattr(module, kind.__name__, None) is kind for module in (builtins, errors)
+    )
 
 
 READERS["Blueprint | None"] = read_object
@@ -96,7 +98,7 @@ READERS["Blueprint | None"] = read_object
 @op(name="raise", stateful=True)
 def raise_error(
     values: Tensors,
-    error: Error,
+    error: str,
     pieces: Texts,
     forms: Texts,
     blueprint: Blueprint | None = None,
@@ -109,7 +111,7 @@ def raise_error(
     agc.runtime.errors.NotFoundError: no 003 there
     """
     if blueprint is None:  # which has the class itself
-        exception_named(error)
+        demand_ordinary(error)
         if not len(values) == len(forms) == len(pieces) - 1:
             raise ValueError(
                 f"{len(values)} values, {len(forms)} forms and {len(pieces)} pieces make no message"

@@ -163,5 +163,7 @@ def test_where_tensors_are():
 def test_an_eager_tensor_lacks_attributes_of_tensors_in_graphs(attribute):
     tensor = tf.constant(1.0)
     assert getattr(tensor, attribute, "default") == "default"
-    with pytest.raises(AttributeError, match=rf"Tensor\.{attribute} is undefined when eager execution is enabled"):
+    with pytest.raises(
+        AttributeError, match=rf"Tensor\.{attribute} is undefined when eager execution is enabled"
+    ):
         getattr(tensor, attribute)
