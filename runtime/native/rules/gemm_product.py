@@ -41,6 +41,9 @@ PACKING = 1
 _ROWS = 512
 """The fewest rows of a call of BLAS, which packs the second matrix again in each."""
 
+_MOST_CALLS = 64
+"""Calls of BLAS for one product: each is code of its own, which takes time to compile."""
+
 _PIECE = 1 << 34
 """Multiplications of a call of BLAS, about, unless it has the fewest rows: some tenths of a second."""
 
@@ -201,7 +204,7 @@ class Product:
         if work < PATIENCE:
             self._call(gemm, self.m, a, b, c)
             return
-        rows = max(_ROWS, -(-_PIECE * self.m // work))
+        rows = max(_ROWS, -(-_PIECE * self.m // work), -(-self.m // _MOST_CALLS))
         for first in range(0, self.m, rows):
             down = 1 if self.a.turned else self.k
             here = self._beyond(a, first * down), b, self._beyond(c, first * self.n)
