@@ -162,7 +162,7 @@ class _Folder:
             self._demand_own()
 
     def at(self, name: str) -> str:
-        """What finds a file in the folder, together with `handle`."""
+        """Return the path that finds a file in the folder, together with `handle`."""
         return os.path.join(self.path, name) if self.handle is None else name
 
     def _demand_own(self) -> None:
