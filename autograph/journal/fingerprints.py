@@ -75,7 +75,18 @@ def _state(iterator: Any) -> Any:
         with warnings.catch_warnings(action="ignore"):  # itertools are about to lose this
             return iterator.__reduce__()
     except (TypeError, AttributeError):
-        return tuple(gc.get_referents(iterator))
+        return tuple(iterator_parts(iterator))
+
+
+def iterator_parts(iterator: Any) -> list[Any]:
+    """Return the objects that `iterator` refers to, those inside its own tuples included.
+
+    The tuple inside a `zip_longest` has null pointers in place of exhausted iterators, so that Python code which
+    indexes or iterates it crashes. `gc.get_referents` leaves null pointers out.
+    """
+    parts = gc.get_referents(iterator)
+    tuples = [part for part in parts if type(part) is tuple]
+    return [part for part in parts if type(part) is not tuple] + gc.get_referents(*tuples)
 
 
 def _of_state(state: Any, depth: int) -> Any:

@@ -27,7 +27,7 @@ from ..stack.codes import is_block
 from ..staging import is_chosen
 from . import containers, records
 from .chosen import choice_of
-from .fingerprints import Progress, is_iterator
+from .fingerprints import Progress, is_iterator, iterator_parts
 from .kinds import ATOMS, Kind, Kinds
 from .object_state import ObjectState, has_state
 from .process_state import is_of_process
@@ -156,7 +156,7 @@ class Walk:
             pass
         elif is_iterator(value):
             self.records[number] = Progress(value, trail)
-            self._items(gc.get_referents(value), trail)
+            self._items(iterator_parts(value), trail)
             return
         elif isinstance(value, memoryview):
             self.watches.is_complete = False

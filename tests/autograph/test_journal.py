@@ -8,9 +8,11 @@ import pytest
 from agc.autograph import StagingError, staging
 from agc.autograph import operators as ag__
 from agc.autograph.analyses import effects
-from agc.autograph.journal.fingerprints import position
+from agc.autograph.journal.fingerprints import iterator_parts, position
 from agc.autograph.journal.nests import drawn, objects, rebuilt
+from agc.autograph.journal.records import Trail
 from agc.autograph.journal.survey import Survey
+from agc.autograph.journal.walk import Walk
 
 
 class Choice:
@@ -154,6 +156,14 @@ def test_how_far_an_iterator_has_come(iterator):
     assert position(iterator) == before
     next(iterator)
     assert position(iterator) != before
+
+
+def test_a_walk_passes_by_the_null_pointers_of_an_exhausted_iterator():
+    numbers, letters = [1, 2, 3], ["a"]
+    pairs = itertools.zip_longest(numbers, letters)
+    next(pairs), next(pairs)
+    assert Walk([(pairs, Trail(None, "", "pairs"))], ()).has_seen(id(numbers))
+    assert all(type(part) is not tuple for part in iterator_parts(pairs))
 
 
 class TestMentions:
