@@ -263,8 +263,6 @@ class Judge:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._numbers = itertools.count()
-        for copy in ("plain", "staged"):
-            load(FOLDER / "classes.py", f"{copy}_classes")
 
     def verdicts(self, way: Way, kinds: list[str]) -> Iterator[tuple[str, Verdict]]:
         """What becomes of one way in blocks of these kinds."""
@@ -273,6 +271,9 @@ class Judge:
         modules = []
         for copy in ("plain", "staged"):
             path = self._folder / f"{copy}_{number}.py"
+            load(
+                FOLDER / "classes.py", f"{copy}_classes"
+            )  # anew, as the way before may have changed its classes
             path.write_text(f"from {copy}_classes import *\n\n\n{text}\n")
             modules.append(load(path, f"{copy}_{number}"))
         for kind in kinds:
