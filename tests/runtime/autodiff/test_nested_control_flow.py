@@ -113,7 +113,11 @@ def nests(depth: int) -> Iterator[Nest]:
     return itertools.product(HEADS, repeat=depth)
 
 
-REFUSALS = ("lists of lists of lists are not compiled", "array_one_list: there is no native code for it")
+REFUSALS = (
+    "lists of lists of lists are not compiled",
+    "array_one_list: there is no native code for it",
+    "the shape of its elements, float64[?], is not known",
+)
 FEW = [("while", "for", "items"), ("for", "if")]
 IS_LONG = bool(os.environ.get("AGC_FUZZ"))
 CASES = [nest for depth in range(1, 5) for nest in nests(depth)] if IS_LONG else FEW
