@@ -46,6 +46,9 @@ def replace(tensor: Same, value: Same, parts: Inputs, key: str, name: Name = Non
     >>> replace([1, 2, 3, 4], 0, [1], "_::2")
     <tf.Tensor: shape=(4,), dtype=int32, numpy=array([1, 0, 3, 0], dtype=int32)>
     """
+    for part in parts:
+        if part.dtype.kind not in "iu":
+            raise TypeError(f"an index is an integer, not {part.dtype.name}")
     values = [None if part.value is None else int(part.value) for part in parts]
     index = filled(key, [HOLE if value is None else value for value in values])
     _check_key(index)

@@ -105,7 +105,12 @@ def _seal_checkpoint(folder):
 
 def _read_state(folder):
     tf.train.latest_checkpoint(folder)
-    tf.train.CheckpointManager(tf.train.Checkpoint(m=_Model()), folder, 3).restore_or_initialize()
+    try:
+        tf.train.CheckpointManager(tf.train.Checkpoint(m=_Model()), folder, 3).restore_or_initialize()
+    except (
+        AssertionError
+    ) as error:  # says of a whole file whose names are other ones that nothing in it matches
+        raise ValueError(error) from None
 
 
 def _seal_model(folder):

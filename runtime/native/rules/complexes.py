@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -68,20 +69,14 @@ def sqrt(e: Emitter, z: Pair, f: Apply) -> Element:
 
 
 def sign(e: Emitter, z: Pair, f: Apply) -> Element:
-    """z / |z|; of infinite numbers the direction, where one part is, and 0 of 0."""
+    """Return z / |z|: 0 of 0, and NaN where a part is infinite, as the kernel's complex division gives it."""
     b, kind = e.b, z.re.type
-    zero, one, infinity = (ir().Constant(kind, value) for value in (0.0, 1.0, float("inf")))
+    zero, one, infinity, nan = (ir().Constant(kind, value) for value in (0.0, 1.0, math.inf, math.nan))
     size = f(e, "hypot", z.re, z.im)
-    is_infinite = [b.fcmp_ordered("==", e.intrinsic("fabs", part), infinity) for part in z]
-    one_is, both_are = b.or_(*is_infinite), b.and_(*is_infinite)
+    is_infinite = b.or_(*(b.fcmp_ordered("==", e.intrinsic("fabs", part), infinity) for part in z))
     is_zero = b.fcmp_ordered("==", size, zero)
-    divisor = b.select(is_zero, one, size)
-    parts = []
-    for part, infinite in zip(z, is_infinite, strict=True):
-        direction = b.select(infinite, e.intrinsic("copysign", one, part), zero)
-        found = b.select(one_is, direction, b.fdiv(part, divisor))
-        parts.append(b.select(both_are, ir().Constant(kind, float("nan")), b.select(is_zero, zero, found)))
-    return Pair(*parts)
+    divisor = b.select(is_infinite, nan, b.select(is_zero, one, size))
+    return Pair(*(b.select(is_zero, zero, b.fdiv(part, divisor)) for part in z))
 
 
 FUNCTIONS: dict[str, Callable[[Emitter, Pair, Apply], Any]] = {

@@ -14,9 +14,10 @@ from ... import shapes
 from ...ir.graph import Operation
 from ..emit.emitter import Emitter
 from ..emit.interrupts import PATIENCE, unless_interrupted
-from ..emit.nodes import Buffer, Index, Node
+from ..emit.nodes import Buffer, Index, Node, Shape
 from ..emit.regions import Region
 from ..emit.registry import lowers
+from ..emit.shapes import met
 from ..emit.sizes import typical
 from ..emit.types import Register, memory_type
 from .creating import uniform
@@ -95,9 +96,7 @@ def reshaped(region: Region, node: Node, shape: tuple[int, ...]) -> Buffer:
 def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
     """The product of matrices, or of batches of them, which are broadcast."""
     e, dtype = region.e, a.node.dtype
-    batch = shapes.broadcast(a.batch, b.batch) if a.batch and b.batch else a.batch or b.batch
-    assert batch is not None
-    shape = (*(size or 0 for size in batch), a.rows, b.columns)
+    shape = (*_batch_shape(e, a.batch, b.batch), a.rows, b.columns)
     checked(e, a.columns, b.rows)
     if not a.columns:
         return region.stored(uniform(dtype, shape, 0))
@@ -125,6 +124,12 @@ def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
             with unless_interrupted(e, work, here):
                 one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
     return result
+
+
+def _batch_shape(e: Emitter, *batches: Shape) -> Shape:
+    """Return the batch axes of a product; run-time sizes must be equal, or the plan runs instead."""
+    padded = [(1,) * (max(map(len, batches)) - len(batch)) + batch for batch in batches]
+    return tuple(met(e, sizes) for sizes in zip(*padded, strict=True))
 
 
 def beyond(e: Emitter, buffer: Buffer, by: Register) -> Register:

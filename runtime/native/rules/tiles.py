@@ -68,6 +68,8 @@ def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None
     operand = operation.inputs[1]
     if not isinstance(operand, Constant):
         raise RefusedError(f"`{operand.name}` must be known when the graph is compiled")
+    if operand.value.size not in (1, shape[axis]):
+        raise RefusedError(f"{operand.value.size} repeats do not go with {shape[axis]} elements")
     table = np.repeat(np.arange(shape[axis]), operand.value)
     return [table if place == axis else None for place in range(len(shape))]
 

@@ -136,3 +136,13 @@ def test_operations_on_dtypes_in_turn_agree_with_the_interpreter(number: int) ->
     wrong, counts = swept(number)
     assert wrong == []
     assert counts["native"] > 150
+
+
+@pytest.mark.parametrize("name", ["matmul", "repeat", "sign"])
+def test_run_time_sizes_and_misfits_agree_with_the_interpreter(
+    name: str,
+) -> None:
+    """These three once differed in the whole sweep: in batches of unknown size, refusals, infinite numbers."""
+    examples = [([*map(np.asarray, call.arrays)], call.attrs) for call in calls(name)]
+    chosen = cases(name, examples, 3, [dtypes.complex64], ["odd", "one"])
+    assert list(compared(chosen, ["native", "native of unknown sizes"], lambda text: None)) == []
