@@ -259,6 +259,9 @@ _HEADERS: dict[type, tuple[str, ...]] = {  # the fields on the first logical lin
 
 
 def _is_same(node: ast.AST, before: ast.AST, field: str) -> bool:
-    """Whether both hold the very same in a field; the parts of a list are compared."""
-    new, old = getattr(node, field, None), getattr(before, field, None)
+    """Whether both hold the very same in a field; the parts of a list are compared.
+
+    Python 3.11 has no `type_params`, where the converter writes an empty list.
+    """
+    new, old = getattr(node, field, None) or None, getattr(before, field, None) or None
     return bool(new == old) if isinstance(new, (list, str)) else new is old

@@ -74,4 +74,6 @@ def test_values_and_gradients_agree_with_the_interpreter(layer: Any) -> None:
 def test_directions_of_complex_numbers() -> None:
     z = np.array([3 + 4j, 0, -2, np.inf + 1j, 5 - np.inf * 1j, np.nan, complex(np.inf, np.inf)])
     graph = tf.function(lambda x: tf.sign(x)).get_concrete_function(tf.constant(z)).graph
-    np.testing.assert_array_equal(Native(graph).run([z])[0], np.sign(z))
+    expected = [0.6 + 0.8j, 0, -1, *[complex(np.nan, np.nan)] * 4]  # as TensorFlow 2.21; np.sign differs
+    np.testing.assert_array_equal(Native(graph).run([z])[0], expected)
+    np.testing.assert_array_equal(tf.sign(z), expected)
