@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import itertools
 import operator
+import sys
 import warnings
 from collections import deque
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from .records import Record, Reshaped, Trail
 from .sameness import same
 
 _CALLING = type(iter(int, 1))
+_TEE: type = type(itertools.tee(())[0])
 
 
 class Progress(Record):
@@ -40,7 +42,12 @@ class Progress(Record):
 
 
 def _is_hidden(iterator: Any) -> bool:
-    """Whether an iterator does not tell how far it has come: one that calls a function written in C, as of `re`."""
+    """Whether an iterator does not tell how far it has come: one that calls a function written in C, as of `re`.
+
+    From Python 3.14 on, `itertools.tee` does not tell either.
+    """
+    if type(iterator) is _TEE and sys.version_info >= (3, 14):
+        return True
     callee = next(iter(gc.get_referents(iterator)), None) if type(iterator) is _CALLING else None
     return isinstance(callee, BuiltinFunctionType) and not isinstance(
         callee.__self__, (list, dict, set, deque)

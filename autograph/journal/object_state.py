@@ -148,9 +148,8 @@ def _readers(cls: Any) -> tuple[Reader, ...]:
     own = next((base for base in bases if not policy.is_user_class(base)), object)
     if own is object or not _is_known(own) or own.__hash__ not in (object.__hash__, None, *_HASHES):
         return ()
-    if (
-        own.__basicsize__ <= object.__basicsize__ + _POINTERS
-    ):  # written in Python: attributes are all there is
+    is_small = own.__basicsize__ <= object.__basicsize__ + _POINTERS
+    if is_small and own.__module__ != "_thread":  # written in Python: attributes are all there is
         return ()
     return tuple(_found(own))
 
