@@ -14,6 +14,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import policy
+from .conversion.conversion_log import Conversion, conversions
 from .errors import (
     ConversionError,
     Diagnostic,
@@ -26,18 +27,17 @@ from .errors import (
     leave_no_trace,
     strip_frames,
 )
-from .importing import hook
-from .importing.hook import install_import_hook
-from .live.listing import Conversion, conversions
+from .import_hook import hook
+from .import_hook.hook import install_import_hook
+from .introspection.source_sites import assigned_before, assigned_in, running
 from .options.features import USUAL, Feature, Features, options_of
 from .options.loop_options import set_loop_options
 from .options.verbosity import set_verbosity, trace
 from .policy import do_not_convert, is_user_class
-from .stack.sites import assigned_before, assigned_in, running
 from .traceback_filter import filter_tracebacks
 
 if TYPE_CHECKING:
-    from .live.conversion import Converter
+    from .conversion.converter import Converter
 
 __all__ = [
     "convert", "to_graph", "to_code", "converted_call", "do_not_convert", "convert_source", "compile_source",
@@ -84,7 +84,7 @@ def _converter(recursive: bool = True, features: Features = None) -> Converter:
     options = options_of(recursive, features)
     if options == USUAL:
         return converter
-    from .operators.variants import converter_for
+    from .operators.converter_variants import converter_for
 
     return converter_for(options)
 
@@ -96,7 +96,7 @@ def in_sight(*roots: Any) -> Iterator[None]:
     `roots` are the function and its arguments. Operator methods, properties and the functions that are passed
     to libraries are called by Python, not by converted code. Those of the user's are converted where they are.
     """
-    from .journal.survey import remembering
+    from .side_effects.heap_snapshot import remembering
 
     with _converter().in_sight(*roots), remembering():
         yield
@@ -107,7 +107,7 @@ def no_doubts() -> AbstractContextManager[object]:
 
     Where a graph decides whether two variables have one object or two, neither may be changed after that.
     """
-    from .journal.doubts import Scope
+    from .side_effects.aliasing.may_alias import Scope
 
     return Scope()
 
@@ -126,10 +126,10 @@ def altered_in(function: Any, name: str) -> Where | None:
     >>> altered_in(lambda log: log.append(1), "log").line > 0
     True
     """
-    from .analyses import effects
+    from .analysis import bytecode_effects
 
     code = function.__code__
-    found = next((mention for mention in effects.mentions(code, name) if mention.alters), None)
+    found = next((mention for mention in bytecode_effects.mentions(code, name) if mention.alters), None)
     return None if found is None else Where(code.co_filename, found.line, function=found.code.co_name)
 
 
@@ -194,10 +194,10 @@ def to_code(
         return x
     <BLANKLINE>
     """
-    from . import printing
+    from . import to_source
 
     options = options_of(recursive, experimental_optional_features)
-    return printing.function_text(entity, options.features)
+    return to_source.function_text(entity, options.features)
 
 
 def convert_source(
@@ -212,7 +212,7 @@ def convert_source(
     `after` stops behind the pass of that name. `function`, such as "fit" or "Model.fit", asks for that
     function only. `annotate` sets the lines of `text` beside the code that they became, as comments.
     """
-    from . import printing
+    from . import to_source as printing
 
     return printing.module_text(text, filename, after, function, annotate)
 
@@ -237,9 +237,9 @@ def check_source(
     >>> check_source("def f(x:\\n    return x")[0].title
     "not Python: '(' was never closed"
     """
-    from .checking import findings
+    from .lint import linter
 
-    return findings.problems(text, filename, tracers, everywhere)
+    return linter.problems(text, filename, tracers, everywhere)
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, TypeVar, overload
 
 from .errors import is_own_file
-from .stack.codes import CodeMap, nested
+from .introspection.code_objects import CodeMap, nested
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -45,7 +45,7 @@ class Contestant(NamedTuple):
         if importlib.util.find_spec(self.library.partition(".")[0]) is None:
             return False
         if self.name == "agc native":
-            return "native" in importlib.import_module("agc.runtime.execute").EXECUTORS
+            return "native" in importlib.import_module("agc.runtime.executors").EXECUTORS
         return True
 
 

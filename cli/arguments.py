@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from agc.autograph.errors import Where
 
-from .report import BAD_VALUE, CommandError, problem, suggestion
+from .errors import BAD_VALUE, CommandError, problem, suggestion
 
 _TYPE = r"(?P<dtype>[a-z]+\d*)(?:\[(?P<shape>[^\[\]]*)\])?"
 _NAMED = re.compile(rf"\s*(?P<name>[^\W\d]\w*)\s*(?::\s*{_TYPE}\s*)?=(?!=)(?P<value>.*)", re.DOTALL)

@@ -15,10 +15,10 @@ from functools import partial
 import click
 from agc.autograph.errors import Diagnostic
 
-from . import color, discovery, findings, formats, manual, many, output
-from .findings import Choice, Finding
+from . import color, error_manual, file_discovery, lint_filter, output, parallel, report_formats
+from .errors import BAD_USAGE, OK, problem, suggestion
+from .lint_filter import Choice, Finding
 from .options import color_option
-from .report import BAD_USAGE, OK, problem, suggestion
 
 HELP = """List all that is wrong in files and folders, without running them.
 
@@ -46,7 +46,7 @@ cannot be read, 123 a fault in agc itself.
 
 def codes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """The codes of `--select AGC110,AGC19`; one that the manual does not know is wrong usage."""
-    known = manual.pages()
+    known = error_manual.pages()
     chosen = [part.strip().upper() for value in values for part in value.split(",") if part.strip()]
     for code in chosen:
         if not any(page.startswith(code) for page in known):
@@ -62,11 +62,11 @@ def codes(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
 @click.option("--ignore", metavar="CODES", multiple=True, callback=codes, help="Do not report these codes.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files or folders of this name.")
 @click.option(
-    "--format", "form", type=click.Choice(list(formats.FORMATS)), default="text", show_default=True,
+    "--format", "form", type=click.Choice(list(report_formats.FORMATS)), default="text", show_default=True,
     help="How to print what is found.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@many.jobs_option
+@parallel.jobs_option
 @color_option
 def command(
     paths: tuple[str, ...],
@@ -97,12 +97,12 @@ def check(
     """Do what the command line says; return the exit code."""
     found: list[Finding] = []
     silenced = 0
-    files = list(discovery.files(paths, exclude))
-    for new, silent in many.results(partial(findings.look, strict=strict), files, jobs):
+    files = list(file_discovery.files(paths, exclude))
+    for new, silent in parallel.results(partial(lint_filter.look, strict=strict), files, jobs):
         found += [finding for finding in new if choice.wants(finding.diagnostic.code)]
         silenced += silent
     diagnostics = [finding.diagnostic for finding in found]
-    output.emit(formats.FORMATS[form](diagnostics, color.wanted(sys.stdout)))
+    output.emit(report_formats.FORMATS[form](diagnostics, color.wanted(sys.stdout)))
     if sys.stderr is not None:
         print(summary(diagnostics, len(files), silenced), file=sys.stderr)
     return max((finding.exit_code for finding in found), default=OK)

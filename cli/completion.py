@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import output, report
+from . import errors, output
 
 HELP = """Print the completion script for a shell.
 
@@ -26,4 +26,4 @@ def command(ctx: click.Context, shell: str) -> int:
     if script is None:
         raise click.UsageError(f"{shell} is not supported by this version of click")
     output.emit(script(ctx.find_root().command, {}, "agc", "_AGC_COMPLETE").source())
-    return report.OK
+    return errors.OK

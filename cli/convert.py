@@ -18,9 +18,9 @@ from functools import partial
 import click
 from agc import autograph
 
-from . import color, many, output, package, sources
+from . import color, convert_package, output, parallel, sources
+from .errors import BAD_USAGE, FAILED, OK, no_pass, problem, show
 from .options import color_option
-from .report import BAD_USAGE, FAILED, OK, no_pass, problem, show
 
 HELP = """Show the code that agc generates from FILE (`-`: from stdin).
 
@@ -73,7 +73,7 @@ class ConvertCommand(click.Command):
     is_flag=True,
     help="Copy modules of a folder that cannot be converted, and list them.",
 )
-@many.jobs_option
+@parallel.jobs_option
 @color_option
 def command(
     file: str,
@@ -85,7 +85,7 @@ def command(
     keep_going: bool,
     jobs: int,
 ) -> Callable[[], int]:
-    way = package.Way(after, annotate, keep_going, jobs)
+    way = convert_package.Way(after, annotate, keep_going, jobs)
     return partial(convert, file, function=function, out=out, diff=diff, way=way)
 
 
@@ -95,7 +95,7 @@ def convert(
     function: str | None = None,
     out: str | None = None,
     diff: bool = False,
-    way: package.Way = package.Way(),  # noqa: B008  # an immutable value
+    way: convert_package.Way = convert_package.Way(),  # noqa: B008  # an immutable value
 ) -> int:
     """Do what the command line says; return the exit code."""
     path, inner = sources.split_target(file)
@@ -130,7 +130,9 @@ def convert(
     return OK
 
 
-def _convert_folder(path: str, function: str | None, out: str | None, diff: bool, way: package.Way) -> int:
+def _convert_folder(
+    path: str, function: str | None, out: str | None, diff: bool, way: convert_package.Way
+) -> int:
     if function is not None:
         raise problem(BAD_USAGE, f"`{path}` is a folder, and `{function}` is in a file", fix="name the file")
     if diff is (out is not None):
@@ -140,8 +142,8 @@ def _convert_folder(path: str, function: str | None, out: str | None, diff: bool
             fix=f"agc convert {path} -o OUT, or agc convert {path} --diff",
         )
     if out is not None:
-        return package.convert(path, out, way)
-    texts, code = package.converted(path, way)
+        return convert_package.convert(path, out, way)
+    texts, code = convert_package.converted(path, way)
     if texts is None:
         return code
     text = "".join(unified(source.text, generated, source.label) for source, generated in texts.values())

@@ -13,10 +13,10 @@ from functools import partial
 
 import click
 
-from . import color, manual, output
-from .manual import Page
+from . import color, error_manual, output
+from .error_manual import Page
+from .errors import BAD_USAGE, OK, CommandError, problem, suggestion
 from .options import color_option
-from .report import BAD_USAGE, OK, CommandError, problem, suggestion
 
 HELP = """Explain an error: the reason, an example, the fix.
 
@@ -32,7 +32,7 @@ Examples:
 
 def complete_code(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """What the shell offers for CODE."""
-    return [code for code in manual.pages() if code.startswith(incomplete.upper())]
+    return [code for code in error_manual.pages() if code.startswith(incomplete.upper())]
 
 
 @click.command(help=HELP, short_help="Explain an error code.")
@@ -52,7 +52,7 @@ def explain(codes: Sequence[str], *, as_json: bool = False) -> int:
     if as_json:
         import json  # a reader of the text needs none
 
-        listed = [page._asdict() for page in chosen or manual.pages().values()]
+        listed = [page._asdict() for page in chosen or error_manual.pages().values()]
         output.emit(json.dumps(listed, ensure_ascii=False, indent=2) + "\n")
     elif chosen:
         output.emit("\n\n".join(_shown(page, colored) for page in chosen) + "\n")
@@ -63,7 +63,7 @@ def explain(codes: Sequence[str], *, as_json: bool = False) -> int:
 
 def find(code: str) -> Page:
     """The page of a code, however it is written."""
-    known = manual.pages()
+    known = error_manual.pages()
     bare = re.fullmatch(r"(?:error|warning)?\[?(?:agc)?(\d{3})\]?", code.strip(), re.IGNORECASE)
     full = f"AGC{bare[1]}" if bare else code
     if full not in known:
@@ -80,16 +80,16 @@ def _shown(page: Page, colored: bool) -> str:
     heading = f"{page.code}: {page.title}"
     if colored:
         heading = f"{color.HEADER}{heading}{color.RESET}"
-    return f"{heading}\n\n{manual.plain(page.text)}"
+    return f"{heading}\n\n{error_manual.plain(page.text)}"
 
 
 def _list(colored: bool) -> Iterator[str]:
     family = ""
-    for page in manual.pages().values():
+    for page in error_manual.pages().values():
         if not page.code.startswith(family) or not family:
             if family:
                 yield ""
             family = page.code[:4]
-            heading = f"{family}xx: {manual.FAMILIES[family]}"
+            heading = f"{family}xx: {error_manual.FAMILIES[family]}"
             yield f"{color.HEADER}{heading}{color.RESET}" if colored else heading
-        yield f"  {page.code}  {manual.plain(page.title)}"
+        yield f"  {page.code}  {error_manual.plain(page.title)}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import click
 from agc.autograph.errors import Diagnostic
 
-from . import check, color, completion, convert, explain, output, report, run
+from . import check, color, completion, convert, errors, explain, output, run
 
 HELP = """Turn ordinary Python into tensor graphs.
 
@@ -47,7 +47,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 def cli(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help(), err=True)
-        ctx.exit(report.USAGE)
+        ctx.exit(errors.USAGE)
 
 
 cli.add_command(convert.command, "convert")
@@ -63,29 +63,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = _job(arguments)()
         output.flush()
-    except report.CommandError as error:
-        report.show(error.diagnostic)
+    except errors.CommandError as error:
+        errors.show(error.diagnostic)
         code = error.exit_code
     except click.UsageError as error:
-        report.show(_usage(error, sys.argv[1:] if arguments is None else arguments))
-        code = report.USAGE
+        errors.show(_usage(error, sys.argv[1:] if arguments is None else arguments))
+        code = errors.USAGE
     except click.Abort:  # click's name for KeyboardInterrupt
-        code = report.INTERRUPTED
+        code = errors.INTERRUPTED
     except KeyboardInterrupt:
-        code = report.INTERRUPTED
+        code = errors.INTERRUPTED
     except BrokenPipeError:
         output.abandon_stdout()
-        code = report.FAILED
+        code = errors.FAILED
     except Exception as error:
-        report.show_fault(error)
-        code = report.INTERNAL
+        errors.show_fault(error)
+        code = errors.INTERNAL
     return code
 
 
 def _job(arguments: Sequence[str] | None) -> Callable[[], int]:
     """What the command line asks for. Help and version are printed by click: nothing is left to do then."""
     asked = cli.main(arguments, prog_name="agc", standalone_mode=False)
-    return asked if callable(asked) else lambda: int(asked or report.OK)
+    return asked if callable(asked) else lambda: int(asked or errors.OK)
 
 
 def _usage(error: click.UsageError, arguments: Sequence[str]) -> Diagnostic:
@@ -93,4 +93,4 @@ def _usage(error: click.UsageError, arguments: Sequence[str]) -> Diagnostic:
     path = error.ctx.command_path if error.ctx is not None else " ".join(["agc", *named])
     message = " ".join(error.format_message().split()).rstrip(".")
     title = message[:1].lower() + message[1:]
-    return Diagnostic(report.BAD_USAGE, title, fix=f"`{path} --help` shows how it is used")
+    return Diagnostic(errors.BAD_USAGE, title, fix=f"`{path} --help` shows how it is used")

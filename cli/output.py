@@ -13,7 +13,7 @@ import shutil
 import stat
 import sys
 
-from .report import FAILED, UNWRITABLE, CommandError, problem
+from .errors import FAILED, UNWRITABLE, CommandError, problem
 
 _COOKIE = re.compile(r"^([ \t\f]*#.*?coding[:=][ \t]*)([-\w.]+)")
 

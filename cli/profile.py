@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import click
 
 from . import output
-from .report import BAD_USAGE, problem
+from .errors import BAD_USAGE, problem
 
 
 class Wanted(NamedTuple):

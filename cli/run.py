@@ -17,9 +17,9 @@ from typing import Any
 import click
 from agc import autograph
 
-from . import call, program, sources
+from . import call_function, run_program, sources
+from .errors import BAD_USAGE, UNREADABLE, no_pass, problem
 from .profile import Wanted, profiled
-from .report import BAD_USAGE, UNREADABLE, no_pass, problem
 
 HELP = """Run a converted program, or one function of a file.
 
@@ -61,7 +61,7 @@ def complete_pass(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def _passes() -> list[str]:
     """The passes of the graph optimiser, in order."""
-    from agc.runtime.optimise import PASSES
+    from agc.runtime.optimize import PASSES
 
     return [each.name for each in PASSES]
 
@@ -152,7 +152,7 @@ def starting(
                 f"{option} is for one function, and `{target}` names none",
                 fix=f"agc run {target}::FUNCTION {option} ...",
             )
-        start = program.run_module if by_name else program.run_file
+        start = run_program.run_module if by_name else run_program.run_file
         return partial(start, place, args, eager=eager)
     if (graph or native) and eager:
         option = "--graph" if graph else "--native-ir"
@@ -164,7 +164,7 @@ def starting(
         "after": after,
         "native": native,
     }
-    return partial(call.run, place, function, (*named, *args), **options)
+    return partial(call_function.run, place, function, (*named, *args), **options)
 
 
 def check_pass(name: str, graph: bool) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from agc.autograph.errors import Where
 
-from .report import (
+from .errors import (
     FAILED,
     NO_FUNCTION,
     NOT_PYTHON,

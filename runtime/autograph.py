@@ -12,7 +12,7 @@ from agc.autograph.api import (
     trace,
 )
 
-from .missing_names import explain as _explain
+from .core.missing_names import explain as _explain
 
 
 class experimental:  # noqa: N801  (TensorFlow's name)

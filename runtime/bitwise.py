@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .missing_names import explain as _explain
-from .ops.bits import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift
+from .core.missing_names import explain as _explain
+from .ops.math.bitwise import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift
 
 __all__ = [
     "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift",

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .asserts.kinds import (
+from .core.devices import get_log_device_placement, set_log_device_placement
+from .core.missing_names import explain as _explain
+from .core.tensor import Tensor
+from .ops.assertions.assert_op import Assert
+from .ops.assertions.assert_shapes import assert_shapes
+from .ops.assertions.static_assertions import (
     assert_integer,
     assert_proper_iterable,
     assert_rank,
@@ -20,9 +25,7 @@ from .asserts.kinds import (
     assert_type,
     is_numeric_tensor,
 )
-from .asserts.running import Assert
-from .asserts.shapes import assert_shapes
-from .asserts.values import (
+from .ops.assertions.value_assertions import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -35,10 +38,7 @@ from .asserts.values import (
     assert_none_equal,
     assert_positive,
 )
-from .devices import get_log_device_placement, set_log_device_placement
-from .missing_names import explain as _explain
-from .ops.numerics import check_numerics
-from .tensor import Tensor
+from .ops.math.check_numerics import check_numerics
 
 _switches = {"traceback_filtering": True}
 

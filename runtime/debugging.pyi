@@ -4,32 +4,32 @@ import builtins
 from typing import Any
 
 from agc.runtime.dtypes import DType as _DType
-from agc.runtime.tensor import Tensor as _Tensor
+from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.asserts.running import Assert as Assert
-from agc.runtime.asserts.values import assert_equal as assert_equal
-from agc.runtime.asserts.values import assert_greater as assert_greater
-from agc.runtime.asserts.values import assert_greater_equal as assert_greater_equal
-from agc.runtime.asserts.kinds import assert_integer as assert_integer
-from agc.runtime.asserts.values import assert_less as assert_less
-from agc.runtime.asserts.values import assert_less_equal as assert_less_equal
-from agc.runtime.asserts.values import assert_near as assert_near
-from agc.runtime.asserts.values import assert_negative as assert_negative
-from agc.runtime.asserts.values import assert_non_negative as assert_non_negative
-from agc.runtime.asserts.values import assert_non_positive as assert_non_positive
-from agc.runtime.asserts.values import assert_none_equal as assert_none_equal
-from agc.runtime.asserts.values import assert_positive as assert_positive
-from agc.runtime.asserts.kinds import assert_proper_iterable as assert_proper_iterable
-from agc.runtime.asserts.kinds import assert_rank as assert_rank
-from agc.runtime.asserts.kinds import assert_rank_at_least as assert_rank_at_least
-from agc.runtime.asserts.kinds import assert_rank_in as assert_rank_in
-from agc.runtime.asserts.kinds import assert_same_float_dtype as assert_same_float_dtype
-from agc.runtime.asserts.kinds import assert_scalar as assert_scalar
-from agc.runtime.asserts.shapes import assert_shapes as assert_shapes
-from agc.runtime.asserts.kinds import assert_type as assert_type
-from agc.runtime.devices import get_log_device_placement as get_log_device_placement
-from agc.runtime.asserts.kinds import is_numeric_tensor as is_numeric_tensor
-from agc.runtime.devices import set_log_device_placement as set_log_device_placement
+from agc.runtime.ops.assertions.assert_op import Assert as Assert
+from agc.runtime.ops.assertions.value_assertions import assert_equal as assert_equal
+from agc.runtime.ops.assertions.value_assertions import assert_greater as assert_greater
+from agc.runtime.ops.assertions.value_assertions import assert_greater_equal as assert_greater_equal
+from agc.runtime.ops.assertions.static_assertions import assert_integer as assert_integer
+from agc.runtime.ops.assertions.value_assertions import assert_less as assert_less
+from agc.runtime.ops.assertions.value_assertions import assert_less_equal as assert_less_equal
+from agc.runtime.ops.assertions.value_assertions import assert_near as assert_near
+from agc.runtime.ops.assertions.value_assertions import assert_negative as assert_negative
+from agc.runtime.ops.assertions.value_assertions import assert_non_negative as assert_non_negative
+from agc.runtime.ops.assertions.value_assertions import assert_non_positive as assert_non_positive
+from agc.runtime.ops.assertions.value_assertions import assert_none_equal as assert_none_equal
+from agc.runtime.ops.assertions.value_assertions import assert_positive as assert_positive
+from agc.runtime.ops.assertions.static_assertions import assert_proper_iterable as assert_proper_iterable
+from agc.runtime.ops.assertions.static_assertions import assert_rank as assert_rank
+from agc.runtime.ops.assertions.static_assertions import assert_rank_at_least as assert_rank_at_least
+from agc.runtime.ops.assertions.static_assertions import assert_rank_in as assert_rank_in
+from agc.runtime.ops.assertions.static_assertions import assert_same_float_dtype as assert_same_float_dtype
+from agc.runtime.ops.assertions.static_assertions import assert_scalar as assert_scalar
+from agc.runtime.ops.assertions.assert_shapes import assert_shapes as assert_shapes
+from agc.runtime.ops.assertions.static_assertions import assert_type as assert_type
+from agc.runtime.core.devices import get_log_device_placement as get_log_device_placement
+from agc.runtime.ops.assertions.static_assertions import is_numeric_tensor as is_numeric_tensor
+from agc.runtime.core.devices import set_log_device_placement as set_log_device_placement
 
 def assert_all_finite(x: Any, message: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...
 def check_numerics(tensor: Any, message: builtins.str, name: builtins.str | None = ...) -> _Tensor: ...

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .missing_names import missing_name
+from .core.missing_names import missing_name
 
 # Older ones promote numbers by their values: results would differ.
 if int(np.__version__.partition(".")[0]) < 2:
@@ -318,7 +318,7 @@ def __getattr__(name: str) -> Any:
     if name == "bool":  # within this module the name is Python's
         return bool_
     if name in ("cast", "complex", "saturate_cast"):
-        return getattr(importlib.import_module(".ops.casting", __package__), name)
+        return getattr(importlib.import_module(".ops.math.cast", __package__), name)
     if name == "experimental":
         return types.SimpleNamespace(float8_e4m3fn=float8_e4m3fn, float8_e5m2=float8_e5m2)
     raise missing_name(__name__, name)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from agc.autograph.api import StagingError
 
-from .missing_names import explain as _explain
+from .core.missing_names import explain as _explain
 
 if TYPE_CHECKING:
     from .ir.graph import Operation

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from .missing_names import explain as _explain
-from .ops.banded import banded_triangular_solve
-from .ops.bands import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
-from .ops.clipping import global_norm
-from .ops.creation import eye
-from .ops.decomposing import cholesky, eigh, eigvalsh, logdet, qr, svd
-from .ops.diagonals import adjoint, band_part, cross, matrix_transpose, trace
-from .ops.factoring import (
+from .core.missing_names import explain as _explain
+from .ops.arrays.creation import eye
+from .ops.linalg.banded_solve import banded_triangular_solve
+from .ops.linalg.decompositions import cholesky, eigh, eigvalsh, logdet, qr, svd
+from .ops.linalg.diagonals import adjoint, band_part, cross, matrix_transpose, trace
+from .ops.linalg.inverse_and_det import det, inv, slogdet, solve, triangular_solve
+from .ops.linalg.lu_and_lstsq import (
     cholesky_solve,
     lstsq,
     lu,
@@ -20,11 +19,12 @@ from .ops.factoring import (
     normalize,
     pinv,
 )  # fmt: skip
-from .ops.linalg import det, inv, slogdet, solve, triangular_solve
-from .ops.many_diagonals import diag, diag_part, set_diag
-from .ops.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
-from .ops.norms import l2_normalize, norm
-from .ops.products import einsum, matmul, matvec, tensordot
+from .ops.linalg.matmul import einsum, matmul, matvec, tensordot
+from .ops.linalg.matrix_diag import diag, diag_part, set_diag
+from .ops.linalg.matrix_functions import eig, eigvals, expm, logm, sqrtm, tensor_diag, tensor_diag_part
+from .ops.linalg.tridiagonal import eigh_tridiagonal, tridiagonal_matmul, tridiagonal_solve
+from .ops.math.clip import global_norm
+from .ops.reduce.norms import l2_normalize, norm
 
 __all__ = [
     "adjoint", "band_part", "banded_triangular_solve", "cholesky", "cholesky_solve", "cross", "det", "diag",

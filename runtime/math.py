@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from . import special
-from .missing_names import explain as _explain
-from .ops.activations import log_softmax, softmax
-from .ops.arg_extremes import argmax, argmin
-from .ops.arithmetic import (
+from . import _math_special as special
+from .core.missing_names import explain as _explain
+from .ops.arrays.permutation import (
+    invert_permutation,
+)  # fmt: skip
+from .ops.arrays.sort import top_k
+from .ops.math.arithmetic import (
     add,
     add_n,
     atan2,
@@ -26,7 +28,7 @@ from .ops.arithmetic import (
     xdivy,
     xlogy,
 )  # fmt: skip
-from .ops.comparison import (
+from .ops.math.comparison import (
     equal,
     greater,
     greater_equal,
@@ -38,9 +40,21 @@ from .ops.comparison import (
     logical_xor,
     not_equal,
 )  # fmt: skip
-from .ops.counting import bincount
-from .ops.dispersion import reduce_std, reduce_variance
-from .ops.elementwise import (
+from .ops.math.derived_math import (
+    accumulate_n,
+    cumulative_logsumexp,
+    is_non_decreasing,
+    is_strictly_increasing,
+    lbeta,
+    nextafter,
+    polyval,
+    reciprocal_no_nan,
+    scalar_mul,
+    softsign,
+    xlog1py,
+    zero_fraction,
+)  # fmt: skip
+from .ops.math.elementwise import (
     abs,
     acos,
     acosh,
@@ -82,58 +96,7 @@ from .ops.elementwise import (
     tan,
     tanh,
 )  # fmt: skip
-from .ops.formulas import (
-    accumulate_n,
-    cumulative_logsumexp,
-    is_non_decreasing,
-    is_strictly_increasing,
-    lbeta,
-    nextafter,
-    polyval,
-    reciprocal_no_nan,
-    scalar_mul,
-    softsign,
-    xlog1py,
-    zero_fraction,
-)  # fmt: skip
-from .ops.judging import in_top_k
-from .ops.labels import (
-    approx_max_k,
-    approx_min_k,
-    confusion_matrix,
-)  # fmt: skip
-from .ops.norms import l2_normalize
-from .ops.ordering import top_k
-from .ops.permuting import (
-    invert_permutation,
-)  # fmt: skip
-from .ops.reductions import (
-    count_nonzero,
-    reduce_all,
-    reduce_any,
-    reduce_euclidean_norm,
-    reduce_logsumexp,
-    reduce_max,
-    reduce_mean,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)  # fmt: skip
-from .ops.scans import cumprod, cumsum
-from .ops.segments import (
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    unsorted_segment_max,
-    unsorted_segment_mean,
-    unsorted_segment_min,
-    unsorted_segment_prod,
-    unsorted_segment_sqrt_n,
-    unsorted_segment_sum,
-)  # fmt: skip
-from .ops.special import (
+from .ops.math.special import (
     bessel_i0,
     bessel_i0e,
     bessel_i1,
@@ -148,6 +111,43 @@ from .ops.special import (
     polygamma,
     zeta,
 )  # fmt: skip
+from .ops.nn.activations import log_softmax, softmax
+from .ops.nn.confusion_and_topk import (
+    approx_max_k,
+    approx_min_k,
+    confusion_matrix,
+)  # fmt: skip
+from .ops.nn.in_top_k import in_top_k
+from .ops.reduce.argmax import argmax, argmin
+from .ops.reduce.bincount import bincount
+from .ops.reduce.norms import l2_normalize
+from .ops.reduce.reductions import (
+    count_nonzero,
+    reduce_all,
+    reduce_any,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+    reduce_max,
+    reduce_mean,
+    reduce_min,
+    reduce_prod,
+    reduce_sum,
+)  # fmt: skip
+from .ops.reduce.scans import cumprod, cumsum
+from .ops.reduce.segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    unsorted_segment_max,
+    unsorted_segment_mean,
+    unsorted_segment_min,
+    unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
+    unsorted_segment_sum,
+)  # fmt: skip
+from .ops.reduce.variance import reduce_std, reduce_variance
 
 __all__ = [
     "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "approx_max_k", "approx_min_k", "argmax",

@@ -4,32 +4,32 @@ import builtins
 from typing import Any
 
 from agc.runtime.dtypes import DType as _DType
-from agc.runtime.tensor import Tensor as _Tensor
+from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.ops.formulas import accumulate_n as accumulate_n
-from agc.runtime.ops.elementwise import angle as angle
-from agc.runtime.ops.labels import approx_max_k as approx_max_k
-from agc.runtime.ops.labels import approx_min_k as approx_min_k
-from agc.runtime.ops.labels import confusion_matrix as confusion_matrix
-from agc.runtime.ops.elementwise import conj as conj
-from agc.runtime.ops.arithmetic import divide as divide
-from agc.runtime.ops.arithmetic import divide_no_nan as divide_no_nan
-from agc.runtime.ops.formulas import is_non_decreasing as is_non_decreasing
-from agc.runtime.ops.formulas import is_strictly_increasing as is_strictly_increasing
-from agc.runtime.ops.norms import l2_normalize as l2_normalize
-from agc.runtime.ops.formulas import lbeta as lbeta
-from agc.runtime.ops.formulas import polyval as polyval
-from agc.runtime.ops.elementwise import real as real
-from agc.runtime.ops.formulas import reciprocal_no_nan as reciprocal_no_nan
-from agc.runtime.ops.formulas import scalar_mul as scalar_mul
-from agc.runtime.ops.segments import segment_mean as segment_mean
-from agc.runtime.ops.formulas import softsign as softsign
-from agc.runtime import special as special
-from agc.runtime.ops.ordering import top_k as top_k
-from agc.runtime.ops.arithmetic import divide as truediv
-from agc.runtime.ops.segments import unsorted_segment_mean as unsorted_segment_mean
-from agc.runtime.ops.segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-from agc.runtime.ops.formulas import zero_fraction as zero_fraction
+from agc.runtime.ops.math.derived_math import accumulate_n as accumulate_n
+from agc.runtime.ops.math.elementwise import angle as angle
+from agc.runtime.ops.nn.confusion_and_topk import approx_max_k as approx_max_k
+from agc.runtime.ops.nn.confusion_and_topk import approx_min_k as approx_min_k
+from agc.runtime.ops.nn.confusion_and_topk import confusion_matrix as confusion_matrix
+from agc.runtime.ops.math.elementwise import conj as conj
+from agc.runtime.ops.math.arithmetic import divide as divide
+from agc.runtime.ops.math.arithmetic import divide_no_nan as divide_no_nan
+from agc.runtime.ops.math.derived_math import is_non_decreasing as is_non_decreasing
+from agc.runtime.ops.math.derived_math import is_strictly_increasing as is_strictly_increasing
+from agc.runtime.ops.reduce.norms import l2_normalize as l2_normalize
+from agc.runtime.ops.math.derived_math import lbeta as lbeta
+from agc.runtime.ops.math.derived_math import polyval as polyval
+from agc.runtime.ops.math.elementwise import real as real
+from agc.runtime.ops.math.derived_math import reciprocal_no_nan as reciprocal_no_nan
+from agc.runtime.ops.math.derived_math import scalar_mul as scalar_mul
+from agc.runtime.ops.reduce.segments import segment_mean as segment_mean
+from agc.runtime.ops.math.derived_math import softsign as softsign
+from agc.runtime import _math_special as special
+from agc.runtime.ops.arrays.sort import top_k as top_k
+from agc.runtime.ops.math.arithmetic import divide as truediv
+from agc.runtime.ops.reduce.segments import unsorted_segment_mean as unsorted_segment_mean
+from agc.runtime.ops.reduce.segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+from agc.runtime.ops.math.derived_math import zero_fraction as zero_fraction
 
 def abs(x: Any, name: builtins.str | None = ...) -> _Tensor: ...
 def acos(x: Any, name: builtins.str | None = ...) -> _Tensor: ...

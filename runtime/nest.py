@@ -20,7 +20,7 @@ from typing import Any
 
 from agc.autograph.staging import is_whole
 
-from .missing_names import explain as _explain
+from .core.missing_names import explain as _explain
 
 _NO_FACTORY: Any = object()
 
@@ -120,9 +120,9 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     try:
         _collect(structure, leaves, expand_composites)
     except RecursionError as error:
-        from . import circles  # when it is needed: it needs this file
+        from .core import cyclic_nests  # when it is needed: it needs this file
 
-        raise circles.told(error, structure) from None
+        raise cyclic_nests.told(error, structure) from None
     return leaves
 
 

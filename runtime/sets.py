@@ -12,16 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 from . import dtypes
-from .convert import TensorLike, convert_to_tensor
-from .missing_names import explain as _explain
-from .ops.coordinates import checked_coordinates
-from .ops.creation import fill
-from .ops.extents import shape as shape_of
-from .ops.selecting import where
-from .ops.sets import combined_sets, set_sizes
-from .ops.shaping import reshape
+from .core.conversion import TensorLike, convert_to_tensor
+from .core.missing_names import explain as _explain
+from .core.tensor import Tensor
+from .ops.arrays.creation import fill
+from .ops.arrays.gather_where import where
+from .ops.arrays.reshape import reshape
+from .ops.arrays.set_ops import combined_sets, set_sizes
+from .ops.arrays.shape_ops import shape as shape_of
+from .ops.arrays.sparse_indices import checked_coordinates
 from .sparse.tensor import SparseTensor
-from .tensor import Tensor
 
 __all__ = ["difference", "intersection", "size", "union"]
 

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from .missing_names import explain as _explain
-from .ops.cosines import dct, idct
-from .ops.framing import frame, overlap_and_add
-from .ops.mels import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
-from .ops.spectrograms import inverse_mdct, inverse_stft, inverse_stft_window_fn, mdct, stft
-from .ops.tapers import (
-    hamming_window,
-    hann_window,
-    kaiser_bessel_derived_window,
-    kaiser_window,
-    vorbis_window,
-)  # fmt: skip
-from .ops.transforms import (
+from .core.missing_names import explain as _explain
+from .ops.signal.dct import dct, idct
+from .ops.signal.fft_api import (
     fft,
     fft2d,
     fft3d,
@@ -33,6 +23,16 @@ from .ops.transforms import (
     rfft2d,
     rfft3d,
     rfftnd,
+)  # fmt: skip
+from .ops.signal.frame import frame, overlap_and_add
+from .ops.signal.mel import linear_to_mel_weight_matrix, mfccs_from_log_mel_spectrograms
+from .ops.signal.stft import inverse_mdct, inverse_stft, inverse_stft_window_fn, mdct, stft
+from .ops.signal.window_functions import (
+    hamming_window,
+    hann_window,
+    kaiser_bessel_derived_window,
+    kaiser_window,
+    vorbis_window,
 )  # fmt: skip
 
 __all__ = [

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from .missing_names import explain as _explain
-from .ops.hash_buckets import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
-from .ops.regex import regex_full_match, regex_replace
-from .ops.string_joins import reduce_join, string_format, unsorted_segment_join
-from .ops.strings import as_string, join, length, lower, strip, substr, upper
-from .ops.to_number import to_number
-from .ops.unicode import unicode_transcode
-from .tensor import Tensor
-from .texts.characters import (
+from .core.missing_names import explain as _explain
+from .core.tensor import Tensor
+from .kernels.strings.split_ngrams import bytes_split, ngrams, split
+from .kernels.strings.unicode_decode import (
     unicode_decode,
     unicode_decode_with_offsets,
     unicode_encode,
     unicode_split,
     unicode_split_with_offsets,
 )
-from .texts.splits import bytes_split, ngrams, split
+from .ops.strings.hash_buckets import to_hash_bucket, to_hash_bucket_fast, to_hash_bucket_strong
+from .ops.strings.join_format import reduce_join, string_format, unsorted_segment_join
+from .ops.strings.regex import regex_full_match, regex_replace
+from .ops.strings.strings import as_string, join, length, lower, strip, substr, upper
+from .ops.strings.to_number import to_number
+from .ops.strings.unicode_ops import unicode_transcode
 
 
 def format(

@@ -6,7 +6,7 @@ False
 
 from __future__ import annotations
 
-from .missing_names import explain as _explain
+from .core.missing_names import explain as _explain
 
 
 def get_build_info() -> dict[str, bool]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
-from .autodiff.checking import compute_gradient
-from .missing_names import explain as _explain
+from .autodiff.gradient_checker import compute_gradient
+from .core.missing_names import explain as _explain
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:

@@ -8,7 +8,7 @@ Programs compare it, to know what they may use; which agc it is stands in `GIT_V
 
 from __future__ import annotations
 
-from .missing_names import explain as _explain
+from .core.missing_names import explain as _explain
 
 VERSION = "2.21.0"
 GIT_VERSION = "agc-0.1.0"

@@ -7,7 +7,7 @@ and arrays, with `array_api` and tensors, and in a `tf.function` whose input has
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime import array_api
+from agc.runtime.interop import array_api
 
 INTEGERS = {name: np.array([[3, 1, 2], [0, 5, 4]], name) for name in ("int8", "int16", "int32", "int64")}
 UNSIGNED = {name: np.array([[3, 1, 2], [0, 5, 4]], name) for name in ("uint8", "uint16", "uint32", "uint64")}

@@ -61,7 +61,10 @@ def pytest_runtest_setup() -> None:
             getattr(sys.modules[module], function)(*arguments)
 
 
-FORGOTTEN = (("agc.runtime.chance.seeds", "set_seed", (None,)), ("agc.runtime.keras.naming", "forget", ()))
+FORGOTTEN = (
+    ("agc.runtime.kernels.random.seeds", "set_seed", (None,)),
+    ("agc.runtime.keras.naming", "forget", ()),
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

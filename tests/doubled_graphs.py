@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agc.runtime.ir.copying import copied, renewed, twin, with_parts
+from agc.runtime.ir.clone import copied, renewed, twin, with_parts
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation
 from hypothesis import strategies as st
 from random_graphs import graphs

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 from agc.runtime import dtypes, errors
-from agc.runtime.execute import EXECUTORS, Plan
+from agc.runtime.executors import EXECUTORS, Plan
 from agc.runtime.ir.graph import Graph
 from agc.runtime.ir.graph_def import GraphDef
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.serialise import deserialise, serialise
+from agc.runtime.ir.json_format import deserialise, serialise
+from agc.runtime.ir.parser import parse
 from operation_examples import Call, as_operation
 
 MARKER = "agc_marker_of_hostile_code"

@@ -17,9 +17,9 @@ from typing import Any
 
 import agc.runtime as tf
 import numpy as np
+from agc.runtime.executors.llvm import Native
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.serialise import serialise
-from agc.runtime.native import Native
+from agc.runtime.ir.json_format import serialise
 from hostile_graphs import CLEAN, loaded, mutated, nothing_ran, run
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from agc.runtime import errors
-from agc.runtime.execute.interpret import _compute
+from agc.runtime.executors.interpreter import _compute
 from agc.runtime.ir.graph import Constant, Graph, Operation
 
 

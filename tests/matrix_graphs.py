@@ -12,8 +12,8 @@ import agc.runtime  # noqa: F401  (declares the operations)
 import numpy as np
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Value
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.declare import find
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.framework.op import find
 from hypothesis import strategies as st
 
 SIZE = 6

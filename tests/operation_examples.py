@@ -16,10 +16,10 @@ import agc.runtime
 import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
+from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.ir.graph import Constant, Operation, Value
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.declare import REGISTRY, Op
-from agc.runtime.tensor import EagerTensor
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.framework.op import REGISTRY, Op
 
 MODULES = sorted(module.name for module in pkgutil.walk_packages(agc.runtime.__path__, "agc.runtime."))
 for module in MODULES:
@@ -28,7 +28,7 @@ for module in MODULES:
 NAMES = sorted(
     name
     for name, op in REGISTRY.items()
-    if op.rule.__module__.startswith("agc.runtime.ops.") and not op.rule.__module__.endswith(".structure")
+    if op.rule.__module__.startswith("agc.runtime.ops.") and not op.rule.__module__.endswith(".region_ops")
 )
 REFUSALS = (ValueError, TypeError, errors.OpError)
 

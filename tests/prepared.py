@@ -25,8 +25,8 @@ from typing import Any
 
 MODULE = "agc.cli"
 NEEDED = """
-    agc.cli.main agc.autograph.operators agc.autograph.importing.modules agc.autograph.journal.blocks
-    agc.runtime.tracing agc.runtime.staging agc.runtime.optimise agc.runtime.execute.plan
+    agc.cli.main agc.autograph.operators agc.autograph.import_hook.compile_module agc.autograph.side_effects.retrace
+    agc.runtime.tracing agc.runtime.autograph_backend agc.runtime.optimize agc.runtime.executors.plan.plan
 """
 STREAMS = ("in", "out", "err")
 # The only such names that matter later than at the start.

@@ -14,9 +14,9 @@ import agc.runtime  # noqa: F401  (declares most operations)
 import numpy as np
 from agc.runtime import dtypes, errors
 from agc.runtime.ir.graph import Constant, Graph, Operand, Operation, Origin, Value
-from agc.runtime.ir.specs import AnySpec, RefSpec, Spec
-from agc.runtime.ops import structure  # noqa: F401  (declares the others)
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ir.value_types import AnySpec, RefSpec, Spec
+from agc.runtime.ops.framework import region_ops  # noqa: F401  (declares the others)
+from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import strategies as st
 
 

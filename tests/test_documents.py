@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 import pytest
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ops.framework.op import REGISTRY
 from documents import DOCUMENTS, ROOT, agrees, commands, examples, failures, folder, printed, rewrite
 
 PACKAGES = ("autograph", "runtime", "cli")

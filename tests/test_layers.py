@@ -22,55 +22,64 @@ DOORS = {
         "agc.autograph.errors",
         "agc.autograph.debugger",
         "agc.runtime",
-        "agc.runtime.native",
-        "agc.runtime.optimise",
+        "agc.runtime.executors.llvm",
+        "agc.runtime.optimize",
     },
 }
 LIBRARIES = {"autograph": {"gast", "astunparse"}, "runtime": {"numpy"}, "cli": {"click", "numpy"}}
 ROOMS = {
-    ("runtime", "native"): {"llvmlite"},
-    ("runtime", "texts"): {"re2"},
+    ("runtime", "executors"): {"llvmlite"},
+    ("runtime", "kernels"): {"re2"},
 }  # what only the files of one room may import
 
 # What a module of autograph may need of the others. Facts stand below questions, questions below changes.
 INSIDE = {
     "errors": set(),
-    "stack": {"errors"},
+    "introspection": {"errors"},
     "options": set(),
     "disk_cache": set(),
-    "policy": {"stack", "errors"},
+    "policy": {"introspection", "errors"},
     "staging": {"policy", "errors"},
-    "syntax": {"stack", "errors"},
-    "analyses": {"syntax", "stack"},
-    "journal": {"analyses", "staging", "policy", "stack", "errors"},
-    "passes": {"analyses", "syntax", "options", "errors"},
-    "static": {"passes", "syntax", "options", "policy", "errors"},
-    "checking": {"static", "passes", "analyses", "syntax", "errors"},
-    "live": {"journal", "static", "passes", "syntax", "staging", "options", "policy", "stack", "errors"},
-    "operators": {"live", "journal", "staging", "options", "stack", "errors"},
-    "importing": {
+    "syntax": {"introspection", "errors"},
+    "analysis": {"syntax", "introspection"},
+    "side_effects": {"analysis", "staging", "policy", "introspection", "errors"},
+    "passes": {"analysis", "syntax", "options", "errors"},
+    "transpile": {"passes", "syntax", "options", "policy", "errors"},
+    "lint": {"transpile", "passes", "analysis", "syntax", "errors"},
+    "conversion": {
+        "side_effects",
+        "transpile",
+        "passes",
+        "syntax",
+        "staging",
+        "options",
+        "policy",
+        "introspection",
+        "errors",
+    },
+    "operators": {"conversion", "side_effects", "staging", "options", "introspection", "errors"},
+    "import_hook": {
         "operators",
-        "live",
-        "static",
+        "conversion",
+        "transpile",
         "passes",
         "syntax",
         "policy",
-        "stack",
+        "introspection",
         "disk_cache",
         "errors",
     },
-    "printing": {"live", "static", "passes", "syntax", "options"},
+    "to_source": {"conversion", "transpile", "passes", "syntax", "options"},
     "experimental": {"options", "policy"},
-    "debugger": {"stack", "errors"},
+    "debugger": {"introspection", "errors"},
 }
 
 # The rooms of runtime that run graphs, and what their modules need of the others when they are imported.
 RUNNING = {
-    "execute": set(),
-    "optimise": {"execute"},
-    "native": {"execute"},
-    "tracing": {"control", "execute"},
-    "profiler": {"execute", "native", "tracing"},
+    "executors": set(),
+    "optimize": {"executors"},
+    "tracing": {"control_flow", "executors"},
+    "profiler": {"executors", "tracing"},
 }
 
 
@@ -157,7 +166,7 @@ def test_the_order_of_what_runs_graphs(room):
         for _, name in imports(path, everywhere=False)
         if name.count(".") > 1
     }
-    above = {"autodiff", "control", *RUNNING} - RUNNING[room] - {room}
+    above = {"autodiff", "control_flow", *RUNNING} - RUNNING[room] - {room}
     assert needed & above == set()
 
 

@@ -21,8 +21,8 @@ import numpy as np
 import programs
 import pytest
 from agc import autograph
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.verify import verify
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.verifier import verify
 
 Case = tuple[str, int]  # a program and the number of one of its inputs
 Listen = pytest.CaptureFixture[str]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from agc.runtime.native.emit.liveness import Addresses, born, promised
-from agc.runtime.native.emit.reuse import Nest, pairs, places
-from agc.runtime.native.emit.types import integer, ir, pointer
+from agc.runtime.executors.llvm.codegen.buffer_assignment import Nest, pairs, places
+from agc.runtime.executors.llvm.codegen.liveness import Addresses, born, promised
+from agc.runtime.executors.llvm.codegen.llvm_types import integer, ir, pointer
 
 
 class Code:

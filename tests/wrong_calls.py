@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from agc.runtime import dtypes
-from agc.runtime.ops.declare import Op
-from agc.runtime.tensor import EagerTensor
+from agc.runtime.core.tensor import EagerTensor
+from agc.runtime.ops.framework.op import Op
 
 NUMBERS = (100, -100, 0)
 TEXT = "no such"

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import sys
 
-from ..live.conversion import Converter
-from ..stack.frames import f_back, leveled
+from ..conversion.converter import Converter
+from ..introspection.frames import f_back, leveled
 from ..staging import Pending, Undefined, ld, show_liveness
-from .branches import cases, cond, keep
-from .checks import check
+from .asserts import check
 from .comprehensions import decided, gone_through, joined, known, listed, only, part, selected
-from .items import at, put, put_updated, within
-from .logic import and_, compare, if_exp, not_, or_
+from .conditionals import cases, cond, keep
+from .feature_operators import eq, ne, print_
+from .item_assignment import at, put, put_updated, within
+from .logical import and_, compare, if_exp, not_, or_
 from .loops import for_loop, until, while_loop
-from .matching import has_length, is_
 from .membership import in_, not_in
-from .optional import eq, ne, print_
+from .pattern_matching import has_length, is_
 from .variables import attr, cell, item, items, ld_cell, own_list
 
 __all__ = [

@@ -20,9 +20,9 @@ from types import GeneratorType
 from typing import Any
 
 from ..errors import Diagnostic, StagingError, leave_no_trace
-from ..stack.sites import running
+from ..introspection.source_sites import running
 from ..staging import PYTHON, backends
-from .branches import cond
+from .conditionals import cond
 from .loops import for_loop
 from .variables import own_list
 

@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import Diagnostic, StagingError, leave_no_trace
-from ..journal import staged
-from ..journal.carried import Carried
-from ..stack.sites import running
+from ..introspection.source_sites import running
+from ..side_effects import staged
+from ..side_effects.carried_state import Carried
 from ..staging import PYTHON, Backend, State, backend_of, backends, rotated
-from .branches import Branch, cond, keep, parameters_of
-from .held import PlaceMaker, held_back
+from .conditionals import Branch, cond, keep, parameters_of
+from .pinned_objects import PlaceMaker, held_back
 
 _ENDLESS = itertools.count, itertools.cycle
 _MOST = 100_000  # rounds that are laid out; those take a quarter of an hour or more

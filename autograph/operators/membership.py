@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import leave_no_trace
 from ..staging import PYTHON, Backend, backend_of
-from .logic import not_
+from .logical import not_
 
 
 def in_(item: Any, container: Any) -> Any:

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 
 from ..errors import leave_no_trace
-from ..journal.places import Attribute, Cell
+from ..side_effects.locations import Attribute, Cell
 from ..staging import Undefined, ld
-from .held import ItemMaker, ListMaker, PlaceMaker
+from .pinned_objects import ItemMaker, ListMaker, PlaceMaker
 
 
 def ld_cell(read: Callable[[], Any], name: str) -> Any:

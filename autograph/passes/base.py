@@ -17,12 +17,12 @@ from typing import Any, ClassVar, NoReturn
 
 import gast
 
-from ..analyses.containers import LIST_DISPLAYS, LISTS
-from ..analyses.staticness import FRAME_ATTRIBUTES, FRAME_READERS, Staging
+from ..analysis.binding_time import FRAME_ATTRIBUTES, FRAME_READERS, Staging
+from ..analysis.container_types import LIST_DISPLAYS, LISTS
 from ..errors import ConversionError, Diagnostic
 from ..options.features import Feature
-from ..syntax.origin import where_of
-from ..syntax.tree import (
+from ..syntax.positions import where_of
+from ..syntax.tree_queries import (
     ASYNC,
     BLOCK_FIELDS,
     DEFINITIONS,

@@ -18,12 +18,12 @@ from typing import Any
 
 import gast
 
-from ..analyses.endings import find_jumps
-from ..analyses.staticness import Staging
+from ..analysis.binding_time import Staging
+from ..analysis.reachability import find_jumps
 from ..syntax.template import Template
-from ..syntax.tree import LOOPS, Statements, blocks, evolve, is_compound, with_blocks
+from ..syntax.tree_queries import LOOPS, Statements, blocks, evolve, is_compound, with_blocks
 from .base import FunctionPass
-from .jumps import EMITS, WATCHED, Jumps
+from .jump_lowering import EMITS, WATCHED, Jumps
 
 STOP = Template("$flag = True")
 ELSE = Template("""

@@ -5,7 +5,7 @@
             continue      ==>             total += x
         total += x
 
-A flag `skip` appears only where ways meet again, as drawn in `jumps.py`.
+A flag `skip` appears only where ways meet again, as drawn in `jump_lowering.py`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import gast
 
-from ..analyses.endings import find_jumps
-from ..analyses.staticness import Staging
+from ..analysis.binding_time import Staging
+from ..analysis.reachability import find_jumps
 from ..syntax.template import Template
-from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
+from ..syntax.tree_queries import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import EMITS, Jumps
+from .jump_lowering import EMITS, Jumps
 
 SKIP = Template("$flag = True")
 

@@ -34,11 +34,11 @@ from typing import Any
 
 import gast
 
-from ..analyses.endings import Endings
-from ..analyses.scopes import bound
-from ..analyses.staticness import reads_own_frame
-from ..syntax.nodes import load
-from ..syntax.tree import (
+from ..analysis.binding_time import reads_own_frame
+from ..analysis.reachability import Endings
+from ..analysis.scopes import bound
+from ..syntax.node_builders import load
+from ..syntax.tree_queries import (
     COMPREHENSIONS,
     FUNCTIONS,
     SUSPENSIONS,
@@ -54,8 +54,18 @@ from ..syntax.tree import (
     with_blocks,
 )
 from .base import FunctionPass, Pass
-from .opening import RESET, SET, UNLESS, WHEN, Opening
-from .patterns import ASSIGN, Asked, Questions, Subject, all_of, captures, flat, is_irrefutable, may_stage
+from .pattern_destructuring import RESET, SET, UNLESS, WHEN, Opening
+from .pattern_tests import (
+    ASSIGN,
+    Asked,
+    Questions,
+    Subject,
+    all_of,
+    captures,
+    flat,
+    is_irrefutable,
+    may_stage,
+)
 
 
 class LowerMatch(FunctionPass):

@@ -22,14 +22,14 @@ from typing import Any
 
 import gast
 
-from ..analyses.endings import JUMPS, find_jumps
-from ..analyses.staticness import Staging
-from ..syntax.nodes import load
-from ..syntax.origin import on_first_line
+from ..analysis.binding_time import Staging
+from ..analysis.reachability import JUMPS, find_jumps
+from ..syntax.node_builders import load
+from ..syntax.positions import on_first_line
 from ..syntax.template import Template
-from ..syntax.tree import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
+from ..syntax.tree_queries import DEFINITIONS, LOOPS, Statements, at, blocks, evolve, with_blocks
 from .base import FunctionPass
-from .jumps import EMITS, WATCHED, Jumps
+from .jump_lowering import EMITS, WATCHED, Jumps
 from .lower_break import consulting
 
 RESULT = Template("$result = $value")

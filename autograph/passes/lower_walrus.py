@@ -22,9 +22,9 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import Staging
+from ..analysis.binding_time import Staging
 from ..syntax.template import Template
-from ..syntax.tree import Statements, blocks, contains, copied, evolve, is_compound, with_blocks
+from ..syntax.tree_queries import Statements, blocks, contains, copied, evolve, is_compound, with_blocks
 from .base import FunctionPass
 
 TEST = Template("$name = $test")

@@ -13,9 +13,9 @@ import functools
 
 import gast
 
-from ..syntax.tree import deep_trees
+from ..syntax.tree_queries import deep_trees
 from .base import Context, Pass, Registry
-from .check_options import CheckOptions
+from .loop_directives import CheckOptions
 from .lower_break import LowerBreak
 from .lower_continue import LowerContinue
 from .lower_match import LowerMatch
@@ -23,13 +23,13 @@ from .lower_return import LowerReturn
 from .lower_walrus import LowerWalrus
 from .reject import Reject
 from .stage_asserts import StageAsserts
+from .stage_attribute_items import StageWithin
 from .stage_blocks import StageBlocks
 from .stage_calls import StageCalls
 from .stage_comprehensions import StageComprehensions
 from .stage_equality import StageEquality
 from .stage_items import StageItems
 from .stage_logic import StageLogic
-from .stage_within import StageWithin
 
 PIPELINE: tuple[type[Pass], ...] = (
     StageEquality,

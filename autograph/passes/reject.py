@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import gast
 
-from ..analyses.staticness import Staging
+from ..analysis.binding_time import Staging
 from ..errors import Diagnostic
 from .base import Context, FunctionPass, Registry
 

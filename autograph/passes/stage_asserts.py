@@ -11,10 +11,10 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import static
+from ..analysis.binding_time import static
 from ..syntax.template import Template
-from ..syntax.tree import SUSPENSIONS, contains, evolve
-from .expressions import ExpressionPass
+from ..syntax.tree_queries import SUSPENSIONS, contains, evolve
+from .expression_pass import ExpressionPass
 
 CHECK = Template("$ag.check($test)")
 CHECK_SAYING = Template("$ag.check($test, lambda: $message)")

@@ -9,9 +9,9 @@
                                       return (y,)
                                   (y,) = ag__.cond(x > 0, if_true, if_false, (y,))
 
-What is state is decided in `analyses/state.py`. Blocks that are provably Python stay
-(`analyses/staticness.py`). The functions are written in `block_functions.py`; what they assign in place, such
-as `self.y`, is named for the call in `places.py`."""
+What is state is decided in `analysis/live_in_out.py`. Blocks that are provably Python stay
+(`analysis/binding_time.py`). The functions are written in `outlining.py`; what they assign in place, such
+as `self.y`, is named for the call in `block_locations.py`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from typing import Any
 
 import gast
 
-from ..analyses.lists import Lists
-from ..analyses.scopes import mentions_choice
-from ..analyses.state import FunctionPlan, Plan, plan
-from ..syntax.nodes import STORE, assign, attribute, call, group, lambda_of, load, store, text
-from ..syntax.origin import on_first_line
+from ..analysis.escape import Lists
+from ..analysis.live_in_out import FunctionPlan, Plan, plan
+from ..analysis.scopes import mentions_choice
+from ..syntax.node_builders import STORE, assign, attribute, call, group, lambda_of, load, store, text
+from ..syntax.positions import on_first_line
 from ..syntax.template import Template
-from ..syntax.tree import (
+from ..syntax.tree_queries import (
     LOOPS,
     Statements,
     at,
@@ -40,10 +40,10 @@ from ..syntax.tree import (
     with_blocks,
 )
 from .base import FunctionPass
-from .block_functions import BlockFunctions, only_gives
-from .check_options import directive, options_of
-from .guards import Guard
-from .places import Places
+from .block_locations import Places
+from .loop_directives import directive, options_of
+from .outlining import BlockFunctions, only_gives
+from .unbound_guards import Guard
 
 DECLARED = Template("$name: object")
 

@@ -19,8 +19,8 @@ import gast
 
 from ..options.features import Feature
 from ..syntax.template import Template
-from ..syntax.tree import evolve, is_call_of, root, stored_names
-from .expressions import ExpressionPass
+from ..syntax.tree_queries import evolve, is_call_of, root, stored_names
+from .expression_pass import ExpressionPass
 
 # Builtins that a backend may have its own version of.
 OVERLOADED = frozenset(

@@ -17,11 +17,11 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import among_numbers, is_text, static
-from ..syntax.nodes import lambda_of, load, text
+from ..analysis.binding_time import among_numbers, is_text, static
+from ..syntax.node_builders import lambda_of, load, text
 from ..syntax.template import Template
-from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside
-from .expressions import ExpressionPass
+from ..syntax.tree_queries import SUSPENSIONS, at, contains, evolve, inside
+from .expression_pass import ExpressionPass
 
 LISTED = Template("$ag.listed($items)($build)")
 GONE_THROUGH = Template("$ag.gone_through($items)($build)")

@@ -14,7 +14,7 @@ import gast
 
 from ..options.features import Feature
 from ..syntax.template import Template
-from .expressions import ExpressionPass
+from .expression_pass import ExpressionPass
 
 EQUAL = {gast.Eq: Template("$ag.eq($left, $right)"), gast.NotEq: Template("$ag.ne($left, $right)")}
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import gast
 
-from ..analyses.containers import Containers
-from ..analyses.staticness import is_text, reads_own_frame
-from ..syntax.nodes import as_load, load, store, text
+from ..analysis.binding_time import is_text, reads_own_frame
+from ..analysis.container_types import Containers
+from ..syntax.node_builders import as_load, load, store, text
 from ..syntax.template import Template
-from ..syntax.tree import (
+from ..syntax.tree_queries import (
     SUSPENSIONS,
     Statements,
     at,

@@ -17,11 +17,11 @@ from typing import Any
 
 import gast
 
-from ..analyses.staticness import IDENTITY, decided_early, holds_numbers, reads_own_frame, static
+from ..analysis.binding_time import IDENTITY, decided_early, holds_numbers, reads_own_frame, static
 from ..syntax.template import Template
-from ..syntax.tree import SUSPENSIONS, at, contains, evolve, inside, is_call_of
-from .expressions import ExpressionPass
-from .supers import SpellOutSuper
+from ..syntax.tree_queries import SUSPENSIONS, at, contains, evolve, inside, is_call_of
+from .explicit_super import SpellOutSuper
+from .expression_pass import ExpressionPass
 
 NOT = Template("$ag.not_($operand)")
 IF_EXP = Template("$ag.if_exp($test, $then, $orelse)")

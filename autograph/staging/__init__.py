@@ -36,12 +36,12 @@ A backend for another library starts like this one, for symbolic texts, which wr
 (|x|, 3)
 """
 
-from .contract import PYTHON, Backend, Changing, OwnList, PythonBackend, State, rotated
-from .raising import Surroundings, raised_by_user, running, surroundings
+from .backend import PYTHON, Backend, Changing, OwnList, PythonBackend, State, rotated
+from .exceptions import Surroundings, raised_by_user, running, surroundings
+from .opaque_leaves import is_chosen, is_whole, settled
 from .recursion import deciding
 from .registry import backend_of, backends, live, overloaded, register, show_liveness
 from .undefined import Maybe, Pending, Undefined, ld, name_of, unbound
-from .whole import is_chosen, is_whole, settled
 
 __all__ = [
     "Backend", "Changing", "OwnList", "PythonBackend", "PYTHON", "State", "rotated",

@@ -18,7 +18,7 @@ from types import FrameType, FunctionType, MethodType, TracebackType
 from typing import Any
 
 from ..errors import Diagnostic, Note, StagingError, Where, is_own_file
-from .contract import PYTHON
+from .backend import PYTHON
 from .registry import backends
 from .undefined import Undefined
 

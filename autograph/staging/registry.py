@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from .contract import PYTHON, Backend
+from .backend import PYTHON, Backend
 
 
 class _Backends(dict[type, Backend]):

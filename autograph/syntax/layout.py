@@ -18,8 +18,8 @@ import re
 import tokenize
 from typing import Any
 
-from .origin import characters, extent_of, first_line, lines_of
-from .translate import Translation
+from .gast_bridge import Translation
+from .positions import characters, extent_of, first_line, lines_of
 
 _FSTRING_START, _FSTRING_END = getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1)
 

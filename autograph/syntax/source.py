@@ -2,7 +2,8 @@
 
     f   ==>   the file of f.__code__   ==>   the definitions that start on its line   ==>   the one that became f
 
-The function's own lines are parsed if they can be told (see `pieces.py`); otherwise the whole file is, once, and the
+The function's own lines are parsed if they can be told (see `function_source.py`); otherwise the whole file
+is, once, and the
 function is looked up in the tree. So lines and columns are those of the file, whatever strings, comments and
 continuations do to the indentation, and it is known which class a method belongs to. Functions typed at a prompt, in
 a notebook cell or in a doctest are found if `linecache` has their text.
@@ -22,12 +23,12 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from agc.autograph.errors import ConversionError, Diagnostic, Where
-from agc.autograph.stack.codes import CodeMap, nested
+from agc.autograph.introspection.code_objects import CodeMap, nested
 
-from . import unfiled
-from .origin import extent_of_code, first_line, lines_of, name_of, start_of
-from .pieces import owner_of, piece_of
-from .tree import deep_trees
+from . import interactive_source
+from .function_source import owner_of, piece_of
+from .positions import extent_of_code, first_line, lines_of, name_of, start_of
+from .tree_queries import deep_trees
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -163,7 +164,7 @@ def file_of(filename: str, module_globals: dict[str, Any] | None = None) -> File
 
 def unfiled_source(code: CodeType) -> File | None:
     """The text that was typed at the prompt or given to `python -c`, if the code comes from there."""
-    text = unfiled.text_of(code)
+    text = interactive_source.text_of(code)
     filename = code.co_filename
     return File(filename, text, parse(text, filename)) if text is not None else None
 

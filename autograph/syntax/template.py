@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 import gast
 
-from .tree import Statements, position
+from .tree_queries import Statements, position
 
 Filling: TypeAlias = Any  # a string, a node, or a sequence of nodes
 

@@ -23,10 +23,10 @@ from typing import Any
 import astunparse
 import gast
 
+from .fstring_quotes import expression
 from .layout import Layout
-from .origin import lines_of
-from .quotes import expression
-from .tree import deep_trees
+from .positions import lines_of
+from .tree_queries import deep_trees
 
 WIDTH = 110
 INDENT = "    "

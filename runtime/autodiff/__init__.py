@@ -10,10 +10,10 @@ Everything is written with operations, so a gradient can be recorded, traced and
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
-from .custom import custom_gradient, grad_pass_through, recompute_grad
-from .forward import ForwardAccumulator
-from .symbolic import gradients, hessians
+from ..core.missing_names import explain as _explain
+from .custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+from .forward_mode import ForwardAccumulator
+from .graph_gradients import gradients, hessians
 from .tape import GradientTape, UnconnectedGradients
 
 __all__ = [

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.creation import zeros
-from ..ops.extents import shape, size
-from ..ops.joining import join
-from ..ops.ranges import one_hot
-from ..ops.ranges import range as numbers
-from ..ops.shaping import reshape, transpose
-from ..rowwise.functional import map_fn
-from ..tensor_spec import TensorSpec
-from .slices import dense
+from ..core.tensor_spec import TensorSpec
+from ..higher_order.map_fn import map_fn
+from ..ops.arrays.concat_split import join
+from ..ops.arrays.creation import zeros
+from ..ops.arrays.ranges import one_hot
+from ..ops.arrays.ranges import range as numbers
+from ..ops.arrays.reshape import reshape, transpose
+from ..ops.arrays.shape_ops import shape, size
+from .sparse_gradients import dense
 
 Gradient = Callable[[Any, Any], list[Any]]
 """From a target and its gradient to those of the sources."""

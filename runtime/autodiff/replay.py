@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..execute.failures import located
+from ..core.tensor import EagerTensor
+from ..executors.plan.runtime_errors import located
 from ..ir.builder import recorders
 from ..ir.graph import Constant, Graph, Operand, Operation
-from ..tensor import EagerTensor
-from .records import Grads, Pullback
-from .reversal import zeros_for
+from .graph_vjp import zeros_for
+from .tape_records import Grads, Pullback
 
 if TYPE_CHECKING:
     from .tape import GradientTape

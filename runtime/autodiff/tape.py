@@ -18,21 +18,29 @@ from types import TracebackType
 from typing import Any
 
 from .. import nest
-from ..convert import convert_to_tensor
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
+from ..core.variable import Variable
 from ..ir.builder import Builder, current, recording_by, start_recording, stop_recording
 from ..ir.graph import Operation, Value
-from ..ir.origin import site
-from ..ops.casting import identity
-from ..ops.creation import ones_like, zeros
-from ..ops.declare import Op
-from ..ops.extents import shape
-from ..ops.joining import join
-from ..tensor import EagerTensor, Tensor
-from ..variable import Variable
+from ..ir.source_location import site
+from ..ops.arrays.concat_split import join
+from ..ops.arrays.creation import ones_like, zeros
+from ..ops.arrays.shape_ops import shape
+from ..ops.framework.op import Op
+from ..ops.math.cast import identity
+from .backprop import gradients
 from .jacobian import batch_jacobian, jacobian
-from .records import GraphRecord, Key, Record, carries_gradient, is_continuous, key_of, spec_carries_gradient
-from .slices import dense
-from .sweep import gradients
+from .sparse_gradients import dense
+from .tape_records import (
+    GraphRecord,
+    Key,
+    Record,
+    carries_gradient,
+    is_continuous,
+    key_of,
+    spec_carries_gradient,
+)
 
 LOG = logging.getLogger("agc")
 
@@ -255,7 +263,7 @@ class GradientTape:
         >>> print(tape.explain(y, x).partition(": ")[2])
         the tape does not watch the tensor. Fix: call tape.watch(tensor) before computing with it; ...
         """
-        from .explaining import explained, heading, out_of_reach, why_unwatched
+        from .explain import explained, heading, out_of_reach, why_unwatched
 
         if self._records is None:
             raise RuntimeError("explain() comes before gradient(), unless the tape is persistent")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..missing_names import missing_name
+from ..core.missing_names import missing_name
 
 if TYPE_CHECKING:
     from . import v1, v2

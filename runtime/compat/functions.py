@@ -7,7 +7,7 @@ from typing import Any
 
 import agc.runtime as runtime
 
-from ..convert import convert_to_tensor, is_tensor
+from ..core.conversion import convert_to_tensor, is_tensor
 from ..ir.builder import current
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import agc.runtime as runtime
 
-from ..missing_names import missing_name
+from ..core.missing_names import missing_name
 from .functions import OTHER, OWN
 from .parameters import adapted, table
 

@@ -15,14 +15,16 @@ from typing import Any
 import agc.runtime as runtime
 
 from .. import dtypes as _dtypes
-from .. import shapes as _shapes
-from ..control.ordering import executing_eagerly, group, no_op
-from ..convert import convert_to_tensor as _convert
+from ..control_flow.control_dependencies import executing_eagerly, group, no_op
+from ..core import shapes as _shapes
+from ..core.conversion import convert_to_tensor as _convert
+from ..core.missing_names import missing_name
+from ..core.variable import Variable as _Variable
 from ..ir.builder import current
 from ..ir.graph import Graph, Operation
-from ..missing_names import missing_name
-from ..ops import placeholders
-from ..sessions.building import (
+from ..ops.arrays import placeholder as placeholders
+from .namespaces import member
+from .sessions.graph_builder import (
     GLOBAL_VARIABLES,
     LOCAL_VARIABLES,
     TRAINABLE_VARIABLES,
@@ -31,9 +33,15 @@ from ..sessions.building import (
     get_default_graph,
     reset_default_graph,
 )
-from ..sessions.scopes import AUTO_REUSE, VariableScope, get_variable, get_variable_scope, variable_scope
-from ..sessions.session import InteractiveSession, Session, get_default_session
-from ..sessions.variables import (
+from .sessions.session import InteractiveSession, Session, get_default_session
+from .sessions.variable_scope import (
+    AUTO_REUSE,
+    VariableScope,
+    get_variable,
+    get_variable_scope,
+    variable_scope,
+)
+from .sessions.variables import (
     global_variables,
     global_variables_initializer,
     is_variable_initialized,
@@ -42,8 +50,6 @@ from ..sessions.variables import (
     trainable_variables,
     variables_initializer,
 )
-from ..variable import Variable as _Variable
-from .namespaces import member
 
 all_variables = global_variables
 initialize_all_variables = global_variables_initializer

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import nest
-from ..type_spec import TypeSpec
+from ..core.type_spec import TypeSpec
 
 
 def flatten(value: Any) -> list[Any]:

@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..type_spec import MeetsCompositeError
+from ..core.type_spec import MeetsCompositeError
 
 DISPATCHERS: list[Callable[[Any, Sequence[Any]], Callable[..., Any] | None]] = []
 """What users have registered: each takes an operation and its arguments, and gives the function to call, or None."""

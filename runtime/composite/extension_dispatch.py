@@ -16,8 +16,8 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..ops.families import Elementwise
-from ..ragged.tables import ON_ELEMENTS
+from ..ops.framework.op_families import Elementwise
+from ..ragged.op_table import ON_ELEMENTS
 from .composites import DISPATCHERS, name_of
 
 Handler = Callable[..., Any]

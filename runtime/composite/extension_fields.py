@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from ..shapes import TensorShape
-from ..tensor import Tensor
-from ..type_spec import CompositeTensor, TypeSpec, type_spec_from_value
+from ..core.conversion import convert_to_tensor
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.type_spec import CompositeTensor, TypeSpec, type_spec_from_value
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
 

@@ -16,10 +16,10 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
-from ..ops.comparison import equal, logical_and
-from ..ops.reductions import reduce_all
-from ..tensor import Tensor
-from ..type_spec import CompositeTensor, TypeSpec
+from ..core.tensor import Tensor
+from ..core.type_spec import CompositeTensor, TypeSpec
+from ..ops.math.comparison import equal, logical_and
+from ..ops.reduce.reductions import reduce_all
 from . import components
 from .extension_fields import check_annotation, converted, filled, parts_of, spec_of, specs_in
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor, register_conversion
-from ..ops.casting import cast
-from ..ops.elementwise import negative
-from ..ops.scattering import scatter_nd
-from ..ops.shaping import expand_dims
-from ..ops.static import of_tensor
-from ..shapes import TensorShape
-from ..tensor import Tensor
-from ..tensor_spec import TensorSpec
-from ..type_spec import CompositeTensor, TypeSpec
+from ..core.conversion import convert_to_tensor, register_conversion
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import CompositeTensor, TypeSpec
+from ..ops.arrays.reshape import expand_dims
+from ..ops.arrays.scatter import scatter_nd
+from ..ops.framework.static_values import of_tensor
+from ..ops.math.cast import cast
+from ..ops.math.elementwise import negative
 
 
 class IndexedSlices(CompositeTensor):

@@ -14,8 +14,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..busy import keep_busy
-from ..missing_names import missing_name
+from ..core.fast_path_guard import keep_busy
+from ..core.missing_names import missing_name
 
 if TYPE_CHECKING:
     from . import experimental, optimizer, threading

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..devices import placement
+from ..core.devices import placement
 
 
 class PhysicalDevice(NamedTuple):

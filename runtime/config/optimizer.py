@@ -1,6 +1,6 @@
 """`tf.config.optimizer`: how graphs are made faster, before they run for the first time.
 
-The options switch passes of the optimiser (runtime/optimise/passes.py) on and off:
+The options switch passes of the optimiser (runtime/optimize/pass_table.py) on and off:
 
     disable_meta_optimizer     no pass at all
     disable_model_pruning      prune: what nobody needs is left out
@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 
 _options: dict[str, Any] = {"disable_model_pruning": False, "disable_meta_optimizer": False}
 _jit: dict[str, Any] = {"chosen": "", "allowed": True}

@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 import os
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 
 _threads = {"inter": 0, "intra": 0}
 

@@ -6,18 +6,18 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
-from . import experimental, staged
+from ..core.missing_names import explain as _explain
+from . import autograph_loops, experimental
 from .dataset import Dataset
-from .files import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
+from .dataset_spec import DatasetSpec, IteratorSpec
+from .file_datasets import FixedLengthRecordDataset, TextLineDataset, TFRecordDataset
 from .iterator import Iterator, NumpyIterator
 from .options import Options, ThreadingOptions
-from .specs import DatasetSpec, IteratorSpec
-from .stage import INFINITE as INFINITE_CARDINALITY
-from .stage import UNKNOWN as UNKNOWN_CARDINALITY
-from .threads import AUTOTUNE
+from .pipeline_stage import INFINITE as INFINITE_CARDINALITY
+from .pipeline_stage import UNKNOWN as UNKNOWN_CARDINALITY
+from .prefetch_threads import AUTOTUNE
 
-BACKEND = staged.BACKEND
+BACKEND = autograph_loops.BACKEND
 
 __all__ = [
     "AUTOTUNE", "BACKEND", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "DatasetSpec",

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes, errors, nest, shapes
-from ..convert import convert_to_tensor
-from ..ir.specs import Spec
-from ..tensor import EagerTensor, SymbolicTensor
-from ..tensor_spec import TensorSpec
-from .elements import Row, leaf_specs, mapped_spec
-from .parts import Parts
-from .stage import INFINITE, UNKNOWN, Elements, Later, Stage
+from .. import dtypes, errors, nest
+from ..core import shapes
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.tensor_spec import TensorSpec
+from ..ir.value_types import Spec
+from .component_codecs import Parts
+from .element_spec import Row, leaf_specs, mapped_spec
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, Later, Stage
 
 
 def check_size(size: Any) -> None:

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from .. import errors
-from ..storage.damage import read_exactly
+from ..storage.corruption import read_exactly
 
 COMPRESSIONS = ("", "GZIP", "ZLIB")
 LEAST_LIMIT = 32 << 20

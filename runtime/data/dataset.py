@@ -16,25 +16,25 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from .. import dtypes, errors, nest
-from ..chance import seeds
-from ..control import control_flow
-from ..control.demands import demand
-from ..convert import convert_to_tensor
+from ..control_flow import functional_api
+from ..control_flow.builtin_errors import demand
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import CompositeTensor
 from ..ir.builder import current
-from ..ops.comparison import logical_not
-from ..tensor import EagerTensor, Tensor
-from ..tensor_spec import TensorSpec
-from ..type_spec import CompositeTensor
-from . import combining, ops, sources
-from .elements import boxed, is_structure, leaf_specs, leaves_of, normalised, packer
-from .functions import Calls
+from ..kernels.random import seeds
+from ..ops.math.comparison import logical_not
+from . import combine, ops, source_datasets
+from .dataset_spec import DatasetSpec
+from .element_spec import boxed, is_structure, leaf_specs, leaves_of, normalised, packer
 from .iterator import Iterator, NumpyIterator
-from .mapping import stable
-from .samples import Seeds
-from .specs import DatasetSpec
-from .stage import INFINITE, UNKNOWN, Given, Recipe, Stage, number, symbolic
+from .iterator_state import Walk
+from .map_stages import stable
+from .pipeline_stage import INFINITE, UNKNOWN, Given, Recipe, Stage, number, symbolic
+from .random_order import Seeds
 from .transformations import Transformations
-from .walk import Walk
+from .user_functions import Calls
 
 
 class Dataset(Transformations, CompositeTensor):
@@ -175,7 +175,7 @@ class Dataset(Transformations, CompositeTensor):
             return (normalised(call(now, iterator.packed(ops.iterator_current(handle, specs)))),)
 
         more: Callable[[Any], Any] = lambda now: ops.iterator_advance(handle)  # noqa: E731
-        return control_flow.while_loop(more, step, (state,))[0]
+        return functional_api.while_loop(more, step, (state,))[0]
 
     def __repr__(self) -> str:
         return f"<{self._stage.name} element_spec={self.element_spec!r}>"
@@ -185,7 +185,7 @@ class Dataset(Transformations, CompositeTensor):
     @staticmethod
     def from_tensors(tensors: Any, name: str | None = None) -> Dataset:
         """One element: a nest of tensors."""
-        return Dataset(sources.Whole(normalised(tensors)))
+        return Dataset(source_datasets.Whole(normalised(tensors)))
 
     @staticmethod
     def from_tensor_slices(tensors: Any, name: str | None = None) -> Dataset:
@@ -194,7 +194,7 @@ class Dataset(Transformations, CompositeTensor):
         >>> [(x.numpy().tolist(), int(y)) for x, y in Dataset.from_tensor_slices(([[1, 2], [3, 4]], [5, 6]))]
         [([1, 2], 5), ([3, 4], 6)]
         """
-        return Dataset(sources.Slices(normalised(tensors)))
+        return Dataset(source_datasets.Slices(normalised(tensors)))
 
     @staticmethod
     def range(*args: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Dataset:
@@ -205,12 +205,12 @@ class Dataset(Transformations, CompositeTensor):
             )
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
         kind = dtypes.as_dtype(output_type)
-        return Dataset(sources.Range(number(start), number(stop), number(step), kind))
+        return Dataset(source_datasets.Range(number(start), number(stop), number(step), kind))
 
     @staticmethod
     def counter(start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None) -> Dataset:
         """Integers from `start` on, without an end."""
-        return Dataset(sources.Counter(number(start), number(step), dtypes.as_dtype(dtype)))
+        return Dataset(source_datasets.Counter(number(start), number(step), dtypes.as_dtype(dtype)))
 
     @staticmethod
     def random(
@@ -220,7 +220,7 @@ class Dataset(Transformations, CompositeTensor):
         each walk.
         """
         pair = seeds.pair(None if seed is None else int(seed))[:2]
-        return Dataset(sources.Random(Seeds(*pair, bool(rerandomize_each_iteration))))
+        return Dataset(source_datasets.Random(Seeds(*pair, bool(rerandomize_each_iteration))))
 
     @staticmethod
     def from_generator(
@@ -244,7 +244,7 @@ class Dataset(Transformations, CompositeTensor):
             raise TypeError("`generator` must be a Python callable.")
         spec = _signature(output_types, output_shapes, output_signature)
         given = [] if args is None else [convert_to_tensor(arg) for arg in args]
-        return Dataset(sources.Generated(generator, given, spec))
+        return Dataset(source_datasets.Generated(generator, given, spec))
 
     @staticmethod
     def zip(*args: Any, datasets: Any = None, name: str | None = None) -> Dataset:
@@ -256,7 +256,7 @@ class Dataset(Transformations, CompositeTensor):
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         stages: list[Stage] = []
         spec = _zipped(structure, stages)
-        return Dataset(combining.Zipped(stages, spec))
+        return Dataset(combine.Zipped(stages, spec))
 
     @staticmethod
     def choose_from_datasets(
@@ -275,7 +275,7 @@ class Dataset(Transformations, CompositeTensor):
                 f"{spec!r}."
             )
         stages = [dataset._stage for dataset in datasets]
-        return Dataset(combining.Directed(choice_dataset._stage, stages, bool(stop_on_empty_dataset)))
+        return Dataset(combine.Directed(choice_dataset._stage, stages, bool(stop_on_empty_dataset)))
 
     @staticmethod
     def sample_from_datasets(
@@ -288,7 +288,7 @@ class Dataset(Transformations, CompositeTensor):
         """The next element of one of the datasets, drawn with the probabilities `weights`: a list, or a dataset of
         such. Without `weights` each is as likely as another.
         """
-        from .sampling import sampled
+        from .sample_from_datasets import sampled
 
         return sampled(datasets, weights, seed, bool(stop_on_empty_dataset), rerandomize_each_iteration)
 
@@ -317,7 +317,7 @@ class Dataset(Transformations, CompositeTensor):
         wait: bool = False,
     ) -> Dataset:
         """The elements that `save` has written."""
-        from .saving import loaded
+        from .save_load import loaded
 
         return loaded(path, element_spec)
 
@@ -325,7 +325,7 @@ class Dataset(Transformations, CompositeTensor):
         self, path: Any, compression: Any = None, shard_func: Any = None, checkpoint_args: Any = None
     ) -> None:
         """Write the elements to files in the folder `path`, in a format of our own."""
-        from .saving import saved
+        from .save_load import saved
 
         saved(self, path)
 

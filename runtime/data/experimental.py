@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from ..missing_names import explain as _explain
-from . import ordering
-from .csv_files import CsvDataset, make_csv_dataset
+from ..core.missing_names import explain as _explain
+from . import reorder_stages
+from .csv_dataset import CsvDataset, make_csv_dataset
 from .dataset import Dataset
-from .files import TFRecordDataset
+from .file_datasets import TFRecordDataset
+from .group_by_reducer import Reduced, Reducer
 from .optional import Optional
 from .options import (
     AutoShardPolicy,
@@ -23,13 +24,12 @@ from .options import (
     ServiceOptions,
     ThreadingOptions,
 )
-from .records import TFRecordWriter as _Records
-from .reducing import Reduced, Reducer
-from .sources import Items
-from .stage import INFINITE as INFINITE_CARDINALITY
-from .stage import UNKNOWN as UNKNOWN_CARDINALITY
-from .stage import Given, number
-from .threads import AUTOTUNE
+from .pipeline_stage import INFINITE as INFINITE_CARDINALITY
+from .pipeline_stage import UNKNOWN as UNKNOWN_CARDINALITY
+from .pipeline_stage import Given, number
+from .prefetch_threads import AUTOTUNE
+from .source_datasets import Items
+from .tfrecord_writer import TFRecordWriter as _Records
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -66,7 +66,7 @@ def assert_cardinality(expected_cardinality: Any) -> Transformation:
     >>> Dataset.range(9).filter(lambda x: x > 3).apply(assert_cardinality(5)).cardinality().numpy()
     np.int64(5)
     """
-    return lambda dataset: Dataset(ordering.Asserted(dataset._stage, number(expected_cardinality)))
+    return lambda dataset: Dataset(reorder_stages.Asserted(dataset._stage, number(expected_cardinality)))
 
 
 def get_single_element(dataset: Dataset) -> Any:
@@ -101,8 +101,8 @@ def from_variant(variant: Any, structure: Any) -> Dataset:
 def from_list(elements: Any, name: str | None = None) -> Dataset:
     """The elements of a Python list: nests of one structure, stacked."""
     from ..nest import map_structure
-    from ..ops.joining import stack
-    from .elements import normalised
+    from ..ops.arrays.concat_split import stack
+    from .element_spec import normalised
 
     if not elements:
         raise ValueError("Empty list. `from_list` needs at least one element.")

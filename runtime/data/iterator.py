@@ -15,14 +15,14 @@ from typing import Any, NoReturn, Self
 from agc.autograph import api
 
 from .. import errors, nest
+from ..core.tensor import EagerTensor, Tensor
+from ..core.type_spec import CompositeTensor
 from ..ir.builder import current
-from ..tensor import EagerTensor, Tensor
-from ..type_spec import CompositeTensor
 from . import ops
-from .elements import boxed, leaf_specs, made, packer, unboxed
+from .dataset_spec import IteratorSpec
+from .element_spec import boxed, leaf_specs, made, packer, unboxed
+from .iterator_state import Walk
 from .optional import Optional
-from .specs import IteratorSpec
-from .walk import Walk
 
 _MANY = 32
 

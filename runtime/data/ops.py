@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, errors
-from ..ir.specs import Spec
-from ..ops.attributes import Object, Specs
-from ..ops.declare import Input, Name, Tensors, op
-from .elements import boxed, unboxed
-from .walk import Walk
+from ..ir.value_types import Spec
+from ..ops.framework.attribute_parsers import Object, Specs
+from ..ops.framework.op import Input, Name, Tensors, op
+from .element_spec import boxed, unboxed
+from .iterator_state import Walk
 
 VARIANT = Spec(dtypes.variant, ())
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import errors, leaves
-from ..control.control_flow import cond
-from ..control.demands import demand
-from ..convert import convert_to_tensor
+from .. import errors
+from ..control_flow import state_leaves
+from ..control_flow.builtin_errors import demand
+from ..control_flow.functional_api import cond
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
 from ..ir.builder import current
-from ..tensor import EagerTensor, Tensor
 from . import ops
-from .elements import leaf_specs, made, normalised, spec_of
+from .element_spec import leaf_specs, made, normalised, spec_of
 
 if TYPE_CHECKING:
     from .iterator import Iterator
@@ -69,7 +70,7 @@ class Optional:
 
 
 def _blank(spec: Any) -> Any:
-    return made(spec, [leaves.zeros(leaf) for leaf in leaf_specs(spec)])
+    return made(spec, [state_leaves.zeros(leaf) for leaf in leaf_specs(spec)])
 
 
 def taken(iterator: Iterator) -> Optional:
@@ -84,6 +85,6 @@ def taken(iterator: Iterator) -> Optional:
     found = cond(
         there,
         lambda: tuple(ops.iterator_current(handle, specs)),
-        lambda: tuple(leaves.zeros(leaf) for leaf in specs),
+        lambda: tuple(state_leaves.zeros(leaf) for leaf in specs),
     )
     return Optional(there, iterator.packed(found), spec)

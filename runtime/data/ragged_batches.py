@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes, nest
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
 from ..ragged.spec import RaggedTensorSpec
-from ..tensor_spec import TensorSpec
-from ..type_spec import TypeSpec
-from .elements import Row, is_structure
-from .ordering import Through
-from .stage import Elements, Stage
+from .element_spec import Row, is_structure
+from .pipeline_stage import Elements, Stage
+from .reorder_stages import Through
 
 
 class AsRagged(Through):

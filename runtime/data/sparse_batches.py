@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import errors, shapes
+from .. import errors
+from ..core import shapes
+from ..core.tensor_spec import TensorSpec
 from ..sparse.tensor import SparseTensorSpec
-from ..tensor_spec import TensorSpec
 from .batching import Batches, check_size, divided
-from .elements import Row
-from .stage import Elements, Stage
+from .element_spec import Row
+from .pipeline_stage import Elements, Stage
 
 
 class SparseBatched(Stage):

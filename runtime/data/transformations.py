@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..chance import seeds
-from ..convert import convert_to_tensor
-from . import batching, caching, combining, mapping, ordering, shuffling, windows
-from .elements import normalised
+from ..core.conversion import convert_to_tensor
+from ..kernels.random import seeds
+from . import batching, combine, map_stages, reorder_stages, shuffle_buffer
+from . import cache as caching
+from . import window as windows
+from .element_spec import normalised
 from .options import Options
-from .samples import Seeds
-from .stage import Given, Stage, number
-from .threads import AUTOTUNE
+from .pipeline_stage import Given, Stage, number
+from .prefetch_threads import AUTOTUNE
+from .random_order import Seeds
 
 if TYPE_CHECKING:
     from .dataset import Dataset
@@ -62,7 +64,7 @@ class Transformations:
         [np.int64(0), np.int64(1), np.int64(4)]
         """
         calls = optional_number(num_parallel_calls)
-        return self._then(mapping.Mapped(self._stage, map_func, calls, deterministic))
+        return self._then(map_stages.Mapped(self._stage, map_func, calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements for which `predicate` gives true, a scalar bool.
@@ -71,11 +73,11 @@ class Transformations:
         >>> list(tf.data.Dataset.range(5).filter(lambda x: x % 2 == 1).as_numpy_iterator())
         [np.int64(1), np.int64(3)]
         """
-        return self._then(mapping.Filtered(self._stage, predicate))
+        return self._then(map_stages.Filtered(self._stage, predicate))
 
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements up to the first for which `predicate` gives false."""
-        return self._then(mapping.TakenWhile(self._stage, predicate))
+        return self._then(map_stages.TakenWhile(self._stage, predicate))
 
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """The elements of the datasets that `map_func` gives, one after the other.
@@ -84,7 +86,7 @@ class Transformations:
         >>> list(tf.data.Dataset.range(3).flat_map(tf.data.Dataset.range).as_numpy_iterator())
         [np.int64(0), np.int64(0), np.int64(1)]
         """
-        return self._then(mapping.Interleaved(self._stage, map_func, what="flat_map"))
+        return self._then(map_stages.Interleaved(self._stage, map_func, what="flat_map"))
 
     def interleave(
         self,
@@ -110,7 +112,7 @@ class Transformations:
         cycle = AUTOTUNE if cycle_length is None else number(cycle_length)
         block = 1 if block_length is None else number(block_length)
         calls = optional_number(num_parallel_calls)
-        return self._then(mapping.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
+        return self._then(map_stages.Interleaved(self._stage, map_func, cycle, block, calls, deterministic))
 
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
         """`scan_func(state, element)` gives the next state and an element of the result.
@@ -120,7 +122,7 @@ class Transformations:
         >>> [int(x) for x in sums]
         [1, 3, 6, 10]
         """
-        return self._then(mapping.Scanned(self._stage, normalised(initial_state), scan_func))
+        return self._then(map_stages.Scanned(self._stage, normalised(initial_state), scan_func))
 
     def batch(
         self,
@@ -234,27 +236,27 @@ class Transformations:
         """
         renew = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         chosen = Seeds(*seeds.pair(None if seed is None else int(seed))[:2], renew)
-        return self._then(shuffling.Shuffled(self._stage, number(buffer_size), chosen))
+        return self._then(shuffle_buffer.Shuffled(self._stage, number(buffer_size), chosen))
 
     def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
         """The elements `count` times, without an end for None and -1."""
-        return self._then(ordering.Repeated(self._stage, -1 if count is None else number(count)))
+        return self._then(reorder_stages.Repeated(self._stage, -1 if count is None else number(count)))
 
     def take(self, count: Any, name: str | None = None) -> Dataset:
         """The first `count` elements, all for -1."""
-        return self._then(ordering.Taken(self._stage, number(count)))
+        return self._then(reorder_stages.Taken(self._stage, number(count)))
 
     def skip(self, count: Any, name: str | None = None) -> Dataset:
         """All but the first `count` elements, none for -1."""
-        return self._then(ordering.Skipped(self._stage, number(count)))
+        return self._then(reorder_stages.Skipped(self._stage, number(count)))
 
     def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
         """Each `num_shards`-th element, from number `index` on."""
-        return self._then(ordering.Sharded(self._stage, number(num_shards), number(index)))
+        return self._then(reorder_stages.Sharded(self._stage, number(num_shards), number(index)))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of the other dataset."""
-        return self._then(combining.Concatenated(self._stage, dataset._stage))
+        return self._then(combine.Concatenated(self._stage, dataset._stage))
 
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
         """Pairs of a number, an int64, and an element.
@@ -269,7 +271,7 @@ class Transformations:
 
     def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
         """The same elements, up to `buffer_size` of which a thread makes ahead (AUTOTUNE: a few)."""
-        return self._then(ordering.Prefetch(self._stage, number(buffer_size)))
+        return self._then(reorder_stages.Prefetch(self._stage, number(buffer_size)))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
         """The elements of the first complete walk, kept in memory, or in a file whose name begins with `filename`."""
@@ -290,11 +292,11 @@ class Transformations:
 
     def unique(self, name: str | None = None) -> Dataset:
         """Without the elements that have come already. They are scalars or vectors of int32, int64 or string."""
-        return self._then(ordering.Unique(self._stage))
+        return self._then(reorder_stages.Unique(self._stage))
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
         """Without the elements that fail."""
-        return self._then(ordering.IgnoredErrors(self._stage, log_warning))
+        return self._then(reorder_stages.IgnoredErrors(self._stage, log_warning))
 
     def apply(self, transformation_func: Callable[[Any], T]) -> T:
         """`transformation_func(dataset)`, as one of a chain of methods."""
@@ -305,14 +307,14 @@ class Transformations:
         found = Options()
         stage: Any = self._stage
         while stage is not None:
-            if isinstance(stage, ordering.WithOptions):
+            if isinstance(stage, reorder_stages.WithOptions):
                 found = stage.options.merge(found)
             stage = getattr(stage, "like" if isinstance(stage, Given) else "source", None)
         return found
 
     def with_options(self, options: Options, name: str | None = None) -> Dataset:
         """The same elements; `options` are kept."""
-        return self._then(ordering.WithOptions(self._stage, options))
+        return self._then(reorder_stages.WithOptions(self._stage, options))
 
     def bucket_by_sequence_length(
         self,
@@ -335,7 +337,7 @@ class Transformations:
             pad_to_bucket_boundary: pad to the bucket's boundary minus 1 in place of the longest of the batch.
             no_padding: batch elements without padding; they must have one shape.
         """
-        from .buckets import bucketed
+        from .bucket_by_length import bucketed
 
         return bucketed(
             self, element_length_func, list(bucket_boundaries), list(bucket_batch_sizes), padded_shapes,
@@ -388,6 +390,6 @@ class Transformations:
             target_dist: how often each class is wanted: floats whose sum is 1.
             initial_dist: how often each comes; estimated from what has come so far when it is None.
         """
-        from .resampling import resampled
+        from .rejection_resample import resampled
 
         return resampled(self, class_func, target_dist, initial_dist, seed)

@@ -9,9 +9,9 @@ from ..composite.extension_dispatch import (
     unregister_dispatch_for,
 )
 from ..composite.extension_type import ExtensionType, ExtensionTypeSpec
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from ..ragged.dynamic_shape import DynamicRaggedShape
-from ..ragged.partition import RowPartition
+from ..ragged.row_partition import RowPartition
 from . import dlpack
 
 __all__ = [

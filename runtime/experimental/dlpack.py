@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from ..missing_names import explain as _explain
-from ..tensor import EagerTensor, Tensor
+from ..core.conversion import convert_to_tensor
+from ..core.missing_names import explain as _explain
+from ..core.tensor import EagerTensor, Tensor
 
 CPU = (1, 0)
 """What DLPack calls the memory that all tensors are in: kDLCPU, device 0."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
-from ..ops.patches import extract_patches
-from .adjusting import (
+from ..core.missing_names import explain as _explain
+from ..ops.nn.extract_patches import extract_patches
+from .adjust import (
     adjust_brightness,
     adjust_contrast,
     adjust_gamma,
@@ -21,7 +21,30 @@ from .boxes import (
     non_max_suppression_padded,
     non_max_suppression_with_scores,
 )
-from .chance import (
+from .color_spaces import (
+    grayscale_to_rgb,
+    hsv_to_rgb,
+    rgb_to_grayscale,
+    rgb_to_hsv,
+    rgb_to_yiq,
+    rgb_to_yuv,
+    yiq_to_rgb,
+    yuv_to_rgb,
+)
+from .convert_dtype import convert_image_dtype
+from .crop_and_pad import central_crop, crop_to_bounding_box, pad_to_bounding_box, resize_with_crop_or_pad
+from .flip_rotate import (
+    flip_left_right,
+    flip_up_down,
+    random_flip_left_right,
+    random_flip_up_down,
+    rot90,
+    stateless_random_flip_left_right,
+    stateless_random_flip_up_down,
+    transpose,
+)
+from .quality_metrics import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
+from .random_ops import (
     random_brightness,
     random_contrast,
     random_crop,
@@ -33,30 +56,7 @@ from .chance import (
     stateless_random_hue,
     stateless_random_saturation,
 )
-from .colours import (
-    grayscale_to_rgb,
-    hsv_to_rgb,
-    rgb_to_grayscale,
-    rgb_to_hsv,
-    rgb_to_yiq,
-    rgb_to_yuv,
-    yiq_to_rgb,
-    yuv_to_rgb,
-)
-from .cropping import central_crop, crop_to_bounding_box, pad_to_bounding_box, resize_with_crop_or_pad
-from .measuring import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
-from .numbers import convert_image_dtype
-from .sizes import ResizeMethod, resize, resize_with_pad
-from .turning import (
-    flip_left_right,
-    flip_up_down,
-    random_flip_left_right,
-    random_flip_up_down,
-    rot90,
-    stateless_random_flip_left_right,
-    stateless_random_flip_up_down,
-    transpose,
-)
+from .resize import ResizeMethod, resize, resize_with_pad
 
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_saturation",

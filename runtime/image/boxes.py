@@ -12,21 +12,21 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import dtypes
-from ..convert import TensorLike, convert_to_tensor
-from ..ops import suppressing
-from ..ops.casting import cast
-from ..ops.declare import Name
-from ..ops.drawing import drawn_boxes
-from ..ops.elementwise import ceil, floor
-from ..ops.extents import shape as shape_of
-from ..ops.extents import size
-from ..ops.joining import concat, stack
-from ..ops.ranges import range as counted
-from ..ops.reductions import reduce_prod
-from ..ops.selecting import gather_nd, where
-from ..ops.shaping import broadcast_to, expand_dims, reshape
-from ..tensor import Tensor
-from .dimensions import size_of
+from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.concat_split import concat, stack
+from ..ops.arrays.gather_where import gather_nd, where
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.reshape import broadcast_to, expand_dims, reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.shape_ops import size
+from ..ops.framework.op import Name
+from ..ops.image import non_max_suppression as suppressing
+from ..ops.image.draw_boxes import drawn_boxes
+from ..ops.math.cast import cast
+from ..ops.math.elementwise import ceil, floor
+from ..ops.reduce.reductions import reduce_prod
+from .batch_rank import size_of
 
 
 def _scores(boxes: Any, scores: Any, *thresholds: Any) -> list[Tensor]:

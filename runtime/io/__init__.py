@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..data.records import TFRecordOptions, TFRecordWriter
-from ..missing_names import explain as _explain
-from ..ops.raw_bytes import decode_base64, decode_raw, encode_base64
-from ..ops.serialising import parse_tensor, serialize_tensor
-from ..ops.whole_files import matching_files, read_file
+from ..core.missing_names import explain as _explain
+from ..data.tfrecord_writer import TFRecordOptions, TFRecordWriter
+from ..ops.state.file_io import matching_files, read_file
+from ..ops.strings.decode_raw import decode_base64, decode_raw, encode_base64
+from ..ops.strings.tensor_proto import parse_tensor, serialize_tensor
 from ..storage import gfile
 from .files import decode_csv, write_file
 

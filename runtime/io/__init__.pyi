@@ -4,10 +4,10 @@ import builtins
 from typing import Any
 
 from agc.runtime.dtypes import DType as _DType
-from agc.runtime.tensor import Tensor as _Tensor
+from agc.runtime.core.tensor import Tensor as _Tensor
 
-from agc.runtime.data.records import TFRecordOptions as TFRecordOptions
-from agc.runtime.data.records import TFRecordWriter as TFRecordWriter
+from agc.runtime.data.tfrecord_writer import TFRecordOptions as TFRecordOptions
+from agc.runtime.data.tfrecord_writer import TFRecordWriter as TFRecordWriter
 from agc.runtime.io.files import decode_csv as decode_csv
 from agc.runtime.storage import gfile as gfile
 from agc.runtime.io.files import write_file as write_file

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops import whole_files
-from ..ops.csv_records import csv_columns
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..ops.state import file_io
+from ..ops.strings.decode_csv import csv_columns
 
 
 def decode_csv(
@@ -45,7 +45,7 @@ def decode_csv(
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> None:
     """Make a file with these contents, in place of one that exists; its directory is made, too."""
-    whole_files.write_file(filename, contents, name=name)
+    file_io.write_file(filename, contents, name=name)
 
 
 __all__ = ["decode_csv", "write_file"]

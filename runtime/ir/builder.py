@@ -21,16 +21,16 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .. import errors
-from ..busy import Sign, busy, keep_busy
-from ..devices import wanted
-from ..tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
+from ..core.devices import wanted
+from ..core.fast_path_guard import Sign, busy, keep_busy
+from ..core.tensor import EagerTensor, KnownTensor, SymbolicArray, SymbolicTensor
 from .graph import Constant, Graph, Operand, Operation, Value
-from .origin import Call, Origin, user_call
-from .specs import AnySpec, Spec
+from .source_location import Call, Origin, user_call
+from .value_types import AnySpec, Spec
 
 if TYPE_CHECKING:
-    from ..ops.declare import Op
-    from .shown import Shown
+    from ..ops.framework.op import Op
+    from .tensor_placeholders import Shown
 
 
 class Recorder(Protocol):
@@ -186,7 +186,9 @@ class Builder:
     @property
     def shown(self) -> Shown:
         """The texts that stand for tensors of this trace."""
-        from .shown import Shown  # when first used: few programs show tensors while they are traced
+        from .tensor_placeholders import (
+            Shown,  # when first used: few programs show tensors while they are traced
+        )
 
         root = self.root
         if root.shown_texts is None:

@@ -26,15 +26,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .. import dtypes, shapes
-from .origin import Origin
-from .specs import AnySpec, RefSpec, Spec
+from .. import dtypes
+from ..core import shapes
+from .source_location import Origin
+from .value_types import AnySpec, RefSpec, Spec
 
 if TYPE_CHECKING:
-    from ..ops.declare import Op
-    from ..tensor import SymbolicTensor
+    from ..core.tensor import SymbolicTensor
+    from ..ops.framework.op import Op
     from .graph_def import GraphDef, NodeDef
-    from .naming import Naming
+    from .tensorflow_names import Naming
 
 
 class Value:
@@ -145,7 +146,7 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the operation in a session, by default the one whose block is running."""
-        from ..sessions.session import session_for
+        from ..compat.sessions.session import session_for
 
         session_for(session, "execute operation using `run()`").run(self, feed_dict)
 
@@ -245,7 +246,7 @@ class Graph:
     def naming(self) -> Naming:
         """The names that tell the inputs and operations of this graph apart."""
         if self._naming is None or self._naming.size != len(self.inputs) + len(self.operations):
-            from .naming import Naming  # when first asked for: what only runs needs no such names
+            from .tensorflow_names import Naming  # when first asked for: what only runs needs no such names
 
             self._naming = Naming(self)
         return self._naming
@@ -281,7 +282,7 @@ class Graph:
         raise KeyError(f"The name {name!r} refers to a Tensor which does not exist.")
 
     def _tensor(self, value: Value) -> SymbolicTensor:
-        from ..tensor import SymbolicTensor
+        from ..core.tensor import SymbolicTensor
         from .builder import Builder
 
         return SymbolicTensor(value, self._builder or Builder.of(self))
@@ -297,7 +298,7 @@ class Graph:
 
         Raises RuntimeError for a graph that is complete, such as that of a function.
         """
-        from ..sessions.building import as_default
+        from ..compat.sessions.graph_builder import as_default
 
         return as_default(self)
 
@@ -313,7 +314,7 @@ class Graph:
 
     def control_dependencies(self, control_inputs: Any) -> AbstractContextManager[None]:
         """A block whose operations run behind others."""
-        from ..control.ordering import control_dependencies
+        from ..control_flow.control_dependencies import control_dependencies
 
         return control_dependencies(control_inputs)
 
@@ -330,7 +331,7 @@ class Graph:
 
     def get_collection_ref(self, name: str) -> list[Any]:
         """A collection itself."""
-        from ..sessions.building import builder_of
+        from ..compat.sessions.graph_builder import builder_of
 
         return builder_of(self).collections.setdefault(name, [])
 
@@ -340,13 +341,13 @@ class Graph:
 
     def made_by(self, value: Value) -> Operation:
         """The operation that gives `value`; for an input one of the type `placeholder`."""
-        from ..ops.placeholders import placeholder_of
+        from ..ops.arrays.placeholder import placeholder_of
 
         found = next((each for each in self.get_operations() if value in each.outputs), None)
         return placeholder_of(value) if found is None else found
 
     def as_graph_def(self) -> GraphDef:
-        """The graph in a form that can be written down: readable JSON, see ir/serialise.py."""
+        """The graph in a form that can be written down: readable JSON, see ir/json_format.py."""
         from .graph_def import GraphDef
 
         return GraphDef(self)
@@ -383,12 +384,12 @@ class Graph:
         return tuple(value for value in self.inputs if isinstance(value.spec, RefSpec))
 
     def __str__(self) -> str:
-        from .text import show
+        from .printer import show
 
         return show(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from ..html import text_html
+        from ..core.html_repr import text_html
 
         return text_html(str(self))
 

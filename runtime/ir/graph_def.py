@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from .graph import Graph
-from .serialise import GraphFormatError, as_text, deserialise, serialise
+from .json_format import GraphFormatError, as_text, deserialise, serialise
 
 
 class GraphDef:

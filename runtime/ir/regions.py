@@ -14,12 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from .. import dtypes, shapes
+from .. import dtypes
+from ..core import shapes
 from .graph import Graph, Operand, Operation
-from .specs import AnySpec, ArraySpec, RefSpec, Spec
+from .value_types import AnySpec, ArraySpec, RefSpec, Spec
 
 if TYPE_CHECKING:
-    from ..ops.declare import Op
+    from ..ops.framework.op import Op
 
 Fits: TypeAlias = Callable[[AnySpec, AnySpec], bool]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..missing_names import missing_name
+from ..core.missing_names import missing_name
 
 if TYPE_CHECKING:
     from . import (

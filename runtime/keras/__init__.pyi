@@ -4,7 +4,7 @@ import builtins
 from typing import Any
 
 from agc.runtime.dtypes import DType as _DType
-from agc.runtime.tensor import Tensor as _Tensor
+from agc.runtime.core.tensor import Tensor as _Tensor
 
 from agc.runtime.keras.initializers import Initializer as Initializer
 from agc.runtime.keras.layers.core import Input as Input

@@ -6,7 +6,7 @@ from typing import Any
 
 from agc import runtime as tf
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from .naming import forget as clear_session
 from .settings import (
     epsilon,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from .settings import (
     epsilon,
     floatx,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from agc import runtime as tf
 
+from ..core.missing_names import explain as _explain
 from ..ir.builder import eagerly
-from ..missing_names import explain as _explain
 from . import settings
 
 

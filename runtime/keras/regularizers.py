@@ -10,7 +10,7 @@ from typing import Any
 
 from agc import runtime as tf
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from .registry import Room
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from agc import runtime as tf
 
-from ..shapes import as_dims
+from ..core.shapes import as_dims
 from . import notes
 from .naming import auto_name
 

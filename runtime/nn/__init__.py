@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
-from ..ops.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, swish
-from ..ops.blocks import depth_to_space, space_to_batch, space_to_depth
-from ..ops.candidates import all_candidate_sampler, fixed_unigram_candidate_sampler
-from ..ops.convolutions import (
+from ..core.missing_names import explain as _explain
+from ..ops.arrays.sort import top_k
+from ..ops.math.elementwise import sigmoid, softplus, tanh
+from ..ops.nn.activations import bias_add, elu, gelu, log_softmax, relu, silu, softmax, swish
+from ..ops.nn.candidate_sampling import all_candidate_sampler, fixed_unigram_candidate_sampler
+from ..ops.nn.conv_api import (
     atrous_conv2d,
     atrous_conv2d_transpose,
     conv1d,
@@ -22,12 +23,10 @@ from ..ops.convolutions import (
     depthwise_conv2d_backprop_input,
     separable_conv2d,
 )
-from ..ops.dilating import with_space_to_batch
-from ..ops.dropping import dropout
-from ..ops.elementwise import sigmoid, softplus, tanh
-from ..ops.embedding import embedding_lookup
-from ..ops.isotonic import isotonic_regression
-from ..ops.judging import (
+from ..ops.nn.dilation import with_space_to_batch
+from ..ops.nn.dropout import dropout
+from ..ops.nn.embedding_lookup import embedding_lookup
+from ..ops.nn.in_top_k import (
     approx_max_k,
     approx_min_k,
     compute_average_loss,
@@ -35,7 +34,7 @@ from ..ops.judging import (
     scale_regularization_loss,
     zero_fraction,
 )
-from ..ops.losses import (
+from ..ops.nn.losses import (
     l2_loss,
     log_poisson_loss,
     sigmoid_cross_entropy_with_logits,
@@ -43,19 +42,9 @@ from ..ops.losses import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
-from ..ops.lrn import local_response_normalization, lrn
-from ..ops.morphology import dilation2d, erosion2d
-from ..ops.normalizing import (
-    batch_norm_with_global_normalization,
-    batch_normalization,
-    moments,
-    normalize_moments,
-    sufficient_statistics,
-    weighted_moments,
-)
-from ..ops.norms import l2_normalize
-from ..ops.ordering import top_k
-from ..ops.pools import (
+from ..ops.nn.lrn import local_response_normalization, lrn
+from ..ops.nn.morphology import dilation2d, erosion2d
+from ..ops.nn.pool_api import (
     avg_pool,
     avg_pool1d,
     avg_pool2d,
@@ -67,17 +56,28 @@ from ..ops.pools import (
     max_pool_with_argmax,
     pool,
 )
-from ..ops.rectifiers import crelu, leaky_relu, relu6, selu, softsign
+from ..ops.nn.rectifiers import crelu, leaky_relu, relu6, selu, softsign
+from ..ops.nn.space_to_depth import depth_to_space, space_to_batch, space_to_depth
+from ..ops.reduce.isotonic import isotonic_regression
+from ..ops.reduce.moments import (
+    batch_norm_with_global_normalization,
+    batch_normalization,
+    moments,
+    normalize_moments,
+    sufficient_statistics,
+    weighted_moments,
+)
+from ..ops.reduce.norms import l2_normalize
 from . import experimental
-from .candidates import compute_accidental_hits, nce_loss, sampled_softmax_loss
-from .embeddings import embedding_lookup_sparse, safe_embedding_lookup_sparse
-from .sequences import (
+from .ctc import (
     collapse_repeated,
     ctc_beam_search_decoder,
     ctc_greedy_decoder,
     ctc_loss,
     ctc_unique_labels,
 )
+from .embeddings import embedding_lookup_sparse, safe_embedding_lookup_sparse
+from .sampled_losses import compute_accidental_hits, nce_loss, sampled_softmax_loss
 
 __all__ = [
     "all_candidate_sampler", "approx_max_k", "approx_min_k", "atrous_conv2d", "atrous_conv2d_transpose",

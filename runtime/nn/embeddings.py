@@ -1,6 +1,6 @@
 """Rows of tables, looked up for lists of numbers of different lengths, and combined.
 
->>> from ..ops.creation import constant
+>>> from ..ops.arrays.creation import constant
 >>> ids = SparseTensor([[0, 0], [0, 1], [1, 0]], [1, 0, 1], [2, 2])
 >>> embedding_lookup_sparse(constant([[1., 2.], [3., 4.]]), ids, None, "sum").numpy().tolist()
 [[4.0, 6.0], [3.0, 4.0]]
@@ -11,21 +11,21 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
 from ..math import divide_no_nan, segment_sum
-from ..ops.casting import cast
-from ..ops.creation import ones_like, zeros_like
-from ..ops.declare import Name
-from ..ops.elementwise import sqrt
-from ..ops.embedding import embedding_lookup
-from ..ops.extents import shape as shape_of
-from ..ops.joining import concat
-from ..ops.reductions import reduce_prod
-from ..ops.selecting import where
-from ..ops.shaping import expand_dims, reshape
+from ..ops.arrays.concat_split import concat
+from ..ops.arrays.creation import ones_like, zeros_like
+from ..ops.arrays.gather_where import where
+from ..ops.arrays.reshape import expand_dims, reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.op import Name
+from ..ops.math.cast import cast
+from ..ops.math.elementwise import sqrt
+from ..ops.nn.embedding_lookup import embedding_lookup
+from ..ops.reduce.reductions import reduce_prod
 from ..sparse import SparseTensor, fill_empty_rows, retain
 from ..sparse import reshape as sparse_reshape
-from ..tensor import Tensor
 
 
 def embedding_lookup_sparse(
@@ -46,7 +46,7 @@ def embedding_lookup_sparse(
         combiner: "sum", "mean" (divided by the sum of weights; when None), "sqrtn" (by the root of their squares).
         allow_fast_lookup: accepted for compatibility.
 
-    >>> from ..ops.creation import constant
+    >>> from ..ops.arrays.creation import constant
     >>> ids = SparseTensor([[0, 0], [0, 1]], [1, 0], [1, 2])
     >>> embedding_lookup_sparse(constant([[1., 2.], [3., 4.]]), ids, None).numpy().tolist()
     [[2.0, 3.0]]
@@ -87,7 +87,7 @@ def safe_embedding_lookup_sparse(
 
     Rows that name nothing then are the row `default_id`, or zeros. All axes of `sparse_ids` but the last one stay.
 
-    >>> from ..ops.creation import constant
+    >>> from ..ops.arrays.creation import constant
     >>> ids = SparseTensor([[0, 0], [1, 0]], [1, -1], [3, 1])
     >>> safe_embedding_lookup_sparse(constant([[1.], [3.]]), ids).numpy().tolist()
     [[3.0], [0.0], [0.0]]

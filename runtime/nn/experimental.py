@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
-from ..ops.dropping import general_dropout, stateless_dropout
+from ..core.missing_names import explain as _explain
+from ..ops.nn.dropout import general_dropout, stateless_dropout
 
 __all__ = ["general_dropout", "stateless_dropout"]
 

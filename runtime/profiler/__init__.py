@@ -18,10 +18,10 @@ tf.Tensor(0.78125, shape=(), dtype=float32)
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from . import experimental
-from .profiling import Profiling, profile
 from .report import Report, Row
+from .session import Profiling, profile
 
 __all__ = ["Profiling", "Report", "Row", "experimental", "profile"]
 

@@ -14,11 +14,11 @@ import time
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from ..ir.origin import caller
-from ..missing_names import explain as _explain
-from .profiling import begin, finish, running
-from .recording import Spot
+from ..core.missing_names import explain as _explain
+from ..ir.source_location import caller
+from .recorder import Spot
 from .report import Report
+from .session import begin, finish, running
 
 
 class ProfilerOptions(NamedTuple):

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..ir.origin import Origin
-from .recording import Node, Recorder, Session, Spot
+from ..ir.source_location import Origin
+from .recorder import Node, Recorder, Session, Spot
 
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
 _SIZES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
@@ -91,19 +91,19 @@ class Report:
 
     def trace(self) -> dict[str, Any]:
         """The calls in the Trace Event format, which chrome://tracing and ui.perfetto.dev show."""
-        from .timeline import timeline
+        from .trace_events import timeline
 
         return timeline(self)
 
     def page(self) -> str:
         """A flame graph as a page by itself: the wider, the longer; what ran in something stands below it."""
-        from .flame import page
+        from .flame_graph import page
 
         return page(self)
 
     def write_trace(self, path: str) -> None:
         """Write `trace()` to a file, as JSON; compressed when the name ends in `.gz`."""
-        from .timeline import write
+        from .trace_events import write
 
         write(self, path)
 

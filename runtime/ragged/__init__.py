@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
+from .concat_stack import stack
 from .constants import constant
-from .crossing import cross
-from .joining import stack
+from .feature_cross import cross
+from .gather_and_mask import boolean_mask, stack_dynamic_partitions
 from .mapping import map_flat_values
-from .picking import boolean_mask, stack_dynamic_partitions
 from .ranges import range, row_splits_to_segment_ids, segment_ids_to_row_splits
 
 __all__ = [

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor, is_tensor_like
-from ..ops.extents import shape as shape_of
-from ..ops.joining import concat, stack
-from ..ops.row_splits import common_rows
-from ..ops.selecting import gather, where
-from ..ops.shaping import expand_dims, reshape
-from ..tensor import Tensor
-from .known import in_dtype
-from .partition import RowPartition
+from ..core.conversion import convert_to_tensor, is_tensor_like
+from ..core.tensor import Tensor
+from ..ops.arrays.concat_split import concat, stack
+from ..ops.arrays.gather_where import gather, where
+from ..ops.arrays.reshape import expand_dims, reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.ragged.row_splits import common_rows
+from .row_partition import RowPartition
+from .static_values import in_dtype
 from .tensor import RaggedTensor
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from .partition import RowPartition
+from ..core.conversion import convert_to_tensor
+from .row_partition import RowPartition
 from .tensor import RaggedTensor
 
 

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from ..ops.arithmetic import maximum, minimum
-from ..ops.comparison import equal, less
-from ..ops.creation import fill, zeros
-from ..ops.extents import shape as shape_of
-from ..ops.joining import concat, stack
-from ..ops.ordering import sequence_mask
-from ..ops.ranges import range as counted
-from ..ops.reductions import reduce_all, reduce_max, reduce_prod
-from ..ops.row_splits import ragged_coordinates
-from ..ops.scattering import tensor_scatter_nd_update
-from ..ops.selecting import boolean_mask, gather, where
-from ..ops.shaping import broadcast_to, ensure_shape, expand_dims, reshape
-from ..ops.tiling import repeat, tile
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.concat_split import concat, stack
+from ..ops.arrays.creation import fill, zeros
+from ..ops.arrays.gather_where import boolean_mask, gather, where
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.reshape import broadcast_to, ensure_shape, expand_dims, reshape
+from ..ops.arrays.scatter import tensor_scatter_nd_update
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.sort import sequence_mask
+from ..ops.arrays.tile_and_pad import repeat, tile
+from ..ops.math.arithmetic import maximum, minimum
+from ..ops.math.comparison import equal, less
+from ..ops.ragged.row_splits import ragged_coordinates
+from ..ops.reduce.reductions import reduce_all, reduce_max, reduce_prod
 from ..sparse.checks import expect
 from ..sparse.tensor import SparseTensor
-from ..tensor import Tensor
-from .known import in_dtype
-from .partition import RowPartition
+from .row_partition import RowPartition
+from .static_values import in_dtype
 from .tensor import RaggedTensor
 
 

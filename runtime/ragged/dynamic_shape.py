@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from ..ops.extents import shape as shape_of
-from ..ops.static import of_tensor
-from ..tensor import EagerTensor, Tensor
-from .known import in_dtype
-from .partition import RowPartition
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.static_values import of_tensor
+from .row_partition import RowPartition
+from .static_values import in_dtype
 from .tensor import RaggedTensor
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from ..ops.extents import shape as shape_of
-from ..ops.joining import concat
-from ..tensor import Tensor
-from ..type_spec import CompositeTensor
-from .known import in_dtype
-from .partition import RowPartition, as_splits
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..core.type_spec import CompositeTensor
+from ..ops.arrays.concat_split import concat
+from ..ops.arrays.shape_ops import shape as shape_of
+from .row_partition import RowPartition, as_splits
+from .static_values import in_dtype
 
 
 class RaggedFactories:

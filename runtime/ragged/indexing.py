@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
 from ..errors import InvalidArgumentError
 from ..ir.builder import current
-from ..ops.arithmetic import maximum, minimum
-from ..ops.comparison import less
-from ..ops.row_splits import ranges
-from ..ops.selecting import gather, where
-from ..ops.static import of_tensor
+from ..ops.arrays.gather_where import gather, where
+from ..ops.framework.static_values import of_tensor
+from ..ops.math.arithmetic import maximum, minimum
+from ..ops.math.comparison import less
+from ..ops.ragged.row_splits import ranges
 from ..sparse.checks import expect
-from ..tensor import Tensor
-from .known import in_dtype
-from .partition import RowPartition
+from .row_partition import RowPartition
+from .static_values import in_dtype
 from .tensor import RaggedTensor
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import nest
-from ..ops.comparison import equal
-from ..ops.reductions import reduce_all
+from ..ops.math.comparison import equal
+from ..ops.reduce.reductions import reduce_all
 from ..sparse.checks import expect
 from .tensor import RaggedTensor
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..convert import convert_to_tensor
-from ..ops.casting import cast
-from ..ops.row_splits import ranges, rowids_of_splits
-from ..ops.shaping import reshape
-from ..tensor import Tensor
-from .partition import RowPartition, as_splits
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.reshape import reshape
+from ..ops.math.cast import cast
+from ..ops.ragged.row_splits import ranges, rowids_of_splits
+from .row_partition import RowPartition, as_splits
 from .tensor import RaggedTensor
 
 

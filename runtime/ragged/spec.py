@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..shapes import TensorShape
-from ..tensor import Tensor
-from ..tensor_spec import TensorSpec
-from ..type_spec import TypeSpec
-from .partition import RowPartition, as_scalar
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from .row_partition import RowPartition, as_scalar
 from .tensor import RaggedTensor
 
 

@@ -15,19 +15,19 @@ import numpy as np
 from agc.autograph.staging import register
 
 from .. import dtypes
+from ..autograph_backend import BACKEND
+from ..core.shapes import TensorShape
+from ..core.tensor import EagerTensor, Tensor
+from ..core.type_spec import CompositeTensor
 from ..errors import InvalidArgumentError
-from ..ops.comparison import equal, not_equal
-from ..ops.creation import fill
-from ..ops.extents import shape as shape_of
-from ..ops.overloads import install
-from ..ops.ragged_text import ragged_text
-from ..shapes import TensorShape
-from ..staging import BACKEND
-from ..tensor import EagerTensor, Tensor
-from ..type_spec import CompositeTensor
+from ..ops.arrays.creation import fill
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.operator_overloads import install
+from ..ops.math.comparison import equal, not_equal
+from ..ops.ragged.ragged_to_string import ragged_text
 from .factories import RaggedFactories
-from .known import in_dtype
-from .partition import RowPartition
+from .row_partition import RowPartition
+from .static_values import in_dtype
 
 
 class RaggedTensor(RaggedFactories, CompositeTensor):
@@ -277,7 +277,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        from .operations import operation_for
+        from .op_dispatch import operation_for
 
         return operation_for(operation)
 
@@ -317,7 +317,7 @@ class RaggedTensor(RaggedFactories, CompositeTensor):
 
     def __rows__(self) -> Any:
         """What a loop over it walks over."""
-        from ..language.rows import Rows
+        from ..python_semantics.indexed_iterables import Rows
 
         known = self._row_partition.static_nrows
         return Rows(known if known is not None else self.nrows(dtypes.int32), self.__getitem__)

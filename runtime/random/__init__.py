@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from ..chance.generators import (
+from ..core.missing_names import explain as _explain
+from ..kernels.random.generator import (
     Algorithm,
     Generator,
     create_rng_state,
     get_global_generator,
     set_global_generator,
 )
-from ..chance.seeds import set_seed
-from ..missing_names import explain as _explain
-from ..ops.candidates import (
+from ..kernels.random.seeds import set_seed
+from ..ops.nn.candidate_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
-from ..ops.distributions import (
+from ..ops.random.stateful import categorical, normal, shuffle, truncated_normal, uniform
+from ..ops.random.stateful_distributions import (
     gamma,
     poisson,
     stateless_binomial,
@@ -26,10 +27,9 @@ from ..ops.distributions import (
     stateless_parameterized_truncated_normal,
     stateless_poisson,
 )
-from ..ops.distributions import stateless_fold_in as fold_in
-from ..ops.distributions import stateless_split as split
-from ..ops.random import categorical, normal, shuffle, truncated_normal, uniform
-from ..ops.stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
+from ..ops.random.stateful_distributions import stateless_fold_in as fold_in
+from ..ops.random.stateful_distributions import stateless_split as split
+from ..ops.random.stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
 from . import experimental
 
 __all__ = [

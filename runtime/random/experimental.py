@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from ..chance.generators import (
+from ..core.missing_names import explain as _explain
+from ..kernels.random.generator import (
     Algorithm,
     Generator,
     create_rng_state,
     get_global_generator,
     set_global_generator,
 )
-from ..missing_names import explain as _explain
-from ..ops.distributions import index_shuffle, stateless_fold_in, stateless_shuffle, stateless_split
+from ..ops.random.stateful_distributions import (
+    index_shuffle,
+    stateless_fold_in,
+    stateless_shuffle,
+    stateless_split,
+)
 
 __all__ = [
     "Algorithm", "Generator", "create_rng_state", "get_global_generator", "index_shuffle", "set_global_generator",

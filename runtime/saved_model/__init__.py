@@ -19,11 +19,11 @@ array([6.], dtype=float32)
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from .asset import Asset
-from .exporting import save
-from .loading import contains_saved_model, load
+from .load import contains_saved_model, load
 from .options import LoadOptions, SaveOptions
+from .save import save
 from .signatures import DEFAULT as DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 SERVING = "serve"

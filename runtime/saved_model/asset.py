@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..core.tensor import Tensor
+from ..core.variable import Variable
 from ..errors import NotFoundError
-from ..tensor import Tensor
-from ..variable import Variable
 
 
 class Asset:

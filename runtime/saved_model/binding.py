@@ -10,12 +10,12 @@ from itertools import chain
 from typing import Any
 
 from .. import nest
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..core.variable import Variable
 from ..ir.graph import Graph
-from ..ir.specs import AnySpec
-from ..tensor_spec import TensorSpec
+from ..ir.value_types import AnySpec
 from ..tracing.trace import Composite, Output
-from ..type_spec import TypeSpec
-from ..variable import Variable
 
 
 def check_binding(

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import nest
-from ..convert import is_tensor
-from ..tensor_spec import TensorSpec
-from ..trace_types import TraceType
-from ..tracing.concrete import ConcreteFunction
+from ..core.conversion import is_tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..core.variable import Variable
+from ..tracing.cache_key import Identity
+from ..tracing.concrete_function import ConcreteFunction
 from ..tracing.function import function as tf_function
-from ..tracing.signature import Identity
-from ..type_spec import TypeSpec
-from ..variable import Variable
-from .functions import graphs_of
+from ..tracing.trace_type import TraceType
+from .function_serialization import graphs_of
 
 DEFAULT = "serving_default"
 

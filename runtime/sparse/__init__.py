@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
-from .crossing import cross
-from .dense import eye, from_dense, sampled_addmm, sparse_dense_matmul, to_dense, to_indicator
-from .operations import add, map_values, mask, maximum, minimum, softmax
-from .places import (
+from ..core.missing_names import explain as _explain
+from .dense_conversion import eye, from_dense, sampled_addmm, sparse_dense_matmul, to_dense, to_indicator
+from .elementwise import add, map_values, mask, maximum, minimum, softmax
+from .feature_cross import cross
+from .reductions import bincount, reduce_max, reduce_sum, segment_mean, segment_sqrt_n, segment_sum
+from .reorder_reshape import (
     concat,
     expand_dims,
     fill_empty_rows,
@@ -22,7 +23,6 @@ from .places import (
     split,
     transpose,
 )  # fmt: skip
-from .reductions import bincount, reduce_max, reduce_sum, segment_mean, segment_sqrt_n, segment_sum
 from .tensor import SparseTensor
 
 __all__ = [

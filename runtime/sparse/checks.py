@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
-from ..asserts.running import require
+from ..core.tensor import EagerTensor
 from ..ir.builder import current
-from ..tensor import EagerTensor
+from ..ops.assertions.assert_op import require
 from .tensor import SparseTensor
 
 

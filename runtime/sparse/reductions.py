@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, shapes
-from ..convert import convert_to_tensor
-from ..ops.arithmetic import divide_no_nan, maximum
-from ..ops.attributes import read_axes
-from ..ops.casting import cast
-from ..ops.comparison import greater_equal, less, less_equal, logical_and
-from ..ops.coordinates import distinct_coordinates
-from ..ops.creation import fill, ones_like
-from ..ops.elementwise import sqrt
-from ..ops.extents import shape as shape_of
-from ..ops.extents import size as size_of
-from ..ops.joining import concat, stack
-from ..ops.ranges import range as counted
-from ..ops.reductions import reduce_all
-from ..ops.reductions import reduce_max as largest_of
-from ..ops.scattering import scatter_nd, tensor_scatter_nd_max
-from ..ops.selecting import boolean_mask, gather
-from ..ops.shaping import expand_dims, reshape
-from ..ops.tiling import repeat
-from ..tensor import Tensor
+from .. import dtypes
+from ..core import shapes
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.concat_split import concat, stack
+from ..ops.arrays.creation import fill, ones_like
+from ..ops.arrays.gather_where import boolean_mask, gather
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.reshape import expand_dims, reshape
+from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.shape_ops import size as size_of
+from ..ops.arrays.sparse_indices import distinct_coordinates
+from ..ops.arrays.tile_and_pad import repeat
+from ..ops.framework.attribute_parsers import read_axes
+from ..ops.math.arithmetic import divide_no_nan, maximum
+from ..ops.math.cast import cast
+from ..ops.math.comparison import greater_equal, less, less_equal, logical_and
+from ..ops.math.elementwise import sqrt
+from ..ops.reduce.reductions import reduce_all
+from ..ops.reduce.reductions import reduce_max as largest_of
 from .checks import expect, sparse_only
 from .tensor import SparseTensor
 

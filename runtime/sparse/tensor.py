@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes, shapes
-from ..convert import convert_to_tensor
-from ..ops.static import of_tensor
-from ..shapes import TensorShape
-from ..tensor import Tensor
-from ..tensor_spec import TensorSpec
-from ..type_spec import CompositeTensor, TypeSpec
+from .. import dtypes
+from ..core import shapes
+from ..core.conversion import convert_to_tensor
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import CompositeTensor, TypeSpec
+from ..ops.framework.static_values import of_tensor
 
 
 class SparseTensor(CompositeTensor):
@@ -122,17 +123,17 @@ class SparseTensor(CompositeTensor):
 
     @staticmethod
     def _operation(operation: Any) -> Any:
-        from .operations import operation_for
+        from .elementwise import operation_for
 
         return operation_for(operation)
 
     def __mul__(self, other: Any) -> SparseTensor:
-        from .operations import multiply
+        from .elementwise import multiply
 
         return multiply(self, other)
 
     def __truediv__(self, other: Any) -> SparseTensor:
-        from .operations import divide
+        from .elementwise import divide
 
         return divide(self, other)
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from .. import errors
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 
 Path = Any
 T = TypeVar("T")

@@ -21,10 +21,10 @@ import numpy as np
 
 from .. import dtypes
 from ..errors import DataLossError
-from ..ir.literals import decode, encode
-from . import regular
-from .atomic import replacing
-from .damage import FAULTS, element_count
+from ..ir.literal_printer import decode, encode
+from . import regular_files
+from .atomic_files import replacing
+from .corruption import FAULTS, element_count
 
 Array = np.ndarray[Any, Any]
 
@@ -101,7 +101,7 @@ def read(path: Path, sha256: str | None = None) -> dict[str, Array]:
 
     Raises NotFoundError when there is no file, DataLossError when it is damaged or has another checksum than `sha256`.
     """
-    return arrays_of(regular.read(path), path, sha256)
+    return arrays_of(regular_files.read(path), path, sha256)
 
 
 def arrays_of(content: bytes, path: Path, sha256: str | None) -> dict[str, Array]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from .damage import element_count
+from .corruption import element_count
 from .protobuf import field
 
 Array = Any

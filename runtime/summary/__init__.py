@@ -13,12 +13,12 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from . import experimental
 from .graphs import graph
-from .kinds import audio, flush, histogram, image, scalar, text
-from .recording import write
 from .state import record_if, should_record_summaries
+from .summary_ops import audio, flush, histogram, image, scalar, text
+from .write import write
 from .writer import SummaryWriter, create_file_writer, create_noop_writer
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from .state import get_step, set_step
 
 __all__ = ["get_step", "set_step"]

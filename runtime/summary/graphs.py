@@ -6,10 +6,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..convert import convert_to_tensor
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
 from ..ir.graph import Constant, Graph, Operand
 from ..storage.protobuf import field
-from ..tensor import Tensor
 from . import events, state
 
 PRODUCER = 1882

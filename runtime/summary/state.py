@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..convert import convert_to_tensor
-from ..tensor import Tensor
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
 
 if TYPE_CHECKING:
     from .writer import SummaryWriter

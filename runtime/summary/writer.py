@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from ..data.records import TFRecordWriter
+from ..data.tfrecord_writer import TFRecordWriter
 from . import events, state
 
 

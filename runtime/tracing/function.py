@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from agc.autograph import api
 
-from ..called import Called
-from .calling import Calls
-from .concrete import ConcreteFunction
+from ..core.call_slot import Called
+from .cache_key import Identity
+from .concrete_function import ConcreteFunction
+from .dispatch import Calls
 from .options import Options
-from .signature import Identity
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -28,7 +28,7 @@ T = TypeVar("T")
 class Function(Called, Generic[P, R]):
     """What `function` makes of a Python function: polymorphic, it traces a graph for each new kind of call.
 
-    What a call runs stands in a slot, as there may be shorter ways than a method of Python's (see calling.py).
+    What a call runs stands in a slot, as there may be shorter ways than a method of Python's (see dispatch.py).
     """
 
     if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Function(Called, Generic[P, R]):
         return Function, (self.python_function, self.name, self._calls.options)
 
     def _repr_html_(self) -> str:
-        from ..html import text_html
+        from ..core.html_repr import text_html
 
         return text_html(self.pretty_printed_concrete_signatures() or f"{self.name}: not traced yet")
 
@@ -136,9 +136,10 @@ def _slot_of(function: Function[Any, Any]) -> Callable[[Callable[..., Any]], Non
         if target is not None:
             put(target, call)
             if type(call) is BuiltinFunctionType:  # there is machine code
-                from ..native import library, vectorcalls
+                from ..executors.llvm import runtime_library
+                from ..executors.llvm.call import vectorcall
 
-                vectorcalls.enter(target, library.address("agc_called"))
+                vectorcall.enter(target, runtime_library.address("agc_called"))
 
     return install
 

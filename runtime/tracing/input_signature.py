@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .. import nest, shapes
-from ..convert import convert_to_tensor
-from ..ir.specs import Spec
-from ..tensor_spec import TensorSpec
-from ..type_spec import TypeSpec
-from ..variable import Variable
-from .signature import Parameters
+from .. import nest
+from ..core import shapes
+from ..core.conversion import convert_to_tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..core.variable import Variable
+from ..ir.value_types import Spec
+from .cache_key import Parameters
 
 
 class InputSignature:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from agc.autograph import api
 
-from ..execute import EXECUTORS
+from ..executors import EXECUTORS
 
 ATTRIBUTES = frozenset({
     "api_implements", "api_preferred_device", "disable_acd", "disable_summaries_at_runtime",
@@ -65,7 +65,7 @@ class Options(NamedTuple):
 
 
 def _demand_compiler() -> None:
-    from ..native import missing
+    from ..executors.llvm import missing
 
     why = missing()
     if why is not None:

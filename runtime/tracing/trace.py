@@ -15,20 +15,21 @@ from typing import Any, NamedTuple
 from agc.autograph import staging
 from agc.autograph.staging import Maybe, Undefined
 
-from .. import leaves, nest
-from .. import staging as plugged_in  # noqa: F401  (so what is traced is staged)
+from .. import autograph_backend as plugged_in  # noqa: F401  (so what is traced is staged)
+from .. import nest
 from ..composite import components
-from ..control.raising import Ended, end, has_effects
+from ..control_flow import state_leaves
+from ..control_flow.exceptions import Ended, end, has_effects
+from ..core.tensor import SymbolicArray, SymbolicTensor
+from ..core.tensor_array import TensorArray
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..core.variable import Variable
 from ..ir.builder import Builder, current
 from ..ir.graph import Graph, Operand
-from ..ir.specs import AnySpec
-from ..tensor import SymbolicArray, SymbolicTensor
-from ..tensor_array import TensorArray
-from ..tensor_spec import TensorSpec
-from ..type_spec import TypeSpec
-from ..variable import Variable
-from .copies import Copies
-from .signature import is_tensor_argument
+from ..ir.value_types import AnySpec
+from .argument_copies import Copies
+from .cache_key import is_tensor_argument
 
 
 class Tracing(NamedTuple):
@@ -161,7 +162,7 @@ def spec_of_argument(leaf: Any) -> AnySpec:
     if isinstance(leaf, TensorArray):
         spec: AnySpec = leaf.flow.spec
         return spec
-    return leaves.spec_of(leaves.carried(leaf))
+    return state_leaves.spec_of(state_leaves.carried(leaf))
 
 
 def _collected(result: Any, outputs: list[Operand], builder: Builder, name: str) -> Any:
@@ -181,11 +182,11 @@ def _output(leaf: Any, outputs: list[Operand], builder: Builder, name: str = "")
         return Composite(
             leaf._type_spec, [_output(part, outputs, builder) for part in components.flatten(leaf)]
         )
-    if not leaves.can_be_carried(leaf):
+    if not state_leaves.can_be_carried(leaf):
         if staging.is_chosen(type(leaf)):
             return _collected(staging.settled(leaf), outputs, builder, name)
         return leaf
     if isinstance(leaf, Variable):
         leaf = leaf.value()
-    outputs.append(leaves.operand_in(builder, leaves.carried(leaf)))
+    outputs.append(state_leaves.operand_in(builder, state_leaves.carried(leaf)))
     return Output(len(outputs) - 1, leaf if isinstance(leaf, TensorArray) else None)

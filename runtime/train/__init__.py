@@ -10,13 +10,19 @@ True
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from .checkpoint import Checkpoint
-from .manager import CheckpointManager
+from .checkpoint_manager import CheckpointManager
+from .checkpoint_reader import (
+    CheckpointReader,
+    checkpoints_iterator,
+    list_variables,
+    load_checkpoint,
+    load_variable,
+)
+from .checkpoint_state import latest_checkpoint
 from .moving_average import ExponentialMovingAverage
 from .options import CheckpointOptions
-from .reader import CheckpointReader, checkpoints_iterator, list_variables, load_checkpoint, load_variable
-from .state_file import latest_checkpoint
 
 __all__ = [
     "Checkpoint", "CheckpointManager", "CheckpointOptions", "CheckpointReader", "ExponentialMovingAverage",

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import tracking
+from ..core import trackable
+from ..core.variable import Variable
 from ..ir.builder import current
-from ..variable import Variable
-from . import files
+from . import checkpoint_format
+from .checkpoint_state import CheckpointState
 from .object_graph import ObjectGraph
-from .restoring import LoadStatus, NothingRestored, Restoration
-from .state_file import CheckpointState
+from .restore import LoadStatus, NothingRestored, Restoration
 
 
 class Checkpoint:
@@ -47,19 +47,19 @@ class Checkpoint:
                     "Checkpoint(root) takes an object with variables; name a variable: Checkpoint(v=v)"
                 )
         for name, value in sorted(kwargs.items()):
-            if root is not None and tracking.children(root).get(name, value) is not value:
+            if root is not None and trackable.children(root).get(name, value) is not value:
                 raise ValueError(f"the root has another object with the name {name!r}")
             _demand_trackable(name, value)
             setattr(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        tracking.announce(self, name, value)
+        trackable.announce(self, name, value)
 
     def __children__(self) -> dict[str, Any]:
-        own = tracking.attributes(self)
+        own = trackable.attributes(self)
         root = own.pop("_root")
-        return own if root is None else {**tracking.children(root), **own}
+        return own if root is None else {**trackable.children(root), **own}
 
     @property
     def save_counter(self) -> Variable:
@@ -70,7 +70,7 @@ class Checkpoint:
         if "save_counter" not in self.__children__():
             counter = Variable(np.int64(0), trainable=False, name="save_counter")
             vars(self)["save_counter"] = counter
-            tracking.announce(self, "save_counter", counter)
+            trackable.announce(self, "save_counter", counter)
         found: Variable = self.__children__()["save_counter"]
         return found
 
@@ -78,7 +78,9 @@ class Checkpoint:
         """Save under exactly this prefix, without a number; for `read`. The prefix."""
         prefix = _outside_of_functions("write", file_prefix)
         graph = ObjectGraph.of(self)
-        files.write(prefix, graph.nodes, {key: variable._array for key, variable in graph.variables.items()})
+        checkpoint_format.write(
+            prefix, graph.nodes, {key: variable._array for key, variable in graph.variables.items()}
+        )
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
@@ -104,7 +106,7 @@ class Checkpoint:
         does not fit its variable InvalidArgumentError (by its dtype) or ValueError (by its shape).
         """
         prefix = _outside_of_functions("read", save_path)
-        restoration = Restoration(files.read(prefix), prefix)
+        restoration = Restoration(checkpoint_format.read(prefix), prefix)
         restoration.match(self, 0)
         return LoadStatus(restoration, self)
 
@@ -123,7 +125,7 @@ def _demand_trackable(name: str, value: Any) -> None:
             f"Checkpoint does not save where the iterator `{name}` is: count its elements in a tf.Variable, save "
             "that, and go on with iter(dataset.skip(count))"
         )
-    if not (tracking.is_trackable(value) or isinstance(value, (list, dict))):
+    if not (trackable.is_trackable(value) or isinstance(value, (list, dict))):
         raise ValueError(
             f"Checkpoint was expecting `{name}` to be a trackable object: a variable, a module, an optimiser or a "
             f"list or dict of these, but got {value!r}. To keep a Python number, make it a tf.Variable"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.arithmetic import minimum
-from ..ops.casting import cast
-from ..variable import Variable
+from ..core.variable import Variable
+from ..ops.math.arithmetic import minimum
+from ..ops.math.cast import cast
 
 
 class ExponentialMovingAverage:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..tracking import children
-from ..variable import Variable
+from ..core.trackable import children
+from ..core.variable import Variable
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
 

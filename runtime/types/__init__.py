@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..missing_names import explain as _explain
+from ..core.missing_names import explain as _explain
 from . import experimental
 
 __all__ = ["experimental"]

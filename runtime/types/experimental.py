@@ -7,11 +7,11 @@ True
 
 from __future__ import annotations
 
-from ..convert import TensorLike
-from ..missing_names import explain as _explain
-from ..trace_types import SupportsTracingProtocol, TraceType, TracingContext
-from ..tracing.concrete import ConcreteFunction
+from ..core.conversion import TensorLike
+from ..core.missing_names import explain as _explain
+from ..tracing.concrete_function import ConcreteFunction
 from ..tracing.function import Function as PolymorphicFunction
+from ..tracing.trace_type import SupportsTracingProtocol, TraceType, TracingContext
 
 GenericFunction = PolymorphicFunction
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import gast
 import pytest
-from agc.autograph.analyses import scopes
-from agc.autograph.analyses.definedness import definedness
-from agc.autograph.analyses.flow import Flow
-from agc.autograph.analyses.liveness import live
-from agc.autograph.analyses.state import plan
-from agc.autograph.analyses.staticness import Staging, static
+from agc.autograph.analysis import scopes
+from agc.autograph.analysis.binding_time import Staging, static
+from agc.autograph.analysis.cfg_builder import Flow
+from agc.autograph.analysis.definite_assignment import definedness
+from agc.autograph.analysis.live_in_out import plan
+from agc.autograph.analysis.liveness import live
 
 
 def function(text: str) -> Any:

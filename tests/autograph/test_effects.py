@@ -6,7 +6,7 @@ import dis
 from types import CodeType
 from typing import Any
 
-from agc.autograph.analyses import effects
+from agc.autograph.analysis import bytecode_effects
 
 
 def chosen(first: Any, second: Any) -> Any:
@@ -27,22 +27,22 @@ def call(code: CodeType, which: int) -> int:
 
 
 def test_what_is_stored_is_known_though_it_is_read_at_once() -> None:
-    assert effects.stored_after(CODE, call(CODE, 0)) == "winner"
+    assert bytecode_effects.stored_after(CODE, call(CODE, 0)) == "winner"
 
 
 def test_what_several_variables_get() -> None:
-    assert [effects.stored_after(CODE, call(CODE, 2), item) for item in (0, 1)] == ["left", "right"]
+    assert [bytecode_effects.stored_after(CODE, call(CODE, 2), item) for item in (0, 1)] == ["left", "right"]
 
 
 def test_what_is_read_as_soon_as_it_is_stored_is_a_mention() -> None:
-    (mention,) = effects.mentions(CODE, "each")
+    (mention,) = bytecode_effects.mentions(CODE, "each")
     assert mention.appends and mention.alters
 
 
 def test_variables_that_are_read_together_are_two_mentions() -> None:
-    assert [len(list(effects.mentions(CODE, name))) for name in ("first", "second")] == [2, 2]
+    assert [len(list(bytecode_effects.mentions(CODE, name))) for name in ("first", "second")] == [2, 2]
 
 
 def test_what_is_returned() -> None:
-    assert effects.returns(CODE, "both", call(CODE, 2))
-    assert not effects.returns(CODE, "winner", call(CODE, 2))
+    assert bytecode_effects.returns(CODE, "both", call(CODE, 2))
+    assert not bytecode_effects.returns(CODE, "winner", call(CODE, 2))

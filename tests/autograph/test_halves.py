@@ -8,10 +8,10 @@ import pytest
 from agc.autograph import operators as ag__
 from agc.autograph import staging
 from agc.autograph.api import compile_source, strip_frames
-from agc.autograph.live.halves import joined
+from agc.autograph.conversion.multiversioning import joined
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context
-from agc.autograph.syntax.translate import Translation
+from agc.autograph.syntax.gast_bridge import Translation
 from agc.autograph.syntax.unparse import unparse
 
 

@@ -8,7 +8,7 @@ import weakref
 import numpy as np
 import pytest
 from agc.autograph import staging
-from agc.autograph.journal.holders import Search
+from agc.autograph.side_effects.aliasing.referrers import Search
 
 
 class Slots:

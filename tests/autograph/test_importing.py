@@ -12,9 +12,9 @@ import zipfile
 import pytest
 from agc.autograph import convert, install_import_hook
 from agc.autograph import operators as ag__
-from agc.autograph.importing import cache
-from agc.autograph.importing import hook as importing
-from agc.autograph.stack.codes import nested
+from agc.autograph.import_hook import code_cache
+from agc.autograph.import_hook import hook as importing
+from agc.autograph.introspection.code_objects import nested
 
 FILES = {
     "model/__init__.py": "from .layers import *\nfrom . import layers\n",
@@ -248,15 +248,15 @@ def test_do_not_convert_holds_however_it_is_said(site):
 
 def conversions(monkeypatch):
     """The names of the modules that are converted from now on."""
-    from agc.autograph.importing import modules
+    from agc.autograph.import_hook import compile_module
 
-    seen, convert_module = [], modules.convert
+    seen, convert_module = [], compile_module.convert
 
     def watched(text, filename):
         seen.append(os.path.basename(filename))
         return convert_module(text, filename)
 
-    monkeypatch.setattr(modules, "convert", watched)
+    monkeypatch.setattr(compile_module, "convert", watched)
     return seen
 
 
@@ -308,7 +308,7 @@ def test_a_changed_file_is_converted_again_in_the_same_place(site, monkeypatch):
 def test_another_version_of_the_compiler_converts_again(site, monkeypatch):
     seen = conversions(monkeypatch)
     imports("other")
-    monkeypatch.setattr(cache, "_version", lambda: b"another")
+    monkeypatch.setattr(code_cache, "_version", lambda: b"another")
     imports("other")
     imports("other")
     assert seen == ["other.py"] * 2
@@ -361,7 +361,7 @@ def test_a_cache_that_is_off_or_cannot_be_written(site, monkeypatch, value):
 
 def test_entries_differ_by_file_and_flags(monkeypatch):
     def names():
-        return {cache.Entry("", filename).name for filename in ("/a/x.py", "/b/x.py")}
+        return {code_cache.Entry("", filename).name for filename in ("/a/x.py", "/b/x.py")}
 
     one = names()
     monkeypatch.setenv("PYTHONNODEBUGRANGES", "1")

@@ -7,12 +7,12 @@ import itertools
 import pytest
 from agc.autograph import StagingError, staging
 from agc.autograph import operators as ag__
-from agc.autograph.analyses import effects
-from agc.autograph.journal.fingerprints import iterator_parts, position
-from agc.autograph.journal.nests import drawn, objects, rebuilt
-from agc.autograph.journal.records import Trail
-from agc.autograph.journal.survey import Survey
-from agc.autograph.journal.walk import Walk
+from agc.autograph.analysis import bytecode_effects
+from agc.autograph.side_effects.aliasing.object_paths import drawn, objects, rebuilt
+from agc.autograph.side_effects.heap_snapshot import Survey
+from agc.autograph.side_effects.heap_walk import Walk
+from agc.autograph.side_effects.iterator_position import iterator_parts, position
+from agc.autograph.side_effects.snapshots import Trail
 
 
 class Choice:
@@ -174,14 +174,16 @@ class TestMentions:
             logs[k].extend([3])
             return [log.add(x) for x in "ab"]
 
-        assert all(m.appends for name in ("log", "logs") for m in effects.mentions(f.__code__, name))
+        assert all(m.appends for name in ("log", "logs") for m in bytecode_effects.mentions(f.__code__, name))
 
     def test_what_reads_or_hands_on(self):
         def f(self, log):
             return self.log, log[0], len(log), log.pop(), lambda: log
 
-        assert not any(m.appends for m in effects.mentions(f.__code__, "log"))
-        assert [m.line for m in effects.mentions(f.__code__, "log")] == [f.__code__.co_firstlineno + 1] * 5
+        assert not any(m.appends for m in bytecode_effects.mentions(f.__code__, "log"))
+        assert [m.line for m in bytecode_effects.mentions(f.__code__, "log")] == [
+            f.__code__.co_firstlineno + 1
+        ] * 5
 
     def test_what_comes_later(self):
         def f(log):
@@ -190,10 +192,10 @@ class TestMentions:
                 use(log)
             use(log)
 
-        first, second, third = effects.mentions(f.__code__, "log")
-        assert effects.comes_after(f.__code__, third, second.offset)
-        assert effects.comes_after(f.__code__, second, second.offset)  # the loop leads back
-        assert not effects.comes_after(f.__code__, first, second.offset)
+        first, second, third = bytecode_effects.mentions(f.__code__, "log")
+        assert bytecode_effects.comes_after(f.__code__, third, second.offset)
+        assert bytecode_effects.comes_after(f.__code__, second, second.offset)  # the loop leads back
+        assert not bytecode_effects.comes_after(f.__code__, first, second.offset)
 
 
 def use(value):

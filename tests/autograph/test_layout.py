@@ -10,11 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from agc.autograph import static
+from agc.autograph import transpile
 from agc.autograph.api import convert_source, to_code
 from agc.autograph.errors import ConversionError
 from agc.autograph.syntax.layout import Layout
-from agc.autograph.syntax.tree import deep_trees
+from agc.autograph.syntax.tree_queries import deep_trees
 from agc.autograph.syntax.unparse import text_of
 
 AG = "from agc.autograph import operators as ag__\n"
@@ -233,7 +233,7 @@ def test_the_kept_text_is_the_same_program(path: Path) -> None:
     """The text means what the tree means that was printed without any of the user's text."""
     try:
         text = path.read_text(encoding="utf-8")
-        translation, after, _ = static.convert_module(text, str(path))
+        translation, after, _ = transpile.convert_module(text, str(path))
     except (ConversionError, UnicodeDecodeError):
         return  # tests of Python's own parser among them
     with deep_trees():

@@ -7,7 +7,7 @@ import sys
 import pytest
 from agc import autograph
 from agc.autograph import operators, policy
-from agc.autograph.importing.hook import module_code
+from agc.autograph.import_hook.hook import module_code
 
 
 def helper(x):

@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 from agc.autograph import convert
-from agc.autograph.live.loader import Renaming
+from agc.autograph.conversion.loader import Renaming
 
 COUNT = 0
 evaluated = []

@@ -11,8 +11,8 @@ import pytest
 from agc.autograph.errors import ConversionError
 from agc.autograph.passes import pipeline
 from agc.autograph.passes.base import Context, Registry
-from agc.autograph.syntax.translate import to_ast
-from agc.autograph.syntax.tree import walk
+from agc.autograph.syntax.gast_bridge import to_ast
+from agc.autograph.syntax.tree_queries import walk
 from agc.autograph.syntax.unparse import unparse
 from semantics import PREFIXES, converted_text
 

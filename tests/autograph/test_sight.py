@@ -6,8 +6,8 @@ import types
 
 import pytest
 from agc.autograph import operators
-from agc.autograph.live.in_place import code_in_place
-from agc.autograph.live.sight import Sight, names_of
+from agc.autograph.conversion.in_place_code import code_in_place
+from agc.autograph.conversion.reachable_callables import Sight, names_of
 
 
 def seen(*roots):

@@ -13,10 +13,10 @@ import zipfile
 
 import pytest
 from agc.autograph.errors import ConversionError
-from agc.autograph.stack.codes import nested
+from agc.autograph.introspection.code_objects import nested
 from agc.autograph.syntax import source
-from agc.autograph.syntax.origin import lines_of, where_of
-from agc.autograph.syntax.pieces import owner_of, piece_of
+from agc.autograph.syntax.function_source import owner_of, piece_of
+from agc.autograph.syntax.positions import lines_of, where_of
 
 
 # fmt: off

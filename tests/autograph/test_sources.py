@@ -11,7 +11,7 @@ import zipfile
 
 import pytest
 from agc.autograph import ConversionError, compile_source, convert, to_code
-from agc.autograph.syntax import unfiled
+from agc.autograph.syntax import interactive_source
 
 TEXT = """\
 def count(n):
@@ -119,15 +119,15 @@ def test_a_module_that_was_only_compiled(tmp_path, monkeypatch):
 )
 def test_the_text_on_a_command_line(monkeypatch, arguments, text):
     monkeypatch.setattr(sys, "orig_argv", ["python", *arguments])
-    assert next(unfiled._command(), None) == text
+    assert next(interactive_source._command(), None) == text
 
 
 def test_only_the_very_text_of_a_function_is_taken_for_it(monkeypatch):
     count = executed(TEXT)
     monkeypatch.setattr(sys, "orig_argv", ["python", "-c", TEXT.replace("//", "-")])
-    assert unfiled.text_of(count.__code__) is None
+    assert interactive_source.text_of(count.__code__) is None
     monkeypatch.setattr(sys, "orig_argv", ["python", "-c", "not Python"])
-    assert unfiled.text_of(count.__code__) is None
+    assert interactive_source.text_of(count.__code__) is None
     monkeypatch.setattr(sys, "orig_argv", ["python", "-c", TEXT])
     assert is_staged(count)
 
@@ -147,9 +147,9 @@ def test_the_history_of_the_prompt(monkeypatch):
     prompt(monkeypatch, *TEXT.replace("//", "-").splitlines(), "x = 1", *TEXT.splitlines(), "count(3)", "")
     assert is_staged(namespace["count"])
     prompt(monkeypatch, *TEXT.splitlines()[1:], "x = 1")
-    assert unfiled.text_of(namespace["count"].__code__) is None
+    assert interactive_source.text_of(namespace["count"].__code__) is None
     monkeypatch.delitem(sys.modules, "readline")
-    assert unfiled.text_of(namespace["count"].__code__) is None
+    assert interactive_source.text_of(namespace["count"].__code__) is None
 
 
 def test_a_statement_that_ends_behind_its_last_instruction(monkeypatch):

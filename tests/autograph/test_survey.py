@@ -6,8 +6,8 @@ import types
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.autograph.journal import survey as surveys
-from agc.autograph.journal.survey import Survey, remembering
+from agc.autograph.side_effects import heap_snapshot as surveys
+from agc.autograph.side_effects.heap_snapshot import Survey, remembering
 
 
 class Node:

@@ -6,7 +6,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.cli.arguments import parse, value_of
-from agc.cli.report import CommandError
+from agc.cli.errors import CommandError
 
 
 def fields(text):

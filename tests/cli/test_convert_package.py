@@ -6,7 +6,7 @@ import shutil
 import stat
 
 import pytest
-from agc.cli.report import FAILED, OK, USAGE
+from agc.cli.errors import FAILED, OK, USAGE
 
 FILES = {
     "model/__init__.py": "from .layers import relu\nfrom . import deep\n",
@@ -162,11 +162,11 @@ def test_processes_write_what_one_writes(agc, folder):
 def test_progress_is_for_terminals(monkeypatch, capsys):
     import sys
 
-    from agc.cli import many
+    from agc.cli import parallel
 
-    assert list(many.results(len, ["a.py", "bc.py"])) == [4, 5]
+    assert list(parallel.results(len, ["a.py", "bc.py"])) == [4, 5]
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert list(many.results(len, ["a.py", "bc.py"])) == [4, 5]
+    assert list(parallel.results(len, ["a.py", "bc.py"])) == [4, 5]
     shown = capsys.readouterr().err.split("\r\x1b[K")
     assert shown == ["", "[1/2] a.py", "[2/2] bc.py", ""]

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from agc.cli import manual
+from agc.cli import error_manual
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -37,7 +37,7 @@ def test_several_codes(inside):
 def test_without_a_code_all_are_listed(inside):
     lines = inside("explain").stdout.splitlines()
     assert lines[:2] == ["AGC1xx: the source, or its conversion", "  AGC101  the source cannot be found"]
-    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(manual.pages())
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(error_manual.pages())
     assert [line for line in lines if line.startswith("AGC3")] == ["AGC3xx: the command line"]
     assert lines.count("") == 2
 
@@ -61,9 +61,11 @@ def test_an_unknown_code_is_wrong_usage(inside, wrong, fix):
 
 def test_json(inside):
     (page,) = json.loads(inside("explain", "AGC207", "--json").stdout)
-    assert page == manual.pages()["AGC207"]._asdict()
+    assert page == error_manual.pages()["AGC207"]._asdict()
     assert "```console\n$ agc run several.py" in page["text"]
-    assert [page["code"] for page in json.loads(inside("explain", "--json").stdout)] == list(manual.pages())
+    assert [page["code"] for page in json.loads(inside("explain", "--json").stdout)] == list(
+        error_manual.pages()
+    )
 
 
 def test_the_shell_completes_codes(agc):
@@ -79,7 +81,7 @@ def test_the_manual_ships_with_the_package():
 
 
 def test_every_page_can_be_read_without_markdown():
-    for page in manual.pages().values():
-        text = manual.plain(f"{page.title}\n{page.text}")
+    for page in error_manual.pages().values():
+        text = error_manual.plain(f"{page.title}\n{page.text}")
         assert "```" not in text
         assert "](" not in "".join(line for line in text.splitlines() if not line.startswith("    "))

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from agc.cli import output
-from agc.cli.report import CommandError
+from agc.cli.errors import CommandError
 
 
 def names(folder):

@@ -109,7 +109,7 @@ def test_a_traceback_through_converted_control_flow_has_the_users_frames_only(ag
 def test_all_frames_on_demand(agc, folder):
     (folder / "prog.py").write_text("1 / 0")
     message = agc("run", "prog.py", env={"AGC_FULL_TRACEBACK": "1"}).stderr
-    assert os.path.join("cli", "guard.py") in message
+    assert os.path.join("cli", "user_code.py") in message
     assert message.endswith("ZeroDivisionError: division by zero\n")
 
 

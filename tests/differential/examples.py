@@ -24,7 +24,7 @@ from .judging import SECONDS, Comparison, Refusal, alike, limited, refused, verd
 from .places import found, paths
 
 NO_COUNTERPART = object()
-OWN = "agc.runtime.native."
+OWN = "agc.runtime.executors.llvm."
 """What TensorFlow has nothing like, and what needs a compiler to be imported."""
 
 LASTING = "enable_op_determinism"

@@ -20,8 +20,8 @@ import warnings
 from pathlib import Path
 
 import agc.runtime as tf
-from agc.runtime.ir.scan import GraphSyntaxError
-from agc.runtime.ir.serialise import GraphFormatError
+from agc.runtime.ir.json_format import GraphFormatError
+from agc.runtime.ir.lexer import GraphSyntaxError
 
 from .loaders import LOADERS
 

@@ -151,7 +151,7 @@ def _write_graph_text(folder):
 
 
 def _read_graph_text(folder):
-    from agc.runtime.ir.parse import parse
+    from agc.runtime.ir.parser import parse
 
     parse((folder / "graph").read_text(errors="replace"))
 
@@ -203,10 +203,10 @@ def _write_network(folder):
 
 def _cached(folder):
     """Return an entry of the cache of converted modules, which is in this folder."""
-    from agc.autograph.importing import cache
+    from agc.autograph.import_hook import code_cache
 
     os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
-    return cache.Entry("x = 1\n", "/m.py")
+    return code_cache.Entry("x = 1\n", "/m.py")
 
 
 def _write_code(folder):
@@ -218,14 +218,14 @@ def _read_code(folder):
 
 
 def _write_object_file(folder):
-    from agc.runtime.native import cache
+    from agc.runtime.executors.llvm import object_cache
 
     os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
-    cache.write("key", b"code")
+    object_cache.write("key", b"code")
 
 
 def _read_object_file(folder):
-    from agc.runtime.native import cache
+    from agc.runtime.executors.llvm import object_cache as cache
 
     os.environ.update(AGC_CACHE_DIR=str(folder), AGC_CACHE="1")
     assert cache.read("key") in (None, b"code")

@@ -11,7 +11,7 @@ import agc.runtime as tf
 from agc.runtime.compat.functions import OTHER
 from differential import signatures
 
-PATH = Path(__file__).parent.parent.parent / "runtime" / "missing_names.txt"
+PATH = Path(__file__).parent.parent.parent / "runtime" / "core" / "missing_names.txt"
 HEAD = "Names of TensorFlow that are not here: a reason, what to use instead, and the names; by `make generate`.\n\n"
 OTHER_V1 = "in TensorFlow 1 it has another meaning or other parameters"
 OF_V1 = "TensorFlow 1's, for graphs that grow and are run in parts"

@@ -14,8 +14,8 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import Native, automatic
-from agc.runtime.native.support import CompilationError
+from agc.runtime.executors.llvm import Native, tiering
+from agc.runtime.executors.llvm.diagnostics import CompilationError
 
 from .program import Program
 
@@ -94,9 +94,9 @@ def make_everything_hot(patch: pytest.MonkeyPatch) -> None:
     """Native code is made after the first call, at once, and then used."""
     patch.delenv("AGC_JIT")
     for name, value in (("HOT", -1.0), ("FEWEST", 1), ("TRIALS", 0)):
-        patch.setattr(automatic, name, value)
-    patch.setattr(automatic.compiler, "ask", automatic._compile)
-    patch.setattr(automatic.Trial, "_compared", lambda self, native, arguments: native(arguments))
+        patch.setattr(tiering, name, value)
+    patch.setattr(tiering.compiler, "ask", tiering._compile)
+    patch.setattr(tiering.Trial, "_compared", lambda self, native, arguments: native(arguments))
 
 
 @contextmanager

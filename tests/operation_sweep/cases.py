@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Operation, Value
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.declare import REGISTRY, Op
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.framework.op import REGISTRY, Op
 
 for _dtype in dtypes.NARROW_FLOATS:
     _ = _dtype.numpy  # arrays of it are known from now on

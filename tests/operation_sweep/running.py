@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from agc.runtime.core.shapes import compatible
+from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.dtypes import bool_
-from agc.runtime.execute import EXECUTORS, interpret
+from agc.runtime.executors import EXECUTORS, interpret
+from agc.runtime.executors.llvm import CannotCompileError, Native, compile_graph
 from agc.runtime.ir.graph import Graph, Operation, Value
-from agc.runtime.ir.specs import Spec
-from agc.runtime.native import CannotCompileError, Native, lowering
-from agc.runtime.ops.declare import REGISTRY
-from agc.runtime.shapes import compatible
-from agc.runtime.tensor import EagerTensor
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.framework.op import REGISTRY
 from operation_examples import REFUSALS
 
 from .cases import Case, as_operation
@@ -139,7 +139,7 @@ def _takes(each: Settled, executor: str) -> bool:
         return True
     graph, _ = rewritten
     try:
-        lowering.lowered(lowering.prepared(graph)[0], [value.spec for value in graph.inputs])
+        compile_graph.lowered(compile_graph.prepared(graph)[0], [value.spec for value in graph.inputs])
     except CannotCompileError:
         return executor == "automatic"
     except Exception:  # which it will be found to be when it is run

@@ -6,7 +6,7 @@ import threading
 
 import agc.runtime as tf
 import pytest
-from agc.runtime import devices
+from agc.runtime.core import devices
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 

@@ -7,8 +7,8 @@ import weakref
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tracing.calling import Calls
-from agc.runtime.tracing.shortest import MOST_PLANNED
+from agc.runtime.tracing.dispatch import Calls
+from agc.runtime.tracing.fast_paths import MOST_PLANNED
 
 ONE, TWO = tf.constant(1.0), tf.constant(2.0)
 

@@ -10,8 +10,8 @@ import sys
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute import COMPLETE
-from agc.runtime.ir.parse import parse
+from agc.runtime.executors import COMPLETE
+from agc.runtime.ir.parser import parse
 
 b = tf.constant([1.5, 2, -3], tf.bfloat16)
 c = tf.constant([0.1, 0.2, 0.3], tf.bfloat16)

@@ -10,11 +10,11 @@ import sys
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.execute import Plan, interpret
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.text import show
-from agc.runtime.ir.verify import verify
-from agc.runtime.optimise import Options, prune
+from agc.runtime.executors import Plan, interpret
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.printer import show
+from agc.runtime.ir.verifier import verify
+from agc.runtime.optimize import Options, dce
 
 X = tf.constant(0.5)
 
@@ -265,5 +265,5 @@ def delay_line(count):
 
 def test_state_that_needs_other_state_is_followed_once():
     few, many = (delay_line(count) for count in (40, 160))
-    work = [lines_of(lambda graph=graph: prune.run(graph, Options())) for graph in (few, many)]
+    work = [lines_of(lambda graph=graph: dce.run(graph, Options())) for graph in (few, many)]
     assert work[1] < 6 * work[0]

@@ -10,8 +10,8 @@ import agc.runtime as tf
 import pytest
 from agc import autograph
 from agc.autograph import staging
-from agc.runtime.language.rows import Rows
-from agc.runtime.staging import BACKEND
+from agc.runtime.autograph_backend import BACKEND
+from agc.runtime.python_semantics.indexed_iterables import Rows
 
 EXECUTORS: tuple[dict[str, Any], ...] = ({}, {"experimental_executor": "interpret"})
 V, EMPTY = [3, 1, -2, 7], [0][:0]

@@ -10,7 +10,7 @@ import types
 
 import agc.runtime as tf
 import pytest
-from agc.runtime import missing_names
+from agc.runtime.core import missing_names
 from differential import places, signatures
 
 NAMES = missing_names.names()
@@ -73,7 +73,7 @@ class TestImports:
 
     def test_the_data_are_read_when_a_name_is_missed(self):
         program = (
-            "import agc.runtime as tf\nfrom agc.runtime import missing_names as m\ntf.linalg, tf.math\n"
+            "import agc.runtime as tf\nfrom agc.runtime.core import missing_names as m\ntf.linalg, tf.math\n"
             "assert m.names.cache_info().currsize == 0\n"
             "assert not hasattr(tf, 'lookup')\nassert m.names.cache_info().currsize == 1"
         )

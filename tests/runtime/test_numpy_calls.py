@@ -3,9 +3,9 @@
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute import COMPLETE
-from agc.runtime.numpy_calls.table import FUNCTIONS
-from agc.runtime.numpy_calls.ufuncs import UFUNCS
+from agc.runtime.executors import COMPLETE
+from agc.runtime.interop.numpy_dispatch.registry import FUNCTIONS
+from agc.runtime.interop.numpy_dispatch.ufuncs import UFUNCS
 
 MATRIX = np.array([[1.5, -2.0, 0.25], [3.0, 0.5, -1.0]], np.float32)
 SQUARE = np.array([[4.0, 1.0], [1.0, 3.0]])

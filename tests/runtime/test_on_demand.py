@@ -11,7 +11,7 @@ def _runs(program):
 
 
 def test_all_operations_can_be_found_before_anything_else_is_used():
-    _runs("from agc.runtime.ops.declare import find; assert find('no such operation') is None")
+    _runs("from agc.runtime.ops.framework.op import find; assert find('no such operation') is None")
 
 
 @pytest.mark.parametrize(

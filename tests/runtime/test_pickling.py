@@ -10,7 +10,7 @@ import pickle
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ops.framework.op import REGISTRY
 
 
 def pickled(value):

@@ -6,7 +6,7 @@ import gc
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tracing import calling, concrete, entry, signature
+from agc.runtime.tracing import cache_entry, cache_key, concrete_function, dispatch
 
 
 @pytest.fixture
@@ -23,9 +23,9 @@ def long_way(monkeypatch):
 
         monkeypatch.setattr(holder, name, step)
 
-    counted(calling.Calls, "_called")
-    counted(signature.Parameters, "bind")
-    counted(concrete.ConcreteFunction, "_checked")
+    counted(dispatch.Calls, "_called")
+    counted(cache_key.Parameters, "bind")
+    counted(concrete_function.ConcreteFunction, "_checked")
     return counts
 
 
@@ -129,7 +129,7 @@ class TestWhatIsNotTheSameCall:
         assert called_thrice(f, np.array(["c", "d"], object)) == [[b"c", b"d"]] * 3
 
     def test_shapes_and_dtypes_once_their_kinds_were_forgotten(self, monkeypatch):
-        monkeypatch.setattr("agc.runtime.kinds.MOST", 2)
+        monkeypatch.setattr("agc.runtime.core.abstract_value.MOST", 2)
         f = tf.function(lambda x: tf.size(x))
         for _ in range(3):
             assert [int(f(tf.zeros(n))) for n in range(6)] == list(range(6))
@@ -167,6 +167,6 @@ def test_entries_say_when_they_were_made_for_another_object():
     f = tf.function(lambda x, o: x + 1)
     one, other = object(), object()
     known = f.get_concrete_function(ONE, one)
-    found = entry.entry_for(known, (ONE, one), [ONE])
+    found = cache_entry.entry_for(known, (ONE, one), [ONE])
     assert float(found((ONE, one))) == 2.0
-    assert found((ONE, other)) is entry.MISSED
+    assert found((ONE, other)) is cache_entry.MISSED

@@ -12,7 +12,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc import autograph
-from agc.runtime.ir.parse import parse
+from agc.runtime.ir.parser import parse
 
 
 class RejectedError(Exception):

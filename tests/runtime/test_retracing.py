@@ -12,7 +12,7 @@ import weakref
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tracing import cache
+from agc.runtime.tracing import trace_cache
 
 
 def value(x):
@@ -225,7 +225,7 @@ class TestMemory:
         assert len(Counter.__dict__["count"]._calls.initialised) <= 130
 
     def test_a_thousand_signatures_and_more_are_bounded(self, monkeypatch):
-        monkeypatch.setattr(cache, "LIMIT", 100)
+        monkeypatch.setattr(trace_cache, "LIMIT", 100)
         f = tf.function(lambda n: tf.constant(n))
         for n in range(250):
             assert f(n).numpy() == n

@@ -2,7 +2,7 @@
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.ops.elements import Elements
+from agc.runtime.ops.lists.tensor_array import Elements
 
 EXECUTORS = pytest.mark.parametrize("executor", ["plan", "interpret"])
 

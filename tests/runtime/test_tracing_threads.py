@@ -10,13 +10,13 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.tracing import turns
+from agc.runtime.tracing import tracing_lock
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find out within 0.1 seconds that a thread stands still."""
-    monkeypatch.setattr(turns, "_POLL", 0.01)
+    monkeypatch.setattr(tracing_lock, "_POLL", 0.01)
 
 
 def traced_elsewhere() -> int:
@@ -100,7 +100,7 @@ def test_a_function_that_is_called_by_a_thread_within_its_own_trace() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_traces_that_wait_in_a_circle_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_DEEPEST", 3)
+    monkeypatch.setattr(tracing_lock, "_DEEPEST", 3)
     said: list[str] = []
 
     @tf.function(autograph=False)

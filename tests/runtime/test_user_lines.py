@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from agc import autograph
 from agc.autograph import traceback_filter
-from agc.runtime.ops.declare import Op
+from agc.runtime.ir import source_location
+from agc.runtime.ops.framework.op import Op
 
 
 def foreign_frames(error):
@@ -373,3 +374,10 @@ def test_the_handler_fits_every_body(filtered, body, observed):
                 call(lambda: 1)
     finally:
         sys.settrace(before)
+
+
+def test_files_that_record_operations_exist():
+    """Their names are written down in `source_location`, which a renamed file would leave without effect."""
+    assert [
+        path for path in (*source_location._DIRECT, source_location._STEP[0]) if not os.path.exists(path)
+    ] == []

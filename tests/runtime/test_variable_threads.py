@@ -11,7 +11,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops import exchanging
+from agc.runtime.ops.state import compare_and_swap
 
 THREADS, TIMES = 4, 25
 
@@ -160,5 +160,5 @@ def test_an_update_whose_operand_is_gone_is_done_again(ufunc: np.ufunc, result: 
     """A plan computes `v + d` into the array of `d`: where `v` has changed meanwhile, `d` is what it has changed by."""
     v = Changing(np.array([1.0, 2.0]), np.array([100.0, 100.0]))
     delta = np.array([5.0, 5.0])
-    assert exchanging.update_into(v, ufunc, delta, delta).tolist() == [result, result]
+    assert compare_and_swap.update_into(v, ufunc, delta, delta).tolist() == [result, result]
     assert v._array.tolist() == [result, result]

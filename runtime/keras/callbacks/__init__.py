@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...missing_names import explain as _explain
+from ...core.missing_names import explain as _explain
 from .base import Callback, CallbackList, History
 from .deciding import EarlyStopping, LearningRateScheduler, ReduceLROnPlateau, TerminateOnNaN
 from .progress import ProgbarLogger

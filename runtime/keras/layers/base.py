@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from agc import runtime as tf
 
-from ... import tracking
+from ...core import trackable
 from .. import constraints, initializers, regularizers, settings
 from ..metrics.base import Metric
 from ..naming import auto_name, snake_case
@@ -158,7 +158,7 @@ class Layer(tf.Module):
             constraint=constraints.get(constraint),
         )
         self._weights.append(weight)
-        tracking.announce(self, weight.name, weight)
+        trackable.announce(self, weight.name, weight)
         return weight
 
     def _set_parts(self, arguments: Mapping[str, Any], *parts: str) -> None:

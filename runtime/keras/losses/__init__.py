@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...missing_names import explain as _explain
+from ...core.missing_names import explain as _explain
 from ..registry import Room
 from .base import Loss, LossFunctionWrapper
 from .classes import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...missing_names import explain as _explain
+from ...core.missing_names import explain as _explain
 from .. import losses
 from ..losses import (
     KLD,

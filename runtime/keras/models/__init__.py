@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...missing_names import explain as _explain
-from ...storage.damage import FAULTS as _FAULTS
+from ...core.missing_names import explain as _explain
+from ...storage.corruption import FAULTS as _FAULTS
 from ..layers import _room as _layers_room
 from ..layers.core import Dense as Dense
 from .model import Functional, Model

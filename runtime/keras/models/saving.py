@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from agc import runtime as tf
-from agc.runtime.storage.atomic import replacing
+from agc.runtime.storage.atomic_files import replacing
 
-from ...storage.damage import FAULTS
+from ...storage.corruption import FAULTS
 from .. import optimizers
 from ..layers import _room
 from ..registry import custom_object_scope, serialized

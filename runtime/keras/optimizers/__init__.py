@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from ...missing_names import explain as _explain
+from ...core.missing_names import explain as _explain
 from ..registry import Room
 from . import schedules
 from .adam import Adam, Adamax, AdamW, Nadam

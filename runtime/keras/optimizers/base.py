@@ -18,7 +18,7 @@ from typing import Any
 
 from agc import runtime as tf
 
-from ... import tracking
+from ...core import trackable
 from ...ir.builder import eagerly
 from .. import initializers
 from ..naming import auto_name, snake_case
@@ -168,7 +168,7 @@ class Optimizer(tf.Module):
         chosen = initializers.get(initializer)
         own = made(chosen, tuple(shape), dtype, name or auto_name("variable"), self.name, trainable=False)
         self._variables.append(own)
-        tracking.announce(self, f"variable_{len(self._variables) - 1}", own)
+        trackable.announce(self, f"variable_{len(self._variables) - 1}", own)
         return own
 
     def add_variable_from_reference(

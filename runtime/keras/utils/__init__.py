@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...missing_names import explain as _explain
+from ...core.missing_names import explain as _explain
 from ..callbacks.progress import Progbar
 from ..models.batches import packed as pack_x_y_sample_weight
 from ..models.batches import unpacked as unpack_x_y_sample_weight

@@ -15,7 +15,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.native import CompilationError
+from agc.runtime.executors.llvm import CompilationError
 
 HEADS = {
     "for": "for {v} in tf.range(n):",

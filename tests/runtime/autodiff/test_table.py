@@ -15,7 +15,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.declare import REGISTRY, Op
+from agc.runtime.ops.framework.op import REGISTRY, Op
 from operation_examples import NAMES, Call, calls
 
 
@@ -165,8 +165,8 @@ def test_every_operation_that_gives_fractions_says_what_its_gradient_is(name: st
         return
     pytest.fail(
         f"{name} takes and gives fractions, and nothing says how gradients pass through it. Write `@{name}.gradient` "
-        f"below its kernel (see Op.gradient in runtime/ops/declare.py), or `{name}.no_gradient(reason)` where there "
-        "is none mathematically"
+        f"below its kernel (see Op.gradient in runtime/ops/framework/op.py), or `{name}.no_gradient(reason)` where "
+        "there is none mathematically"
     )
 
 

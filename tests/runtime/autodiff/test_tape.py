@@ -203,7 +203,7 @@ def test_stop_gradient_makes_a_constant() -> None:
 
 
 def test_an_operation_without_a_gradient_says_so() -> None:
-    from agc.runtime.ops.declare import Input, op
+    from agc.runtime.ops.framework.op import Input, op
 
     @op
     def doubled(x: Input) -> Any:

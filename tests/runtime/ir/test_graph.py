@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.ir.parse import parse
+from agc.runtime.ir.parser import parse
 
 
 @pytest.mark.parametrize(

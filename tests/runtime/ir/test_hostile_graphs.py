@@ -18,15 +18,15 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.errors import InternalError
-from agc.runtime.execute import Plan
-from agc.runtime.execute.emitted import BUILT_IN, check_names, checked_identifier, identifier, literal
+from agc.runtime.executors import Plan
+from agc.runtime.executors.llvm import available
+from agc.runtime.executors.plan.escaping import BUILT_IN, check_names, checked_identifier, identifier, literal
 from agc.runtime.ir.graph import Graph, Operation, Value
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.reading import GraphFormatError
-from agc.runtime.ir.serialise import deserialise, serialise
-from agc.runtime.ir.specs import Spec
-from agc.runtime.native import available
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ir.json_format import deserialise, serialise
+from agc.runtime.ir.json_reader import GraphFormatError
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.framework.op import REGISTRY
 from hostile_graphs import MARKER, TEXTS, loaded, nothing_ran, read_text, run, with_hostile_text, with_lies
 from hostile_programs import ARGUMENTS, PROGRAMS, data_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import agc.runtime  # noqa: F401  (declares the operations)
 import pytest
-from agc.runtime.ir.parse import GraphSyntaxError, parse
+from agc.runtime.ir.parser import GraphSyntaxError, parse
 
 
 def body(*lines: str, head: str = "graph g(x: float32[]) -> float32[]") -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agc.runtime.ir.graph import Graph
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.text import show
-from agc.runtime.ir.verify import verify
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.printer import show
+from agc.runtime.ir.verifier import verify
 from hypothesis import given, settings
 from random_graphs import graphs, many
 

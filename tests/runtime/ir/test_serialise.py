@@ -8,15 +8,15 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime import shapes
-from agc.runtime.ir.attribute_data import attribute_data, attribute_from
+from agc.runtime.core import shapes
+from agc.runtime.ir.attribute_json import attribute_data, attribute_from
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
 from agc.runtime.ir.graph_def import GraphDef
-from agc.runtime.ir.serialise import GraphFormatError, as_text, deserialise, serialise
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ir.text import show
-from agc.runtime.ir.verify import verify
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ir.json_format import GraphFormatError, as_text, deserialise, serialise
+from agc.runtime.ir.printer import show
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.verifier import verify
+from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given, settings
 from random_graphs import graphs, many
 

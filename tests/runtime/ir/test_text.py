@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
-from agc.runtime.ir.literals import show_attribute, show_constant
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.specs import ArraySpec, RefSpec, Spec
-from agc.runtime.ir.text import show
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ir.literal_printer import show_attribute, show_constant
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.printer import show
+from agc.runtime.ir.value_types import ArraySpec, RefSpec, Spec
+from agc.runtime.ops.framework.op import REGISTRY
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from agc.runtime import dtypes
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
-from agc.runtime.ir.parse import parse
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ir.verify import VerificationError, verify
-from agc.runtime.ops.declare import REGISTRY
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.verifier import VerificationError, verify
+from agc.runtime.ops.framework.op import REGISTRY
 
 F, N, B = Spec(dtypes.float32, ()), Spec(dtypes.int32, ()), Spec(dtypes.bool_, ())
 ONE = Constant(np.array(1, np.float32))

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops import candidates
+from agc.runtime.ops.nn import candidate_sampling
 
 TRUE = [[1, 2], [3, 4]]
 
@@ -18,14 +18,14 @@ def close(found: Any, expected: Any) -> None:
 
 def test_samplers_draw_tensorflows_classes() -> None:
     tf.random.set_seed(3)
-    drawn = candidates.log_uniform_candidate_sampler(TRUE, 2, 5, True, 10, seed=1)
+    drawn = candidate_sampling.log_uniform_candidate_sampler(TRUE, 2, 5, True, 10, seed=1)
     assert drawn.sampled_candidates.numpy().tolist() == [0, 4, 3, 5, 9]
     close(drawn.true_expected_count, [0.8112113, 0.6834334, 0.58484024, 0.5092007])
     close(drawn.sampled_expected_count, [0.9536051, 0.5092007, 0.58484024, 0.4500935, 0.30582446])
-    drawn = candidates.uniform_candidate_sampler(TRUE, 2, 5, True, 10, seed=1)
+    drawn = candidate_sampling.uniform_candidate_sampler(TRUE, 2, 5, True, 10, seed=1)
     assert drawn.sampled_candidates.numpy().tolist() == [9, 3, 0, 4, 2]
     close(drawn.true_expected_count, [0.5] * 4)
-    drawn = candidates.log_uniform_candidate_sampler(TRUE, 2, 5, False, 10, seed=1)
+    drawn = candidate_sampling.log_uniform_candidate_sampler(TRUE, 2, 5, False, 10, seed=1)
     assert drawn.sampled_candidates.numpy().tolist() == [0, 0, 4, 3, 3]
     weights = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     drawn = tf.nn.fixed_unigram_candidate_sampler(TRUE, 2, 3, True, 6, unigrams=weights, seed=1)
@@ -37,9 +37,9 @@ def test_samplers_draw_tensorflows_classes() -> None:
     hits = tf.nn.compute_accidental_hits(TRUE, [1, 3, 7, 0], 2)
     assert hits.indices.numpy().tolist() == [0, 1] and hits.ids.numpy().tolist() == [0, 1]
     with pytest.raises(tf.errors.InvalidArgumentError, match="different classes"):
-        candidates.uniform_candidate_sampler(TRUE, 2, 11, True, 10)
+        candidate_sampling.uniform_candidate_sampler(TRUE, 2, 11, True, 10)
     with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
-        candidates.uniform_candidate_sampler(TRUE, 2, 2, True, 4)
+        candidate_sampling.uniform_candidate_sampler(TRUE, 2, 2, True, 4)
 
 
 def test_losses_over_all_classes_are_those_without_samples() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.conv import conv, conv_backprop_filter, conv_backprop_input
+from agc.runtime.ops.nn.conv_primitive import conv, conv_backprop_filter, conv_backprop_input
 
 from .gradients import check
 

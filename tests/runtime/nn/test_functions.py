@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops import blocks, losses, lrn, rectifiers
+from agc.runtime.ops.nn import losses, lrn, rectifiers, space_to_depth
 
 from .gradients import check
 
@@ -125,16 +125,16 @@ def test_blocks_there_and_back() -> None:
     close(np.moveaxis(first, 1, -1), deep)
     parts = tf.nn.space_to_batch(x, [2, 3], [[0, 0], [1, 2]])
     assert parts.shape == (12, 2, 3, 3)
-    close(blocks.batch_to_space(parts, [2, 3], [[0, 0], [1, 2]]), x)
+    close(space_to_depth.batch_to_space(parts, [2, 3], [[0, 0], [1, 2]]), x)
     assert tf.nn.space_to_batch([[[1], [2]], [[3], [4]]], [2], [[0, 0]]).numpy().ravel().tolist() == [
         1,
         3,
         2,
         4,
     ]
-    check(blocks.space_to_batch_nd, _normal(1, 3, 2), np.array([2]), np.array([[1, 0]]))
-    check(blocks.batch_to_space_nd, _normal(4, 3, 2), np.array([2]), np.array([[1, 0]]))
-    check(blocks.space_to_depth, _normal(1, 2, 4, 1), block_size=2, data_format="NHWC")
+    check(space_to_depth.space_to_batch_nd, _normal(1, 3, 2), np.array([2]), np.array([[1, 0]]))
+    check(space_to_depth.batch_to_space_nd, _normal(4, 3, 2), np.array([2]), np.array([[1, 0]]))
+    check(space_to_depth.space_to_depth, _normal(1, 2, 4, 1), block_size=2, data_format="NHWC")
     with pytest.raises(tf.errors.InvalidArgumentError, match="divisible"):
         tf.nn.space_to_depth(x, 5)
 
@@ -187,7 +187,7 @@ def test_numbers_about_predictions() -> None:
 
 
 def test_dilation_and_erosion() -> None:
-    from agc.runtime.ops import morphology
+    from agc.runtime.ops.nn import morphology
 
     x, one = np.arange(9.0).reshape(1, 3, 3, 1), [1, 1, 1, 1]
     found = tf.nn.dilation2d(x, np.ones((2, 2, 1)), one, "SAME", "NHWC", one)
@@ -226,7 +226,7 @@ def test_rows_of_tables_for_lists() -> None:
 
 
 def test_monotonous_sequences() -> None:
-    from agc.runtime.ops import isotonic
+    from agc.runtime.ops.reduce import isotonic
 
     found, pools = tf.nn.isotonic_regression([[3.0, 1, 2, 5, 4], [1, 2, 3, 4, 5]])
     assert found.numpy().tolist() == [[3.0] * 5] * 2

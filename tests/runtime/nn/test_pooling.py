@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops import pooling
+from agc.runtime.ops.nn import pool_primitive
 
 from .gradients import check
 
@@ -57,13 +57,13 @@ def test_padding_in_a_list_and_pooled_channels() -> None:
 def test_gradients(padding: str) -> None:
     x = RANDOM.permutation(2 * 5 * 4 * 2).reshape(2, 5, 4, 2) / 7
     setting: Any = {"ksize": (1, 3, 2, 1), "strides": (1, 2, 1, 1), "padding": padding}
-    check(pooling.max_pool, x, **setting)
-    check(pooling.avg_pool, x, **setting)
-    y = pooling.max_pool(x, **setting).numpy()
+    check(pool_primitive.max_pool, x, **setting)
+    check(pool_primitive.avg_pool, x, **setting)
+    y = pool_primitive.max_pool(x, **setting).numpy()
     # the second gradient is that of what is moved; which elements are moved is constant, but for jumps
-    check(pooling.max_pool_grad, x, y, y + 1, skip=(0, 1), **setting)
-    check(pooling.max_pool_grad_grad, x, y, x + 1, skip=(0, 1), **setting)
-    check(pooling.avg_pool_grad, np.array(x.shape), y, **setting)
+    check(pool_primitive.max_pool_grad, x, y, y + 1, skip=(0, 1), **setting)
+    check(pool_primitive.max_pool_grad_grad, x, y, x + 1, skip=(0, 1), **setting)
+    check(pool_primitive.avg_pool_grad, np.array(x.shape), y, **setting)
 
 
 def test_ties_go_to_the_first_element_and_their_places_are_known() -> None:
@@ -74,7 +74,7 @@ def test_ties_go_to_the_first_element_and_their_places_are_known() -> None:
     _, places = tf.nn.max_pool_with_argmax(np.concatenate([x, x]), 2, 1, "SAME", include_batch_in_index=True)
     assert places.dtype is tf.int64 and places.numpy()[1].ravel().tolist() == [6, 7, 8, 9, 11, 11]
     setting: Any = {"ksize": (1, 2, 2, 1), "strides": (1, 1, 1, 1), "padding": "VALID"}
-    found = pooling.max_pool_grad(x, values, tf.ones_like(values), **setting)
+    found = pool_primitive.max_pool_grad(x, values, tf.ones_like(values), **setting)
     assert found.numpy().ravel().tolist() == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
 
 

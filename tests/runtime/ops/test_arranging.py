@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.declare import find
+from agc.runtime.ops.framework.op import find
 from everywhere import everywhere
 
 refused = tf.errors.InvalidArgumentError

@@ -8,7 +8,7 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.specs import Spec
+from agc.runtime.ir.value_types import Spec
 
 NUMBERS = [
     tf.float16, tf.float32, tf.float64, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16, tf.uint32,

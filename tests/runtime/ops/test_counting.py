@@ -6,7 +6,7 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.ops.counting import occurrences
+from agc.runtime.ops.reduce.bincount import occurrences
 from everywhere import everywhere
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.tensor import EagerTensor
+from agc.runtime.core.tensor import EagerTensor
 
 
 def same(tensor: Any, expected: Any, dtype: Any) -> bool:

@@ -16,8 +16,8 @@ from typing import Any
 import agc.runtime as tf
 import pytest
 from agc.runtime import errors
-from agc.runtime.ops.declare import REGISTRY, Op
-from agc.runtime.ops.families import Elementwise
+from agc.runtime.ops.framework.op import REGISTRY, Op
+from agc.runtime.ops.framework.op_families import Elementwise
 from operation_examples import NAMES, calls
 from wrong_calls import Wrong, wrong_calls
 

@@ -12,10 +12,10 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime import dtypes, errors
+from agc.runtime.core.tensor import EagerTensor
 from agc.runtime.ir.graph import Constant
-from agc.runtime.ops.declare import REGISTRY, Op
-from agc.runtime.ops.families import Elementwise
-from agc.runtime.tensor import EagerTensor
+from agc.runtime.ops.framework.op import REGISTRY, Op
+from agc.runtime.ops.framework.op_families import Elementwise
 
 ELEMENTWISE = [op for op in REGISTRY.values() if isinstance(op, Elementwise)]
 REDUCTIONS = [getattr(tf.math, name) for name in tf.math.__all__ if name.startswith("reduce_")]

@@ -8,8 +8,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.products import einsum_shape, matrix_product
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.linalg.matmul import einsum_shape, matrix_product
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 

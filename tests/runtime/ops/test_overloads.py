@@ -10,8 +10,8 @@ import agc.runtime as tf
 import numpy as np
 import pytest
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ops.overloads import OPERATORS
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ops.framework.operator_overloads import OPERATORS
 
 BINARY = [
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,

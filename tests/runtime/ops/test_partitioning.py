@@ -5,7 +5,7 @@ from __future__ import annotations
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.partitioning import dynamic_partition, stitch
+from agc.runtime.ops.arrays.dynamic_partition import dynamic_partition, stitch
 from everywhere import everywhere
 
 

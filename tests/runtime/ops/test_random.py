@@ -6,7 +6,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.chance import philox
+from agc.runtime.kernels.random import philox
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
+from agc.runtime.core.shapes import reduced
 from agc.runtime.ir.builder import Builder
-from agc.runtime.ir.specs import Spec
-from agc.runtime.shapes import reduced
+from agc.runtime.ir.value_types import Spec
 
 VALUES = np.array([[[1, 2], [3, 4], [5, 6]], [[7, 8], [9, 1], [2, 3]]])
 AXES = [None, 0, -1, [0, 2], (1,), [], [0, 1, 2]]

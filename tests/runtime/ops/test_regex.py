@@ -7,19 +7,19 @@ import random
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.texts import matchers, translation
-from agc.runtime.texts.backtracking import is_bounded
+from agc.runtime.kernels.strings import re2_syntax, regex_engines
+from agc.runtime.kernels.strings.backtracking_check import is_bounded
 
 S = tf.strings
-ENGINES = [True, False] if matchers.has_re2() else [False]
+ENGINES = [True, False] if regex_engines.has_re2() else [False]
 
 
 @pytest.fixture(autouse=True, params=ENGINES, ids=lambda has_re2: "re2" if has_re2 else "python")
 def has_re2(request, monkeypatch):
-    monkeypatch.setattr(matchers, "has_re2", lambda: request.param)
-    matchers.compiled.cache_clear()
+    monkeypatch.setattr(regex_engines, "has_re2", lambda: request.param)
+    regex_engines.compiled.cache_clear()
     yield request.param
-    matchers.compiled.cache_clear()
+    regex_engines.compiled.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def _pattern(rng, depth):
     return f"({_pattern(rng, depth - 1)})" + rng.choice(["*", "+", "?", "{2,3}", "*?", "+?"])
 
 
-@pytest.mark.parametrize("seed", range(60) if matchers.has_re2() else ())
+@pytest.mark.parametrize("seed", range(60) if regex_engines.has_re2() else ())
 def test_both_engines_agree(seed):
     rng = random.Random(seed)
     pattern = _pattern(rng, rng.randrange(1, 5))
     texts = ["".join(rng.choices("abé\n", k=rng.randrange(8))).encode() for _ in range(10)]
-    if not is_bounded(translation.translated(pattern)):
+    if not is_bounded(re2_syntax.translated(pattern)):
         return
-    re2, python = matchers.Re2Matcher(pattern.encode()), matchers.PythonMatcher(pattern.encode())
+    re2, python = regex_engines.Re2Matcher(pattern.encode()), regex_engines.PythonMatcher(pattern.encode())
     for text in texts:
         assert re2.is_full_match(text) == python.is_full_match(text), (pattern, text)
         parts = (b"<", 0, b">")

@@ -7,7 +7,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.declare import find
+from agc.runtime.ops.framework.op import find
 
 POINTS = [0.05, 0.4, 0.9, 1.7, 3.9, 4.1, 9.5, 26.0, 60.0]
 TENSORFLOW = {

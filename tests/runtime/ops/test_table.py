@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from agc.runtime import dtypes
-from agc.runtime.execute import interpret
+from agc.runtime.executors import interpret
 from agc.runtime.ir.graph import Constant, Graph, Operation, Value
-from agc.runtime.ir.serialise import deserialise, serialise
-from agc.runtime.ir.specs import Spec
-from agc.runtime.ir.verify import verify
-from agc.runtime.ops.declare import REGISTRY
-from agc.runtime.optimise import optimise
+from agc.runtime.ir.json_format import deserialise, serialise
+from agc.runtime.ir.value_types import Spec
+from agc.runtime.ir.verifier import verify
+from agc.runtime.ops.framework.op import REGISTRY
+from agc.runtime.optimize import optimise
 from hostile_graphs import graph_of, loaded, nothing_ran, run, with_hostile_text, with_lies
 from operation_examples import MODULES, NAMES, REFUSALS, Call, calls, examples
 from outcomes import bits

@@ -8,7 +8,7 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.ops.variates import gamma_variates
+from agc.runtime.ops.random.stateless_distributions import gamma_variates
 from everywhere import everywhere
 
 R = tf.random

@@ -8,9 +8,9 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute import EXECUTORS
-from agc.runtime.native import automatic, lowering
-from agc.runtime.native.emit import metering
+from agc.runtime.executors import EXECUTORS
+from agc.runtime.executors.llvm import compile_graph, tiering
+from agc.runtime.executors.llvm.codegen import instrumentation
 
 pytest.importorskip("llvmlite")
 
@@ -83,7 +83,7 @@ def test_the_rounds_of_a_loop_are_one_event(native: Any) -> None:
 def test_without_a_profile_nothing_is_measured(native: Any) -> None:
     graph = native.get_concrete_function(X, W, tf.constant(ROUNDS)).graph
     specs = [value.spec for value in graph.inputs]
-    assert "cyclecounter" not in lowering.lowered(graph, specs).text()
+    assert "cyclecounter" not in compile_graph.lowered(graph, specs).text()
     runner = native.get_concrete_function(X, W, tf.constant(ROUNDS))
     native(X, W, tf.constant(ROUNDS))
     before = runner.runner
@@ -94,10 +94,10 @@ def test_without_a_profile_nothing_is_measured(native: Any) -> None:
 def test_where_programs_may_not_count_cycles_the_system_has_a_clock(
     native: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metering, "has_cycles", lambda: False)
+    monkeypatch.setattr(instrumentation, "has_cycles", lambda: False)
     import llvmlite.binding as binding
 
-    for name, address in metering.symbols():
+    for name, address in instrumentation.symbols():
         binding.add_symbol(name, address)
     report = tf.profiler.profile(native, X, W, tf.constant(ROUNDS))
     assert {row.name: row.calls for row in report.rows}["matmul"] == ROUNDS
@@ -107,9 +107,9 @@ def test_where_programs_may_not_count_cycles_the_system_has_a_clock(
 def test_native_code_that_the_automatic_mode_has_chosen_is_measured() -> None:
     graph = tf.function(settled).get_concrete_function(X, W, tf.constant(ROUNDS))
     given = [X.numpy(), W.numpy(), np.array(ROUNDS, np.int32)]
-    chosen = automatic.Automatic(graph.graph, EXECUTORS["plan"](graph.graph))
+    chosen = tiering.Automatic(graph.graph, EXECUTORS["plan"](graph.graph))
     trial = chosen._trial(given)
-    automatic._compile(trial, graph.graph, given)
+    tiering._compile(trial, graph.graph, given)
     trial.chosen = trial.native
     graph.executor, graph.runner = "automatic", chosen.run
     report = tf.profiler.profile(graph, X, W, tf.constant(ROUNDS))

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute.plan import plans, watch
-from agc.runtime.profiler import recording
-from agc.runtime.profiler.profiling import running
+from agc.runtime.executors.plan.plan import plans, watch
+from agc.runtime.profiler import recorder
+from agc.runtime.profiler.session import running
 
 PROGRAM = """\
 import agc.runtime as tf
@@ -132,7 +132,7 @@ def test_the_page_stands_by_itself(report, tmp_path):
 
 
 def test_many_calls_are_counted_but_not_all_kept(monkeypatch):
-    monkeypatch.setattr(recording, "MOST_EVENTS", 5)
+    monkeypatch.setattr(recorder, "MOST_EVENTS", 5)
     f = tf.function(lambda x: tf.while_loop(lambda x: x < 20, lambda x: x + 1, [x]))
     report = tf.profiler.profile(f, 0)
     assert len(report.trace()["traceEvents"]) == 1 + 5

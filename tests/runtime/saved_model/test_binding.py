@@ -7,7 +7,7 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.saved_model import files
+from agc.runtime.saved_model import file_format
 from sealed_files import changed
 
 
@@ -55,7 +55,7 @@ def _other_variable(content: dict[str, Any]) -> None:
 def test_what_does_not_fit_the_graph(tmp_path: Path, change: Any) -> None:
     tf.saved_model.save(_Model(), tmp_path)
     assert tf.saved_model.load(tmp_path).f(tf.constant([1.0, 2.0]), 3)["n"].numpy() == 4
-    changed(tmp_path / files.INDEX, change)
+    changed(tmp_path / file_format.INDEX, change)
     with pytest.raises(tf.errors.DataLossError, match=r"the graph (takes|has no result)"):
         tf.saved_model.load(tmp_path)
 
@@ -67,6 +67,6 @@ def test_parameters_have_names_that_python_gives_them(tmp_path: Path, name: Any)
     def rename(content: dict[str, Any]) -> None:
         content["nodes"][0]["functions"]["f"]["parameters"][0][0] = name
 
-    changed(tmp_path / files.INDEX, rename)
+    changed(tmp_path / file_format.INDEX, rename)
     with pytest.raises(tf.errors.DataLossError):
         tf.saved_model.load(tmp_path)

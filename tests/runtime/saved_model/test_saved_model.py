@@ -14,8 +14,8 @@ from pathlib import Path
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.saved_model import files
-from agc.runtime.storage import sealed
+from agc.runtime.saved_model import file_format
+from agc.runtime.storage import checksummed_json
 
 X = tf.constant([[1.0, 2.0]])
 V = tf.Variable(3)
@@ -215,7 +215,7 @@ def test_python_values_are_part_of_a_signature(tmp_path):
 def test_what_cannot_be_a_signature_is_refused(tmp_path, value, reason):
     with pytest.raises(ValueError, match=reason):
         tf.saved_model.save(tf.Module(), tmp_path / "model", signatures=value)
-    assert not (tmp_path / "model" / files.INDEX).exists()
+    assert not (tmp_path / "model" / file_format.INDEX).exists()
 
 
 def test_a_loaded_model_can_be_saved_and_checkpointed_again(folder, tmp_path):
@@ -322,7 +322,7 @@ def test_there_is_a_model_or_there_is_none(folder, tmp_path):
 
 def present(folder):
     """The name of the folder with the model's files."""
-    return json.loads((folder / files.INDEX).read_text())["content"]["folder"]
+    return json.loads((folder / file_format.INDEX).read_text())["content"]["folder"]
 
 
 def test_graphs_are_files_that_people_can_read(folder):
@@ -334,17 +334,17 @@ def test_graphs_are_files_that_people_can_read(folder):
 def test_saving_again_replaces_the_model_in_one_step(model, folder, monkeypatch):
     model.layers[1]["a"].assign(7.0)
     seen = []
-    original = sealed.write
+    original = checksummed_json.write
 
     def write(*args):
         seen.append(float(tf.saved_model.load(folder).layers[1]["a"]))
         original(*args)
 
-    monkeypatch.setattr(sealed, "write", write)
+    monkeypatch.setattr(checksummed_json, "write", write)
     tf.saved_model.save(model, folder)
     assert seen == [6.0]
     assert float(tf.saved_model.load(folder).layers[1]["a"]) == 7.0
-    assert {path.name for path in folder.iterdir()} == {present(folder), files.INDEX}
+    assert {path.name for path in folder.iterdir()} == {present(folder), file_format.INDEX}
 
 
 def test_a_save_that_fails_leaves_the_last_model(model, folder, monkeypatch):
@@ -352,11 +352,15 @@ def test_a_save_that_fails_leaves_the_last_model(model, folder, monkeypatch):
         raise OSError("No space left on device")
 
     before = present(folder)
-    for place, name in ((sealed, "write"), (files.Writer, "variables"), (files.Writer, "function")):
+    for place, name in (
+        (checksummed_json, "write"),
+        (file_format.Writer, "variables"),
+        (file_format.Writer, "function"),
+    ):
         with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
             patch.setattr(place, name, full)
             tf.saved_model.save(model, folder)
-        assert {path.name for path in folder.iterdir()} == {before, files.INDEX}
+        assert {path.name for path in folder.iterdir()} == {before, file_format.INDEX}
         assert tf.saved_model.load(folder)(X).numpy().tolist() == [[3.0, 6.0]]
 
 
@@ -383,17 +387,17 @@ def test_damage_is_refused_and_never_gives_other_results(folder):
 
 
 def test_a_model_of_a_newer_version_says_so(folder):
-    index = folder / files.INDEX
+    index = folder / file_format.INDEX
     index.write_text(index.read_text().replace('"version": 1', '"version": 9'))
     with pytest.raises(tf.errors.DataLossError, match=r"version 9 .* reads versions up to 1"):
         tf.saved_model.load(folder)
 
 
 def test_a_model_does_not_name_files_elsewhere(folder):
-    content = sealed.read(folder / files.INDEX, files.KIND, 1)
+    content = checksummed_json.read(folder / file_format.INDEX, file_format.KIND, 1)
     content["files"]["../../secret"] = ""
     content["nodes"][0]["functions"]["fixed"]["graphs"][0]["file"] = "../../secret"
-    sealed.write(folder / files.INDEX, files.KIND, 1, content)
+    checksummed_json.write(folder / file_format.INDEX, file_format.KIND, 1, content)
     with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError)):
         tf.saved_model.load(folder)
 

@@ -4,7 +4,7 @@ import os
 import stat
 
 import pytest
-from agc.runtime.storage.atomic import replacing
+from agc.runtime.storage.atomic_files import replacing
 
 
 def test_the_old_content_stays_when_writing_fails(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 import agc.runtime as tf
 import pytest
-from agc.runtime.storage import regular, sealed
+from agc.runtime.storage import checksummed_json, regular_files
 from sealed_files import changed
 
 SECRET = b"secret"
@@ -33,10 +33,10 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_regular_files_are_read(folder: Path) -> None:
-    with regular.open_inside(folder, "inner/plain") as stream:
+    with regular_files.open_inside(folder, "inner/plain") as stream:
         assert stream.read() == b"plain"
     with pytest.raises(tf.errors.NotFoundError, match="there is no file"):
-        regular.open_inside(folder, "inner/other")
+        regular_files.open_inside(folder, "inner/other")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_regular_files_are_read(folder: Path) -> None:
 )  # fmt: skip
 def test_names_that_lead_elsewhere_are_refused(folder: Path, secret: Path, name: Any) -> None:
     with pytest.raises(tf.errors.DataLossError):
-        regular.open_inside(folder, name)
+        regular_files.open_inside(folder, name)
 
 
 def bound(place: Path) -> None:
@@ -74,15 +74,15 @@ def test_what_is_no_regular_file_is_refused_at_once(
 ) -> None:
     make(folder / "inner" / "other", secret)
     with pytest.raises(tf.errors.DataLossError, match=r"no regular file|is a link"):
-        regular.open_inside(folder, "inner/other")
+        regular_files.open_inside(folder, "inner/other")
 
 
 def test_folders_that_are_links_are_refused(folder: Path, tmp_path: Path, secret: Path) -> None:
     (folder / "link").symlink_to(tmp_path)
     with pytest.raises(tf.errors.DataLossError, match="links out of a folder are not followed"):
-        regular.open_inside(folder, "link/secret.txt")
+        regular_files.open_inside(folder, "link/secret.txt")
     (tmp_path / "mine").symlink_to(folder)  # the folder itself is the program's choice
-    with regular.open_inside(tmp_path / "mine", "inner/plain") as stream:
+    with regular_files.open_inside(tmp_path / "mine", "inner/plain") as stream:
         assert stream.read() == b"plain"
 
 
@@ -90,7 +90,7 @@ def test_an_index_that_is_a_device_or_a_fifo_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for place in (tmp_path / "fifo", Path("/dev/zero")):
         with pytest.raises(tf.errors.DataLossError, match="no regular file"):
-            sealed.read(place, "dataset", 1)
+            checksummed_json.read(place, "dataset", 1)
 
 
 class Words(tf.Module):

@@ -19,8 +19,8 @@ from typing import Any
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.saved_model import files as model_files
-from agc.runtime.storage import atomic, locks
+from agc.runtime.saved_model import file_format as model_files
+from agc.runtime.storage import atomic_files, locks
 from sealed_files import changed
 
 SIZE = 3000
@@ -192,7 +192,7 @@ def leave_model(place: Path) -> None:
 
 def leave_draft(path: Path) -> None:
     """What `replacing` leaves when it is killed."""
-    draft = atomic.Draft(path)
+    draft = atomic_files.Draft(path)
     draft.stream.write(b"half of it")
     draft.stream.close()
     draft._lock.close()
@@ -219,7 +219,7 @@ def test_leftovers_of_killed_writers_are_removed_by_the_next_save(kind: str, tmp
 def test_what_a_living_writer_has_is_no_leftover(tmp_path: Path) -> None:
     writer = model_files.Writer(tmp_path)
     writer.variables({"v": np.zeros(3)})
-    with atomic.drafted(tmp_path / "saved_model.json") as draft:
+    with atomic_files.drafted(tmp_path / "saved_model.json") as draft:
         save_model(tmp_path, 1)
         assert draft._path.exists()
     assert (writer._place / model_files.VARIABLES).exists()
@@ -338,7 +338,7 @@ def test_a_full_disk_leaves_the_value_before(
         return original("/dev/full", "wb")
 
     with monkeypatch.context() as patch:
-        patch.setattr(atomic, "open", full, raising=False)
+        patch.setattr(atomic_files, "open", full, raising=False)
         with pytest.raises(OSError, match="No space left"):
             save(tmp_path, 2)
     assert sorted(files_in(tmp_path)) == before

@@ -14,7 +14,7 @@ import zlib
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.execute import COMPLETE
+from agc.runtime.executors import COMPLETE
 from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
 from tensorboard.compat.proto import event_pb2
 from tensorboard.util import tensor_util

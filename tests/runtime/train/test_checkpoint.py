@@ -12,7 +12,7 @@ from pathlib import Path
 import agc.runtime as tf
 import numpy as np
 import pytest
-from agc.runtime.storage import safetensors, sealed
+from agc.runtime.storage import checksummed_json, safetensors
 
 
 class Net(tf.Module):
@@ -223,7 +223,7 @@ def test_a_save_that_fails_leaves_the_last_one_whole(tmp_path, monkeypatch):
     checkpoint = tf.train.Checkpoint(v=v)
     path = checkpoint.write(tmp_path / "weights")
     v.assign([3.0, 4.0])
-    for module, name in ((safetensors, "write_to"), (sealed, "write")):
+    for module, name in ((safetensors, "write_to"), (checksummed_json, "write")):
 
         def full(*args, **kwargs):
             raise OSError("No space left on device")
@@ -274,10 +274,10 @@ def test_newer_and_foreign_files_are_refused_with_the_reason(saved, tmp_path):
     index.write_text(index.read_text().replace('"version": 1', '"version": 2'))
     with pytest.raises(tf.errors.DataLossError, match=r"version 2 .* reads versions up to 1"):
         tf.train.load_checkpoint(saved)
-    sealed.write(index, "other", 1, {})
+    checksummed_json.write(index, "other", 1, {})
     with pytest.raises(tf.errors.DataLossError, match="no checkpoint of agc"):
         tf.train.load_checkpoint(saved)
-    sealed.write(
+    checksummed_json.write(
         index, "checkpoint", 1, {"data": {"file": "../elsewhere", "sha256": ""}, "nodes": [], "values": {}}
     )
     with pytest.raises(tf.errors.DataLossError, match="no name of a file"):

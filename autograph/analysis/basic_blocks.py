@@ -1,0 +1,178 @@
+"""Straight-line code in the flow graph: simple statements, expressions, and the short cuts in these.
+
+    a.n = f(b)                          one node: reads a, f and b; `a.n` is an assigned place
+    c and (n := g())      1 c ──▶ 2 g() ──▶ 3 store n ──▶ 4 …
+                          └───────────────────────────────▲
+
+Only a walrus makes the order inside an expression matter; all others are one node."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import gast
+
+from ..syntax.tree_queries import COMPREHENSIONS, Statements, contains, is_call_of
+from .cfg import Graph
+from .scopes import Found, Reading, scan
+
+
+class StraightLine(Graph):
+    """Adds what is evaluated without a choice of statements. A statement that needs more has a method."""
+
+    def __init__(self, ag: str, changing: Container[int] = ()) -> None:
+        super().__init__()
+        self.ag = ag
+        self.changing = changing  # ids of the names whose lists are changed there: that counts as assignment
+        self.captured: set[str] = set()  # by nested functions
+        self.rebound: set[str] = set()  # and assigned there
+        self.declared: dict[str, str] = {}  # name → 'global' or 'nonlocal'
+        self.hoisted: list[gast.stmt] = []  # declarations that stand in a block
+
+    def _statements(self, body: Statements) -> None:
+        for statement in body:
+            method = getattr(self, "_" + type(statement).__name__, None)
+            if method is not None:
+                method(statement)
+            else:
+                self._evaluate(statement)
+
+    # Expressions
+
+    def _evaluate(self, *nodes: Any) -> None:
+        """Add the node for one or more expressions (or simple statements) evaluated in a row."""
+        found = Found()
+        for node in nodes:
+            if node is not None:
+                scan(node, found)
+        if found.walrus:
+            for node in nodes:
+                if node is not None:
+                    self._in_order(node)
+        else:
+            self._add(found)
+
+    def _add(self, found: Found) -> None:
+        use = bind = may = unbind = 0
+        node = len(self.nodes)
+        for reading in found.reads:
+            use |= self._bit(reading.node.id)
+            if id(reading.node) in self.changing:
+                bind |= self._bit(reading.node.id)
+            self.readings.append((node, reading, self._block))
+        for deleted in found.deleted:
+            bit = self._bit(deleted.id)
+            use |= bit
+            unbind |= bit
+            self.readings.append((node, Reading(deleted, False, False), self._block))
+        for name in found.stores:
+            bind |= self._bit(name)
+        for name in found.conditional:
+            may |= self._bit(name)
+        self.captured |= found.captured
+        self.rebound |= found.rebound
+        self._node(use, bind, may & ~bind, unbind & ~bind)
+
+    def _in_order(self, node: Any) -> None:
+        """Evaluate an expression with a walrus in it piece by piece, with its short cuts as edges."""
+        if isinstance(node, gast.NamedExpr):
+            self._in_order(node.value)
+            self._node(bind=self._bit(node.target.id))
+        elif isinstance(node, gast.IfExp):
+            self._short_cuts([node.test], [node.body], [node.orelse])
+        elif isinstance(node, gast.BoolOp):
+            self._short_cuts(node.values[:1], node.values[1:], [])
+        elif isinstance(node, gast.Compare):
+            self._short_cuts([node.left, node.comparators[0]], node.comparators[1:], [])
+        elif isinstance(node, _WHOLE) or not contains(node, gast.NamedExpr):
+            found = Found()
+            scan(node, found)
+            self._add(found)
+        else:
+            for child in gast.iter_child_nodes(node):
+                annotates = isinstance(node, gast.AnnAssign) and child is node.annotation
+                if isinstance(child, (gast.expr, gast.keyword)) and not annotates:
+                    self._in_order(child)
+
+    def _short_cuts(self, first: list[gast.expr], *ways: list[gast.expr]) -> None:
+        """Evaluate what comes first, and then one of the ways, which may be left after each part."""
+        for part in first:
+            self._in_order(part)
+        start, readings = self._ends, len(self.readings)
+        ends: list[int] = []
+        for way in ways:
+            self._ends = list(start)
+            for part in way:
+                self._in_order(part)
+                ends += self._ends if part is not way[-1] else []
+            ends += self._ends
+        self._ends = list(dict.fromkeys(ends))
+        self._delay(readings)
+
+    def _delay(self, first: int) -> None:
+        """Note that the readings from `first` on will stand in a lambda."""
+        for position in range(first, len(self.readings)):
+            node, reading, block = self.readings[position]
+            self.readings[position] = (node, reading._replace(lazy=True), block)
+
+    # Assignments and declarations
+
+    def _Assign(self, node: Any) -> None:
+        if is_call_of(node.value, self.ag, "put", "put_updated"):
+            self._put(node)
+            return
+        self._places(node.targets)
+        self._evaluate(node.value, *node.targets)
+
+    def _put(self, node: Any) -> None:
+        """`x = ag__.put(value, x, key)`, which was `x[key] = value`."""
+        place, *keys = node.value.args[1 if node.value.func.attr == "put" else 2 :]
+        for key in keys:
+            place = gast.Subscript(place, key, gast.Load())
+        block = self._block
+        while block is not None:
+            block.puts.append(place)
+            block = block.parent
+        rebound = self._rebound
+        self._evaluate(node.value, *node.targets)
+        self._rebound = rebound
+
+    def _AugAssign(self, node: Any) -> None:
+        self._places([node.target])
+        self._evaluate(node)
+
+    def _AnnAssign(self, node: Any) -> None:
+        if node.value is not None:
+            self._places([node.target])
+            self._evaluate(node)
+        elif isinstance(node.target, gast.Name):
+            self._bit(node.target.id)
+            self._hoist(node)
+
+    def _Global(self, node: Any) -> None:
+        for name in node.names:
+            self._bit(name)
+            self.declared[name] = type(node).__name__.lower()
+        self._hoist(node)
+
+    _Nonlocal = _Global
+
+    def _hoist(self, declaration: gast.stmt) -> None:
+        if self._block is not None:
+            self.hoisted.append(declaration)
+
+    def _places(self, targets: list[gast.expr]) -> None:
+        """Note the attributes and items among the targets, for each block around."""
+        for target in targets:
+            if isinstance(target, (gast.Attribute, gast.Subscript)):
+                block = self._block
+                while block is not None:
+                    block.places.append(target)
+                    block = block.parent
+            elif isinstance(target, (gast.Tuple, gast.List)):
+                self._places(target.elts)
+
+
+# A walrus inside these takes no turn: in a comprehension it binds perhaps, in a lambda nothing of ours.
+_WHOLE = (gast.Name, gast.Lambda, *COMPREHENSIONS)

@@ -1,0 +1,517 @@
+"""What a piece of code may touch, read off its bytecode.
+
+    def bump(self):            names       {self, total, log, append}
+        self.total += 1   ==>  mentions    of `log`: one, and it only appends
+        self.log.append(1)
+
+It serves code of any origin, whether or not there is a source to it. The code of functions, lambdas and
+comprehensions inside is part of the code."""
+
+from __future__ import annotations
+
+import itertools
+import opcode
+import re
+from collections.abc import Iterator, Set
+from types import CodeType
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..introspection.code_objects import CodeMap, nested
+
+if TYPE_CHECKING:
+    import dis
+
+# With these, code reaches attributes whose names it does not mention.
+REFLECTION = frozenset(
+    {
+        "getattr",
+        "setattr",
+        "delattr",
+        "hasattr",
+        "vars",
+        "eval",
+        "exec",
+        "__dict__",
+        "__getattribute__",
+        "__setattr__",
+    }
+    | {"__delattr__", "attrgetter", "methodcaller"}
+)
+STORED = "="  # before the names of attributes that are assigned, to tell them from those that are read
+# With these, code finds out which attributes an object has; with some it says which one is meant.
+_ASK_BY_NAME = frozenset({"getattr", "hasattr", "delattr", "setattr", "attrgetter"})
+_ASKERS = REFLECTION | {
+    "dir",
+    "copy",
+    "deepcopy",
+    "replace",
+    "asdict",
+    "astuple",
+    "dumps",
+    "__getstate__",
+    "__reduce__",
+}
+TELLERS = _ASKERS - _ASK_BY_NAME - {"__setattr__", "__delattr__", "__getattribute__", "methodcaller"}
+_ITERATES = frozenset(opcode.opmap[name] for name in ("GET_ITER", "LIST_EXTEND", "DICT_UPDATE", "DICT_MERGE"))
+_IN_ORDER = frozenset(
+    {
+        "list",
+        "tuple",
+        "iter",
+        "next",
+        "reversed",
+        "enumerate",
+        "zip",
+        "map",
+        "filter",
+        "dict",
+        "popitem",
+        "repr",
+        "str",
+    }
+    | {
+        "keys",
+        "values",
+        "items",
+        "for_loop",
+        "listed",
+        "sum",
+        "min",
+        "max",
+        "copy",
+        "print",
+        "join",
+        "OrderedDict",
+    }
+    | {
+        "any",
+        "all",
+        "sorted",
+        "popleft",
+        "most_common",
+        "elements",
+        "islice",
+        "chain",
+        "stack",
+        "concat",
+        "print_",
+    }
+)
+# Methods of dicts that are given a key, and tell nothing of the order.
+_KEYED = frozenset({"get", "pop", "setdefault", "__getitem__", "__setitem__", "__contains__", "move_to_end"})
+# With these, code assigns attributes that it names by a text.
+SETTERS = frozenset({"setattr", "delattr", "__setattr__", "__delattr__"})
+# Methods that put something into a container and tell nothing about it.
+APPENDERS = frozenset({"append", "extend", "add", "appendleft", "extendleft"})
+# Methods and generated calls that change a container.
+_CHANGERS = APPENDERS | {
+    "insert", "pop", "popleft", "popitem", "remove", "clear", "sort", "reverse", "rotate", "update", "setdefault",
+}  # fmt: skip
+# Functions that tell which object a value is: `id(x)`, `operator.is_(x, y)`.
+_COMPARERS = {"variable": {"id", "is_", "is_not"}, "attribute": {"is_", "is_not"}}
+_PUTTERS = frozenset({"put", "put_updated"})  # `x = ag__.put(value, x, 0)`
+
+# `x[i] += 1` and `x.n += 1` need what they update twice.
+_KINDS = {"STORE_SUBSCR": "item", "STORE_ATTR": "set", "COPY": "copy", "IS_OP": "is"}
+_SET_GLOBALS = frozenset(opcode.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL"))
+_SET_ATTRIBUTES = frozenset(opcode.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR"))
+_ONE = re.compile(r"(?:LOAD|STORE)_FAST(?:_BORROW)?")  # of `STORE_FAST_LOAD_FAST`
+_READS = frozenset({"variable", "fast", "attribute"})
+_NOISE = frozenset(
+    {
+        "CACHE",
+        "PUSH_NULL",
+        "PRECALL",
+        "NOP",
+        "RESUME",
+        "EXTENDED_ARG",
+        "NOT_TAKEN",
+        "COPY_FREE_VARS",
+        "MAKE_CELL",
+    }
+)
+
+
+class Facts(NamedTuple):
+    """The names that some code reads, assigns or looks up."""
+
+    names: frozenset[str]  # of globals, attributes and imports, also as texts
+    free: frozenset[str]  # of variables of the functions around it
+    globals_set: frozenset[str]
+    stored: frozenset[str]  # of attributes that it assigns or deletes, as `=name`, as far as it names them
+    reflects: bool
+
+
+class Mention(NamedTuple):
+    """One place in the code that reads a variable or an attribute."""
+
+    line: int
+    offset: int
+    appends: bool  # all that happens is that something is put into the container
+    indexes: bool  # an item of it is read or assigned
+    assigns: bool  # an item of it is assigned
+    alters: bool  # an item or attribute of it is assigned, or a method called that changes containers
+    inner: bool  # stands in a function or comprehension inside of the code
+    code: CodeType  # in which it stands
+
+
+class _Step(NamedTuple):
+    # variable, fast (a variable of its own), attribute, constant, subscript, item (assigned), copy, set (an
+    # attribute), is or other
+    kind: str
+    value: object
+    line: int
+    offset: int
+
+
+_facts: CodeMap[Facts] = CodeMap()
+_chains: CodeMap[list[tuple[list[str], int]]] = CodeMap()
+_steps: CodeMap[list[_Step]] = CodeMap()
+
+
+def _instructions(code: CodeType) -> Iterator[dis.Instruction]:
+    """The instructions; those of newer Pythons that store or load two variables are two."""
+    import dis  # programs that stage nothing do without it
+
+    for instruction in dis.get_instructions(code):
+        names = _ONE.findall(instruction.opname) if type(instruction.argval) is tuple else None
+        if not names:
+            yield instruction
+            continue
+        for name, value in zip(names, instruction.argval, strict=True):
+            yield instruction._replace(opname=name, argval=value)
+
+
+def facts(code: CodeType) -> Facts:
+    """The facts of one piece of code, found out once.
+
+    >>> sorted(facts((lambda self: self.log.append(1)).__code__).names)
+    ['append', 'log']
+    """
+    known = _facts.get(code)
+    if known is None:
+        names = set(code.co_names)
+        globals_set: set[str] = set()
+        stored = {STORED + name for name in _stored_attributes(code)}
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                inner = facts(constant)
+                names |= inner.names
+                globals_set |= inner.globals_set
+                stored |= inner.stored
+            # Attributes are also named by texts: `setattr(self, "total", 1)`, `ag__.within(self, 'items')[0] = 1`.
+            elif isinstance(constant, str) and constant.isidentifier():
+                names.add(constant)
+        if not _SET_GLOBALS.isdisjoint(code.co_code[::2]):  # hardly any code does
+            for instruction in _instructions(code):
+                if instruction.opcode in _SET_GLOBALS:
+                    globals_set.add(instruction.argval)
+        reflects = not REFLECTION.isdisjoint(names)
+        if not SETTERS.isdisjoint(names):
+            texts = (text for text in code.co_consts if isinstance(text, str))
+            stored |= {STORED + text for text in texts if text.isidentifier()}
+        known = Facts(
+            frozenset(names), frozenset(code.co_freevars), frozenset(globals_set), frozenset(stored), reflects
+        )
+        _facts[code] = known
+    return known
+
+
+def _stored_attributes(code: CodeType) -> Iterator[str]:
+    """The attributes that the instructions of some code assign or delete."""
+    steps = code.co_code
+    if _SET_ATTRIBUTES.isdisjoint(steps[::2]):
+        return
+    argument = 0
+    for operation, part in zip(steps[::2], steps[1::2], strict=True):
+        argument = argument << 8 | part
+        if operation in _SET_ATTRIBUTES:
+            yield code.co_names[argument]
+        if operation != opcode.EXTENDED_ARG:
+            argument = 0
+
+
+def mentions(code: CodeType, name: str) -> Iterator[Mention]:
+    """Where code reads the variable or attribute `name`, and what it does to it.
+
+    >>> [mention.appends for mention in mentions((lambda log: (log.append(1), len(log))).__code__, "log")]
+    [True, False]
+    """
+    for inner in nested(code):
+        steps = _steps_of(inner)
+        if _names_a_place(inner, steps):
+            continue
+        shared = name in inner.co_cellvars or name in inner.co_freevars
+        for at, step in enumerate(steps):
+            # A shared variable that is loaded as if it were a local one is handed on to an inner function,
+            # whose own mentions count.
+            if step.value == name and step.kind in _READS and not (step.kind == "fast" and shared):
+                item = _indexed(steps, at + 1)
+                alters = item == "item" or (item == "" and _alters(steps, at))
+                rest = _appends(steps, at + 1), item != "", item == "item", alters, inner is not code, inner
+                yield Mention(step.line, step.offset, *rest)
+
+
+def _names_a_place(code: CodeType, steps: list[_Step]) -> bool:
+    """Whether this is a generated lambda that only tells a place: `ag__.item(lambda: log, lambda: 0)`."""
+    is_generated = code.co_qualname.endswith("<lambda>") and code.co_name != "<lambda>"
+    return is_generated and all(step.kind in _READS for step in steps[:-1])
+
+
+def comes_after(code: CodeType, mention: Mention, position: int) -> bool:
+    """Whether a mention may run once the code has come to `position`: it stands behind, or a loop leads back."""
+    if mention.inner or mention.offset > position:
+        return True
+    return any(back.argval <= mention.offset for back in _jumps_back(code, position))
+
+
+def is_in_loop(code: CodeType, position: int) -> bool:
+    """Whether a loop leads back to a position in the code."""
+    return any(back.argval <= position for back in _jumps_back(code, position))
+
+
+def names_after(code: CodeType, position: int) -> set[str]:
+    """The names of variables and attributes that code may speak of once it has come to `position`.
+
+    >>> sorted(names_after((lambda log: log.size()).__code__, 0))
+    ['log', 'size']
+    """
+    start = min((back.argval for back in _jumps_back(code, position)), default=position)
+    steps = (step for step in _steps_of(code) if step.offset >= min(start, position))
+    found = {str(step.value) for step in steps if isinstance(step.value, str)}
+    inside = [inner for inner in nested(code) if inner is not code]
+    return found.union(*(facts(inner).names | facts(inner).free for inner in inside))
+
+
+def _jumps_back(code: CodeType, position: int) -> Iterator[dis.Instruction]:
+    """The ends of loops behind a position."""
+    for back in _instructions(code):
+        if back.opname.startswith("JUMP_BACKWARD") and back.offset > position:
+            yield back
+
+
+def named_beside(mention: Mention) -> set[str]:
+    """The variables that the line of a mention reads: among them is the function that is called with it."""
+    steps = _steps_of(mention.code)
+    return {
+        str(step.value) for step in steps if step.line == mention.line and step.kind in ("variable", "fast")
+    }
+
+
+def compares(
+    code: CodeType, names: Set[str] | None = None, after: int = -1, besides: Set[CodeType] = frozenset()
+) -> bool:
+    """Whether code asks if one object is another, of which one may be in one of the variables; all if there are none.
+
+    Only what may run once the code has come to the position `after` counts, and not the code `besides`.
+
+    >>> compares((lambda a, b: a is b).__code__, {"a"}), compares((lambda a, b: a is None).__code__, {"a"})
+    (True, False)
+    """
+    for inner in nested(code):
+        steps = [] if inner in besides else _steps_of(inner)
+        for at, step in enumerate(steps):
+            is_call = step.kind in ("variable", "attribute") and step.value in _COMPARERS[step.kind]
+            is_plain = (
+                step.kind != "is" or steps[at - 1].kind == "constant" or steps[at - 1].value == "__class__"
+            )
+            if is_plain and not is_call:
+                continue
+            where = Mention(step.line, step.offset, False, False, False, False, inner is not code, inner)
+            operands = steps[max(at - 2, 0) : at] if step.kind == "is" else []
+            others = len(operands) == 2 and all(operand.kind in ("variable", "fast") for operand in operands)
+            is_meant = names is None or not others or any(operand.value in names for operand in operands)
+            if is_meant and comes_after(code, where, after):
+                return True
+    return False
+
+
+def alters_parameters(code: CodeType) -> bool:
+    """Whether a function changes something that it is given.
+
+    >>> alters_parameters((lambda log: log.append(1)).__code__), alters_parameters((lambda log: log[0]).__code__)
+    (True, False)
+    """
+    parameters = code.co_varnames[: code.co_argcount]
+    return any(mention.alters for name in parameters for mention in mentions(code, name))
+
+
+def stored_after(code: CodeType, position: int, item: int = 0) -> str:
+    """The variable into which code puts what the call at `position` gives, or an item of it; "" if there is none."""
+    following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
+    step = next(following, None)
+    if step is not None and step.opname == "UNPACK_SEQUENCE" and item < step.argval:
+        stores = list(itertools.islice(following, item + 1))
+        step = stores[-1] if all(one.opname.startswith("STORE_") for one in stores) else None
+    return str(step.argval) if step is not None and step.opname.startswith("STORE_") else ""
+
+
+def returns(code: CodeType, name: str, position: int) -> bool:
+    """Whether code goes on to return what is in a variable."""
+    following = [step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE]
+    return any(
+        then.opname == "RETURN_VALUE" and step.opname.startswith("LOAD_") and step.argval == name
+        for step, then in itertools.pairwise(following)
+    )
+
+
+def returned_after(code: CodeType, position: int) -> bool:
+    """Whether code returns what the call at `position` gives, as it is."""
+    following = (step for step in _instructions(code) if step.offset > position and step.opname not in _NOISE)
+    return next((step.opname for step in following), "") == "RETURN_VALUE"
+
+
+def may_ask_for(code: CodeType, name: str, after: int = -1) -> bool:
+    """Whether code that may run after a position asks if an object has the attribute `name`, without speaking of it.
+
+    >>> may_ask_for((lambda o: getattr(o, "a", 0)).__code__, "b"), may_ask_for((lambda o: vars(o)).__code__, "b")
+    (False, True)
+    """
+    for inner in nested(code):
+        steps = _steps_of(inner)
+        for at, step in enumerate(steps):
+            if step.kind not in ("variable", "attribute") or step.value not in _ASKERS:
+                continue
+            where = Mention(step.line, step.offset, False, False, False, False, inner is not code, inner)
+            texts = {
+                one.value for one in steps[at : at + 12] if one.kind == "constant" and type(one.value) is str
+            }
+            is_other = step.value in _ASK_BY_NAME and texts and name not in texts
+            if not is_other and comes_after(code, where, after):
+                return True
+    return False
+
+
+def chains(code: CodeType) -> list[tuple[list[str], int]]:
+    """The global variables that code reads, each with the attributes that follow, and their lines.
+
+    >>> chains((lambda: tf.random.uniform([]).shape).__code__)[0][0]
+    ['tf', 'random', 'uniform']
+    """
+    known = _chains.get(code)
+    if known is None:
+        known = _chains[code] = list(_read_chains(code))
+    return known
+
+
+def _read_chains(code: CodeType) -> Iterator[tuple[list[str], int]]:
+    for inner in nested(code):
+        steps = _steps_of(inner)
+        for at, step in enumerate(steps):
+            if step.kind == "variable" and step.value not in inner.co_freevars:
+                following = itertools.takewhile(lambda one: one.kind == "attribute", steps[at + 1 :])
+                yield [str(step.value), *(str(one.value) for one in following)], step.line
+
+
+def looks_at_order(code: CodeType, name: str, after: int = -1) -> bool:
+    """Whether code that may run after a position uses the dict `name` other than by its keys.
+
+    >>> looks_at_order((lambda d: d.get("a")).__code__, "d"), looks_at_order((lambda d: list(d)).__code__, "d")
+    (False, True)
+    """
+    for mention in mentions(code, name):
+        steps = _steps_of(mention.code)
+        at = next(number for number, step in enumerate(steps) if step.offset == mention.offset)
+        by_key = mention.indexes or (_kind(steps, at + 1) == "attribute" and steps[at + 1].value in _KEYED)
+        if not by_key and comes_after(code, mention, after):
+            return True
+    return False
+
+
+def goes_through(code: CodeType) -> bool:
+    """Whether code goes through the items of something, in their order."""
+    return any(
+        not _ITERATES.isdisjoint(inner.co_code[::2]) or not _IN_ORDER.isdisjoint(inner.co_names)
+        for inner in nested(code)
+    )
+
+
+def updates_in_place(code: CodeType) -> set[str]:
+    """The variables and attributes that code changes by an operator such as `+=`; "" where it is an item.
+
+    >>> def f(a, o):
+    ...     a += 1
+    ...     o.b *= 2
+    >>> sorted(updates_in_place(f.__code__))
+    ['a', 'b']
+    """
+    found = set()
+    for inner in nested(code):
+        instructions = [
+            step for step in _instructions(inner) if step.opname not in _NOISE and step.opname != "SWAP"
+        ]
+        for step, then in itertools.pairwise(instructions):
+            if step.opname == "BINARY_OP" and step.argrepr.endswith("="):
+                is_named = then.opname.startswith("STORE_") and then.opname != "STORE_SUBSCR"
+                found.add(str(then.argval) if is_named else "")
+            elif step.argval == "put_updated":
+                found.add("")
+    return found
+
+
+def _appends(steps: list[_Step], at: int) -> bool:
+    """Whether what was read is only appended to: `log.append`, `logs['loss'].append`."""
+    while _kind(steps, at) in ("constant", "variable", "fast") and _kind(steps, at + 1) == "subscript":
+        at += 2
+    return _kind(steps, at) == "attribute" and steps[at].value in APPENDERS
+
+
+def _indexed(steps: list[_Step], at: int) -> str:
+    """'subscript' or 'item' if what was read has an item read or assigned: `log[0]`."""
+    if _kind(steps, at) not in ("constant", "variable", "fast"):
+        return ""
+    kind = _kind(steps, at + 1)
+    return {"copy": "item"}.get(kind, kind) if kind in ("subscript", "item", "copy") else ""
+
+
+def _alters(steps: list[_Step], at: int) -> bool:
+    """Whether what is read there is changed: `net.x = 1`, `net.x += 1`, `log.clear()`, `ag__.put(1, log, 0)`."""
+    kind, then = _kind(steps, at + 1), _kind(steps, at + 2)
+    if kind == "set" or (kind == "copy" and then == "attribute"):
+        return True
+    if kind == "attribute" and steps[at + 1].value in _CHANGERS:
+        return True
+    line = steps[at].line
+    before = steps[max(at - _LONGEST_CALL, 0) : at]
+    return any(step.kind == "attribute" and step.value in _PUTTERS and step.line == line for step in before)
+
+
+_LONGEST_CALL = 64  # steps from the name of a generated call to its last argument
+
+
+def _kind(steps: list[_Step], at: int) -> str:
+    return steps[at].kind if at < len(steps) else "other"
+
+
+def _steps_of(code: CodeType) -> list[_Step]:
+    known = _steps.get(code)
+    if known is None:
+        known = _steps[code] = list(_read(code))
+    return known
+
+
+def _read(code: CodeType) -> Iterator[_Step]:
+    line = code.co_firstlineno
+    for instruction in _instructions(code):
+        name = instruction.opname
+        if name in _NOISE:
+            continue
+        if instruction.positions is not None and instruction.positions.lineno is not None:
+            line = instruction.positions.lineno
+        yield _Step(_kind_of(name, instruction.argrepr), instruction.argval, line, instruction.offset)
+
+
+def _kind_of(opname: str, shown: str) -> str:
+    if opname in ("LOAD_ATTR", "LOAD_METHOD"):
+        return "attribute"
+    if opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        return "constant"
+    if opname == "LOAD_FAST_AND_CLEAR":  # it keeps a variable for behind a comprehension
+        return "other"
+    if opname.startswith("LOAD_FAST"):
+        return "fast"
+    if opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
+        return "variable"
+    if opname in _KINDS:
+        return _KINDS[opname]
+    return "subscript" if opname == "BINARY_SUBSCR" or (opname == "BINARY_OP" and shown == "[]") else "other"

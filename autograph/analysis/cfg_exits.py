@@ -1,0 +1,185 @@
+"""Ways out, in the flow graph: jumps, exceptions, and the `with` and `try` that they pass.
+
+    try:                      1 f()  ──▶ 2 store a ──▶ 5 (after)
+        a = f()               │          │
+    except E as e:            └────┬─────┘  exceptional edges
+        g(e)                       ▼
+    h(a)                      3 store e ─▶ 4 g(e), unbind e ──▶ 5 h(a)
+
+A `finally` block stands in the graph twice: once for the normal way, once for exceptions and jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import gast
+
+from .basic_blocks import StraightLine
+
+# Context managers that never swallow an exception, by the last part of their names.
+TRANSPARENT = frozenset(
+    {
+        "open",
+        "closing",
+        "nullcontext",
+        "redirect_stdout",
+        "redirect_stderr",
+        "catch_warnings",
+        "Lock",
+        "RLock",
+    }
+    | {"GradientTape", "name_scope", "device", "control_dependencies", "init_scope", "no_grad"}
+)
+
+
+class Frame:
+    """What a jump passes on its way out: a loop, a `finally`, or a handler that will unbind its name."""
+
+    def __init__(self, kind: str, node: int = -1, unbinds: int = 0) -> None:
+        self.kind, self.node, self.unbinds = kind, node, unbinds
+        self.exits: list[int] = []  # of a loop: where its breaks come from
+        self.pending: set[str] = set()  # of a `finally`: the jumps that go on after it
+
+
+class Exits(StraightLine):
+    """Adds what leaves the normal way, and what is passed then."""
+
+    def __init__(self, ag: str, changing: Container[int] = ()) -> None:
+        super().__init__(ag, changing)
+        self._frames: list[Frame] = []
+
+    @contextmanager
+    def _framed(self, frame: Frame) -> Iterator[None]:
+        self._frames.append(frame)
+        yield
+        self._frames.pop()
+
+    @contextmanager
+    def _escaping_to(self, target: int) -> Iterator[None]:
+        """Exceptions go to the target meanwhile."""
+        outer, self._target = self._target, target
+        self.heads.add(target)
+        yield
+        self._target = outer
+
+    # Jumps
+
+    def _Return(self, node: Any) -> None:
+        self._evaluate(node.value)
+        self._jump("return")
+
+    def _Raise(self, node: Any) -> None:
+        self._evaluate(node.exc, node.cause)
+        self._ends = []
+
+    def _Break(self, node: Any) -> None:
+        self._jump("break")
+
+    def _Continue(self, node: Any) -> None:
+        self._jump("continue")
+
+    def _jump(self, kind: str) -> None:
+        """Lead the way out to the first frame that stops it, or out of the function."""
+        for frame in reversed(self._frames):
+            if frame.kind == "finally":
+                self._link(self._ends, frame.node)
+                frame.pending.add(kind)
+                break
+            if frame.kind == "handler":
+                self._node(unbind=frame.unbinds, quiet=True)
+            elif kind == "break":
+                frame.exits += self._ends
+                break
+            elif kind == "continue":
+                self._link(self._ends, frame.node)
+                break
+        self._ends = []
+
+    # Context managers
+
+    def _With(self, node: Any) -> None:
+        for item in node.items:
+            self._evaluate(item.context_expr, item.optional_vars)
+            if item.optional_vars is not None:
+                self._places([item.optional_vars])
+        if all(_is_transparent(item.context_expr) for item in node.items):
+            self._statements(node.body)
+            return
+        caught = self._aside()
+        self._unless_caught([caught])
+        with self._escaping_to(caught):
+            self._statements(node.body)
+        self._ends.append(caught)
+        self._mark()
+
+    _AsyncWith = _With
+
+    # Exceptions
+
+    def _Try(self, node: Any) -> None:
+        if not node.finalbody:
+            self._ends = self._guarded(node)
+            if self._ends:
+                self._mark()
+            return
+        final = self._aside()
+        frame = Frame("finally", final)
+        with self._framed(frame), self._escaping_to(final):
+            ends = self._guarded(node)
+        self._ends = [final]
+        self._statements(node.finalbody)
+        last = list(self._ends)
+        self._unless_caught(last)
+        for kind in sorted(frame.pending):
+            self._ends = list(last)
+            self._jump(kind)
+        self._ends = ends
+        if ends:
+            self._mark()
+            self._statements(node.finalbody)
+
+    _TryStar = _Try
+
+    def _guarded(self, node: Any) -> list[int]:
+        """A `try` without its `finally`; the nodes at which it ends."""
+        if not node.handlers:
+            self._statements(node.body)
+            self._statements(node.orelse)
+            return self._ends
+        caught = self._aside()
+        with self._escaping_to(caught):
+            self._statements(node.body)
+        self._statements(node.orelse)
+        ends, untaken = self._ends, [caught]
+        for handler in node.handlers:
+            self._ends = untaken
+            self._evaluate(handler.type)
+            untaken = list(self._ends) if handler.type is not None else []
+            self._handler(handler)
+            ends = ends + self._ends
+        self._unless_caught(untaken)
+        return ends
+
+    def _handler(self, handler: Any) -> None:
+        """The body of an `except`, which binds its name and unbinds it on every way out."""
+        if handler.name is None:
+            self._statements(handler.body)
+            return
+        bit = self._bit(handler.name.id)
+        self._node(bind=bit, quiet=True)
+        with self._framed(Frame("handler", unbinds=bit)):
+            self._statements(handler.body)
+        if self._ends:
+            self._node(unbind=bit, quiet=True)
+
+    def _unless_caught(self, sources: list[int]) -> None:
+        """From here an exception goes on to whoever catches it further out."""
+        if self._target >= 0:
+            self._link(sources, self._target)
+
+
+def _is_transparent(manager: gast.expr) -> bool:
+    named = manager.func if isinstance(manager, gast.Call) else manager
+    return (getattr(named, "attr", None) or getattr(named, "id", None)) in TRANSPARENT

@@ -1,0 +1,256 @@
+"""What each staged block takes and gives: the plan from which `stage_blocks` writes functions.
+
+    y = 1
+    if c:              parameters: y      read in the block, and assigned there
+        y = y + x      results:    y, z   assigned in the block, and needed after it
+        z = y          (x is only read: a closure does that)
+    else:
+        z = 0
+    print(y, z)
+
+A variable that must stay one cell, because a closure, an exception handler or another scope looks at it, is
+neither: the generated function assigns the cell itself. A variable without a value, where a block takes or
+reads it, is set to `ag__.Undefined` first; reads of it that cannot be proved safe are *unproven*, and will
+be checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from ..syntax.node_builders import load
+from ..syntax.tree_queries import dotted
+from .binding_time import Staging
+from .cfg import Block
+from .cfg_builder import Flow
+from .definite_assignment import definedness
+from .escape import Lists
+from .liveness import live
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one staged block becomes functions."""
+
+    parameters: list[str]
+    results: list[str]
+    cells: list[str]
+    places: list[gast.expr]
+    undefined: list[str]  # to be set just before the block
+    lists: list[str]  # parameters that hold lists of the function's own
+
+
+@dataclass
+class FunctionPlan:
+    """The plans of a function's staged blocks, and what is to be done around them."""
+
+    blocks: dict[int, Plan] = field(default_factory=dict)
+    undefined: list[str] = field(default_factory=list)  # to be set at the start of the function
+    guarded: frozenset[str] = frozenset()  # variables that may hold `Undefined`
+    unproven: set[int] = field(default_factory=set)  # ids of the names whose reads must be checked
+    unbound_cells: list[str] = field(default_factory=list)  # cells that need a declaration to be local
+    # Name → 'global' or 'nonlocal', as the user declared.
+    scopes: dict[str, str] = field(default_factory=dict)
+    captured: frozenset[str] = frozenset()
+    hoisted: list[gast.stmt] = field(default_factory=list)  # declarations that stand in a block
+
+
+def plan(
+    function: Any, staging: Staging, generated: set[str], ag: str, lists: Lists | None = None
+) -> FunctionPlan:
+    """The plan of one function; `lists` are those that it may copy."""
+    if lists is None:
+        return _Planner(Flow(function, ag), staging, generated).plan()
+    return _Planner(Flow(function, ag, lists.changing), staging, generated, lists.own).plan()
+
+
+class _Planner:
+    def __init__(
+        self, flow: Flow, staging: Staging, generated: set[str], lists: frozenset[str] = frozenset()
+    ) -> None:
+        self.flow = flow
+        self.lists = lists
+        self.live = live(flow)
+        self.defined = definedness(flow)
+        index, unbound = flow.index, self.defined.unbound
+        # The readings of variables that may have no value there, with the bits of the variables.
+        self.unsafe = [
+            (1 << index[reading.node.id], reading, owner)
+            for node, reading, owner in flow.readings
+            if unbound[node] >> index[reading.node.id] & 1
+        ]
+        self.staged = {key: block for key, block in flow.blocks.items() if block.statement in staging}
+        self.elsewhere = flow.elsewhere
+        self.captured = flow.mask(flow.captured) & ~self.elsewhere
+        self.generated = flow.mask(generated)
+        self.shaky: dict[int, int] = dict.fromkeys(self.staged, 0)  # unproven reads in a block
+        self.parameters: dict[int, int] = {}
+        self.results: dict[int, int] = {}
+        self.cells: dict[int, int] = {}
+
+    def plan(self) -> FunctionPlan:
+        lazily, outside = self.note_readings()
+        guarded, assigned = lazily, 0
+        for key, block in self.staged.items():
+            guarded |= self.divide(key, block)
+            assigned |= block.assigned
+        # What only blocks assign would be no local of the function any more, and its reads another error.
+        lost = outside & assigned & ~guarded
+        guarded = (guarded | lost) & ~(self.captured | self.elsewhere)
+        start = (lazily | lost) & guarded
+        undefined: dict[int, int] = {}
+        unbound_cells = 0
+        for key, block in self.staged.items():
+            need, unbound, bound = self.needs(key, block, guarded)
+            start |= need & bound
+            undefined[key] = need & ~bound
+            unbound_cells |= self.cells[key] & self.captured & unbound
+        start &= ~self.flow.parameters  # a parameter without value was deleted, and that left an Undefined
+        members = self.flow.members
+        result = FunctionPlan(
+            undefined=members(start),
+            guarded=frozenset(members(guarded)),
+            unbound_cells=members(unbound_cells),
+            scopes=self.flow.declared,
+            captured=frozenset(members(self.captured)),
+            hoisted=self.flow.hoisted,
+        )
+        for key, block in self.staged.items():
+            before = undefined[key] if self.around(block) else undefined[key] & ~start
+            result.blocks[key] = Plan(
+                members(self.parameters[key]),
+                members(self.results[key]),
+                members(self.cells[key]),
+                self.places(block),
+                members(before),
+                [name for name in members(self.parameters[key]) if name in self.lists],
+            )
+        self.find_unproven(guarded, result.unproven)
+        return result
+
+    def note_readings(self) -> tuple[int, int]:
+        """Fill `shaky`; give the unproven reads outside of blocks: those in a lambda to be, and all."""
+        lazily = outside = 0
+        for bit, reading, owner in self.unsafe:
+            inside = self._staged(owner)
+            if inside is None:
+                outside |= bit
+                lazily |= bit if reading.lazy else 0
+            while inside is not None:
+                self.shaky[id(inside.statement)] |= bit
+                inside = self.around(inside)
+        return lazily, outside
+
+    def divide(self, key: int, block: Block) -> int:
+        """Settle what is parameter, result or cell of a block; give the variables to guard for it."""
+        inputs = outputs = watched = 0
+        lacking_in = lacking_out = before = 0
+        for marks in block.landmarks:
+            inputs |= self.live[marks.body] | self.live[marks.orelse]
+            outputs |= self.live[marks.after]
+            watched |= self.live[marks.escape] if marks.escape >= 0 else 0
+            lacking_in |= self.defined.unbound[marks.body]
+            lacking_out |= self.defined.unbound[marks.after]
+            before |= self.defined.unbound[marks.before]
+        if not isinstance(block.statement, gast.If):
+            outputs = inputs
+            lacking_out = lacking_in
+        cells = block.assigned & (self.captured | self.elsewhere | (watched & ~self.generated))
+        self.cells[key] = cells
+        self.parameters[key] = block.assigned & ~cells & inputs
+        self.results[key] = block.assigned & ~cells & outputs
+        return (
+            (self.parameters[key] & lacking_in)
+            | (self.results[key] & lacking_out)
+            | (cells & before)
+            | self.shaky[key]
+        )
+
+    def needs(self, key: int, block: Block, guarded: int) -> tuple[int, int, int]:
+        """The variables to set to Undefined for a block; then what may be unbound, and bound, before."""
+        unbound = bound = 0
+        for marks in block.landmarks:
+            unbound |= self.defined.unbound[marks.before]
+            bound |= self.defined.bound[marks.before]
+        need = guarded & unbound & (self.parameters[key] | self.cells[key] | self.shaky[key])
+        outer = self.around(block)
+        if outer is not None:
+            # What the block around takes in, or only reads, was seen to there.
+            around = id(outer.statement)
+            need &= outer.assigned & ~(self.parameters[around] | self.cells[around])
+        return need, unbound, bound
+
+    def places(self, block: Block) -> list[gast.expr]:
+        """The assigned attributes and items whose base and index the block does not assign."""
+        if not block.places and not block.puts:
+            return []
+        assigned = set(self.flow.members(block.assigned))
+        rebound = set(self.flow.members(block.rebound))
+        names = {dotted(target): target for target in (*block.places, *block.puts)}
+        own = {name for name in names if name}
+        result = self._chosen_items(block, assigned, rebound)
+        whole = {base.id for base in result}
+        for name, target in names.items():
+            variable = variable_of(target)
+            if not name or not _is_fixed(target, assigned, rebound) or variable in {*whole, *self.lists}:
+                continue
+            base = dotted(target.value) or ""
+            if not any(base == other or base.startswith((f"{other}.", f"{other}[")) for other in own):
+                result.append(target)
+        return result
+
+    def _chosen_items(self, block: Block, assigned: set[str], rebound: set[str]) -> list[Any]:
+        """The variables of which a block assigns items whose keys it chooses itself."""
+        variables = {}
+        for target in block.puts:
+            base = variable_of(target)
+            if base in self.lists:
+                continue
+            if base not in rebound and not (dotted(target) and _is_fixed(target, assigned, rebound)):
+                variables[base] = load(base)
+        return [*variables.values()]
+
+    def find_unproven(self, guarded: int, unproven: set[int]) -> None:
+        assigned = 0  # the cells that a backend may leave undefined
+        for cells in self.cells.values():
+            assigned |= cells
+        for bit, reading, owner in self.unsafe:
+            # A shared cell that has no value is an error of its own kind in the functions that read it.
+            moved = self._staged(owner) is not None or reading.lazy or bit & assigned
+            if bit & guarded or (bit & self.captured and moved and not reading.inner):
+                unproven.add(id(reading.node))
+
+    def around(self, block: Block) -> Block | None:
+        """The staged block that a block stands in."""
+        return self._staged(block.parent)
+
+    def _staged(self, block: Block | None) -> Block | None:
+        while block is not None and id(block.statement) not in self.staged:
+            block = block.parent
+        return block
+
+
+def variable_of(target: Any) -> str:
+    """The variable in which an attribute or item is; empty when there is none."""
+    while isinstance(target, (gast.Attribute, gast.Subscript)):
+        target = target.value
+    return target.id if isinstance(target, gast.Name) else ""
+
+
+def _is_fixed(target: gast.AST, assigned: set[str], rebound: set[str]) -> bool:
+    """Whether base and index of a place stay what they are when a block has begun."""
+    variable = variable_of(target)
+    return variable not in rebound and not (_names_of(target) - {variable}) & assigned
+
+
+def _names_of(target: gast.AST) -> set[str]:
+    names: set[str] = set()
+    pending = [target]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, gast.Name):
+            names.add(node.id)
+        pending.extend(gast.iter_child_nodes(node))
+    return names

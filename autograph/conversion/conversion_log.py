@@ -1,0 +1,70 @@
+"""What was converted, what was not, and why: kept for who asks.
+
+autograph.conversions()   ==>   converted           fit, at train.py:12
+                                with its module     relu, at layers.py:4
+                                converted in place  Angle.__add__, at angles.py:30
+                                left alone          median, at …/statistics.py:530: a library's
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import CodeType
+from typing import NamedTuple
+
+from ..introspection.code_objects import CodeMap
+
+
+class Conversion(NamedTuple):
+    """What was decided about one function."""
+
+    outcome: str  # 'converted', 'with its module', 'converted in place' or 'left alone'
+    function: str
+    file: str
+    line: int
+    why: str = ""
+
+    def __str__(self) -> str:
+        reason = f": {self.why}" if self.why else ""
+        return f"{self.outcome:19} {self.function}, at {self.file}:{self.line}{reason}"
+
+
+class Listing:
+    """The decisions, for as long as the code lives."""
+
+    def __init__(self) -> None:
+        self._known: CodeMap[Conversion] = CodeMap()
+
+    def note(self, code: CodeType, outcome: str, why: str = "") -> None:
+        name = code.co_qualname.rpartition("<locals>.")[2]
+        self._known[code] = Conversion(outcome, name, code.co_filename, code.co_firstlineno, why)
+
+    def note_module(self, codes: Iterable[CodeType]) -> None:
+        """Of the code of a converted module, the functions: neither class bodies nor comprehensions."""
+        for code in codes:
+            if code.co_flags & _OF_FUNCTIONS == _OF_FUNCTIONS and not code.co_name.startswith(_NAMELESS):
+                self.note(code, _WITH_MODULE)
+
+    def __iter__(self) -> Iterator[Conversion]:
+        decisions = set(self._known.facts())
+        # `do_not_convert` gives a function its own code back. That of the module may live on for a while.
+        alone = {_place(found) for found in decisions if found.outcome != _WITH_MODULE}
+        last = [found for found in decisions if found.outcome != _WITH_MODULE or _place(found) not in alone]
+        return iter(sorted(last, key=lambda found: (found.file, found.line, found)))
+
+
+def _place(found: Conversion) -> tuple[str, int, str]:
+    return found.file, found.line, found.function
+
+
+_WITH_MODULE = "with its module"
+_OF_FUNCTIONS = 0x01 | 0x02  # CO_OPTIMIZED and CO_NEWLOCALS
+_NAMELESS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<generic")
+
+
+LISTING = Listing()
+
+
+def conversions() -> list[Conversion]:
+    """What has been converted so far, in order of files and lines, and what was met and left alone."""
+    return list(LISTING)

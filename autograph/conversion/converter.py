@@ -1,0 +1,344 @@
+"""Live conversion: from a callable to what stands for it in converted code.
+
+    f(x)   ==>   ag__.converted(f)(x)
+
+What is to be done with a callable depends on its type: that is one lookup. A function of the user's is
+converted the first time it is met, once for each code object; library code, classes and C functions stand for
+themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import TYPE_CHECKING, Any
+
+from .. import policy
+from ..errors import ConversionError, Diagnostic, leave_no_trace
+from ..introspection.code_objects import CodeMap, nested
+from ..introspection.frames import STAND_INS, untraced
+from ..options.features import USUAL, Feature, Options
+from ..options.verbosity import CONVERSIONS, EVERYTHING, log, place
+from ..staging import PYTHON, backends, overloaded
+from .code_patching import InPlace
+from .conversion_log import LISTING
+from .reducing_builtins import GATHERING, gathering
+
+if TYPE_CHECKING:
+    from .loader import Loaded
+
+Handler = Callable[[Any], Any]
+
+overloaded.update(STAND_INS)
+
+
+class Converter:
+    """Converts callables for code that calls its operators through the module `operators`."""
+
+    def __init__(
+        self, operators: ModuleType, options: Options = USUAL, usual: Converter | None = None
+    ) -> None:
+        """`usual` is the converter with the usual options, if that is another one."""
+        self._operators = operators
+        self.options = options
+        self._handlers = _Handlers(self)
+        self._lock = threading.RLock()
+        self._loaded: CodeMap[Loaded] = CodeMap()
+        # code that came out of a conversion, with whatever options
+        self._made: CodeMap[bool] = CodeMap() if usual is None else usual._made
+        self._verdicts: CodeMap[Handler] = CodeMap()
+        self._in_place: InPlace = (
+            InPlace(operators, self.is_exempt, self.adopt) if usual is None else usual._in_place
+        )
+        # What printed conversions import.
+        self._printed: ModuleType = operators if usual is None else usual._printed
+        # function → what stands for it, and what of the function that depends on
+        self._permanent: dict[FunctionType, tuple[FunctionType, CodeType, Any, Any]] = {}
+
+    @property
+    def stages_print(self) -> bool:
+        return Feature.BUILTIN_FUNCTIONS in self.options.features
+
+    def converted(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """`f`, or what is called in its place: `f` itself whenever there is nothing to convert."""
+        return self._handlers[type(f)](f)  # type: ignore[no-any-return]
+
+    def convert(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """Convert what the user points at, whoever's code it is; raise ConversionError if that cannot be."""
+        if isinstance(f, FunctionType):
+            return f if self.is_exempt(f) or _is_straight(f) else self._load(f).function(f)
+        if isinstance(f, (staticmethod, classmethod)):
+            return type(f)(self.convert(f.__func__))
+        if isinstance(f, functools.partial):
+            return _same_partial(f, self.convert(f.func))
+        if is_native(f):
+            return self.converted(f)
+        inner = unwrapped(f)
+        if inner is not None:
+            return self.convert(inner)
+        function = function_behind(f)
+        return MethodType(self.convert(function), f.__self__ if isinstance(f, MethodType) else f)
+
+    def adopt(self, code: CodeType) -> CodeType:
+        """Remember that `code`, and all functions inside it, came out of a conversion."""
+        for inner in nested(code):
+            self._made[inner] = True
+        return code
+
+    def in_sight(self, *roots: Any) -> AbstractContextManager[None]:
+        """While a function is traced: convert where they are the functions that it sees but does not call."""
+        return self._in_place.tracing(roots)
+
+    def unconverted(self, label: str) -> Diagnostic | None:
+        """Why the user's code that is running, and needs a traced tensor's value, was not converted, or staged."""
+        from .diagnose_unconverted import unconverted
+
+        return unconverted(label, self._made.__contains__, self._in_place.refused)
+
+    def forget(self) -> None:
+        """Decide anew about every function: other packages are converted now."""
+        for known in (self._loaded, self._verdicts, self._permanent):
+            known.clear()
+
+    # The handlers, by type of callable.
+
+    def function(self, f: FunctionType) -> FunctionType:
+        known = self._permanent.get(f)
+        if known is not None:
+            result, code, defaults, kwdefaults = known
+            if f.__code__ is code and f.__defaults__ is defaults and f.__kwdefaults__ is kwdefaults:
+                return result
+        handler = self._verdicts.get(f.__code__)
+        if handler is None:
+            handler = untraced(self._verdict, f)
+            self._verdicts[f.__code__] = handler
+        result = handler(f)
+        if _is_permanent(f):
+            if len(self._permanent) > 10_000:
+                self._permanent.clear()
+            self._permanent[f] = result, f.__code__, f.__defaults__, f.__kwdefaults__
+        return result  # type: ignore[no-any-return]
+
+    def method(self, f: MethodType) -> MethodType:
+        if self._in_place.depth:
+            self._in_place.meet(f.__self__ if isinstance(f.__self__, type) else type(f.__self__))
+        function = self.converted(f.__func__)
+        return f if function is f.__func__ else MethodType(function, f.__self__)
+
+    def builtin(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if self._in_place.depth and f in GATHERING:
+            return gathering(f)
+        return overload(f) if f in overloaded and (f is not print or self.stages_print) else f
+
+    def plain_class(self, f: type) -> Callable[..., Any]:
+        return overload(f) if f in overloaded else self.any_class(f)
+
+    def any_class(self, f: type) -> type:
+        if self._in_place.depth:
+            self._in_place.meet(f)
+        return f
+
+    def partial(self, f: functools.partial[Any]) -> functools.partial[Any]:
+        function = self.converted(f.func)
+        return f if function is f.func else _same_partial(f, function)
+
+    def instance(self, f: Any) -> Callable[..., Any]:
+        call = _call_of(type(f))
+        function = self.converted(call)
+        return f if function is call else MethodType(function, f)
+
+    # What to do with a function, decided once for each code object.
+
+    def _verdict(self, f: FunctionType) -> Handler:
+        if not self.options.recursive or self.is_exempt(f) or not policy.is_user_code(f):
+            log(EVERYTHING, f"left alone {place(f.__code__)}")
+            if f.__code__ not in self._made and not policy.is_own(f):
+                LISTING.note(f.__code__, "left alone", self._why_left(f))
+            return itself
+        from ..syntax import source
+
+        if source.exists(f):
+            return self._load(f).function
+        # Code without source, such as the methods that dataclasses write. Without a branch or a loop there is
+        # nothing to stage in it; otherwise Python may run it, as long as it is not given a backend's values.
+        return (
+            functools.partial(guarded, source.missing(f)) if source.has_control_flow(f.__code__) else itself
+        )
+
+    def _why_left(self, f: FunctionType) -> str:
+        if policy.is_excluded(f.__code__):
+            return "do_not_convert"
+        return "recursive=False" if not self.options.recursive else "a library's"
+
+    def is_exempt(self, f: FunctionType) -> bool:
+        """Whether `f` stays as it is, whoever's it is: it is converted already, or it shall not be."""
+        return (
+            policy.is_excluded(f.__code__)
+            or f.__code__ in self._made
+            or policy.is_printed(f, self._printed)
+            or policy.is_own(f)
+        )
+
+    def _load(self, f: FunctionType) -> Loaded:
+        code = f.__code__
+        loaded = self._loaded.get(code)
+        if loaded is None:
+            with self._lock:
+                loaded = self._loaded.get(code)
+                if loaded is None:
+                    from . import loader
+
+                    loaded = loader.load(f, self._operators, self.options.features)
+                    log(CONVERSIONS, f"converted {place(code)}")
+                    LISTING.note(code, "converted")
+                    self.adopt(loaded.code)
+                    self._loaded[code] = loaded
+        return loaded
+
+
+class _Handlers(dict[type, Handler]):
+    """type of callable → what `converted` does with it."""
+
+    def __init__(self, converter: Converter) -> None:
+        self.converter = converter
+        super().__init__(
+            {
+                FunctionType: converter.function,
+                MethodType: converter.method,
+                BuiltinFunctionType: converter.builtin,
+                type: converter.plain_class,
+                functools.partial: converter.partial,
+            }
+        )
+
+    def __missing__(self, kind: type) -> Handler:
+        handler = self.converter.instance if isinstance(_call_of(kind), FunctionType) else itself
+        if handler is itself and issubclass(kind, type):
+            handler = self.converter.any_class
+        if len(self) < 10_000:  # types made on the fly must not pile up here
+            self[kind] = handler
+        return handler
+
+
+def itself(f: Any) -> Any:
+    """For what needs no conversion."""
+    return f
+
+
+def _is_permanent(f: FunctionType) -> bool:
+    """Whether `f` lives as long as its module, so that remembering it forever costs nothing."""
+    if f.__closure__ is not None or "<locals>" in f.__qualname__:
+        return False
+    module = sys.modules.get(f.__module__) if isinstance(f.__module__, str) else None
+    return module is not None and module.__dict__ is f.__globals__
+
+
+def _is_straight(f: FunctionType) -> bool:
+    """Whether `f` has no source, but no branch or loop either: there is nothing to stage in it."""
+    from ..syntax import source
+
+    return not source.has_control_flow(f.__code__) and not source.exists(f)
+
+
+def _same_partial(f: functools.partial[Any], function: Callable[..., Any]) -> functools.partial[Any]:
+    return functools.partial(function, *f.args, **f.keywords)
+
+
+def is_native(f: Any) -> bool:
+    """Whether calling `f` runs C code, which has no source and nothing to stage but itself."""
+    if not callable(f) or isinstance(f, type):
+        return False
+    call = _call_of(type(f))
+    return not isinstance(call, (FunctionType, property)) and not _is_runtimes(call)
+
+
+def function_behind(f: Any) -> FunctionType:
+    """The Python function that runs when `f` is called; ConversionError if `f` is not that kind of thing."""
+    while not isinstance(f, FunctionType):
+        if isinstance(f, (MethodType, staticmethod, classmethod)):
+            f = f.__func__
+        elif isinstance(f, functools.partial):
+            f = f.func
+        elif (inner := unwrapped(f)) is not None:
+            f = inner
+        elif not isinstance(f, type) and isinstance(_call_of(type(f)), FunctionType):
+            f = _call_of(type(f))
+        else:
+            raise _not_a_function(f)
+    return f
+
+
+def unwrapped(f: Any) -> Any:
+    """The user's function inside of an object that traces it: a runtime's `function`, with TensorFlow's attribute."""
+    call = None if isinstance(f, (type, MethodType)) else _call_of(type(f))
+    return getattr(f, "python_function", None) if _is_runtimes(call) else None
+
+
+def _is_runtimes(call: Any) -> bool:
+    """Whether a `__call__` is agc's own: a function, or a slot that holds what is called."""
+    if isinstance(call, MemberDescriptorType):
+        return policy.is_own_class(call.__objclass__)
+    return isinstance(call, FunctionType) and policy.is_own(call)
+
+
+def _call_of(kind: type) -> Any:
+    """What the class says `__call__` is."""
+    return next((vars(base)["__call__"] for base in policy.bases_of(kind) if "__call__" in vars(base)), None)
+
+
+def _not_a_function(f: Any) -> ConversionError:
+    what = (
+        f"the class `{f.__qualname__}`" if isinstance(f, type) else f"an object of type `{type(f).__name__}`"
+    )
+    fix = "convert the methods that are called" if isinstance(f, type) else "pass a function"
+    return ConversionError(Diagnostic("AGC104", f"{what} is not a function", fix=fix))
+
+
+@functools.cache
+def overload(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A built-in function that calls a backend's version of itself when an argument is the backend's."""
+    if f in STAND_INS:
+        return STAND_INS[f]
+
+    @functools.wraps(f, updated=())
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        try:
+            for value in (*args, *kwargs.values()) if kwargs else args:
+                backend = backends[type(value)]
+                if backend is not PYTHON and backend.owns(value):
+                    return backend.builtins.get(f, f)(*args, **kwargs)
+            return f(*args, **kwargs)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
+
+    return dispatch
+
+
+def guarded(reason: ConversionError, f: FunctionType) -> FunctionType:
+    """`f`, run by Python, for as long as it is not called with a backend's value."""
+
+    @functools.wraps(f)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        try:
+            for value in (*args, *kwargs.values()):
+                backend = backends[type(value)]
+                if backend is not PYTHON and backend.owns(value):
+                    raise ConversionError(reason.diagnostic)
+            return f(*args, **kwargs)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
+
+    return plain  # type: ignore[return-value]

@@ -1,0 +1,274 @@
+"""From a converted tree to a live function that takes the place of the original.
+
+    def __factory__(x):                  the free variables of f
+        class ________:                  names bound in a class body are invisible to functions in it
+            class Model:                 private names are mangled as in the original
+                def f(self, y): …   ==>  only the code object of f is taken out; nothing here is ever run
+
+A function without free variables, outside of classes, stands alone.
+
+The code gets the original's globals, closure cells, defaults and attributes; the operators are a constant of it, so
+that `locals()` does not show them. Nothing of the `def` statement is evaluated again: no decorator, no default, no
+annotation.
+"""
+
+from __future__ import annotations
+import __future__ as futures
+
+import ast
+import builtins
+import functools
+import sys
+from collections.abc import Callable, Collection, Mapping
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import gast
+
+from .. import policy, transpile
+from ..options.features import Feature
+from ..options.loop_options import set_loop_options
+from ..options.verbosity import CODE, log, place, verbosity
+from ..passes import pipeline
+from ..passes.base import NO_FEATURES, Context, looks_like_directive
+from ..syntax import source
+from ..syntax.gast_bridge import Translation
+from ..syntax.positions import Extent, extent_of_code, generated_lambdas, operator_calls, settle
+from ..syntax.source import Definition
+from ..syntax.tree_queries import BLOCK_FIELDS, blocks, deep_trees, evolve, position
+from .multiversioning import joined
+from .operator_constants import with_operators, without_name
+
+FACTORY = "__factory__"
+CLASSLESS = "________"  # a class whose name is nothing but underscores mangles no names
+
+_FUTURE = sum(getattr(futures, name).compiler_flag for name in futures.all_feature_names)
+
+
+class Loaded:
+    """The converted code of one code object, ready to be made into functions."""
+
+    def __init__(self, code: CodeType, original: CodeType) -> None:
+        self.code = code
+        # For each cell of the new function its number among those of the original.
+        self._cells = [original.co_freevars.index(name) for name in code.co_freevars]
+
+    def function(self, f: FunctionType) -> FunctionType:
+        """The converted twin of `f`. It shares the closure cells and the attributes of `f`."""
+        cells = f.__closure__ or ()
+        closure = tuple(cells[number] for number in self._cells)
+        twin = FunctionType(self.code, f.__globals__, f.__name__, f.__defaults__, closure)
+        twin.__kwdefaults__ = f.__kwdefaults__
+        twin.__dict__ = f.__dict__
+        twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
+        _share_annotations(f, twin)
+        return twin
+
+
+def _share_annotations(f: FunctionType, twin: FunctionType) -> None:
+    if sys.version_info >= (3, 14):
+        twin.__annotate__ = f.__annotate__  # evaluated when somebody asks, as for the original
+    else:
+        twin.__annotations__ = f.__annotations__
+    if sys.version_info >= (3, 12):
+        twin.__type_params__ = f.__type_params__
+
+
+def load(f: FunctionType, operators: ModuleType, features: frozenset[Feature] = NO_FEATURES) -> Loaded:
+    """Convert the code of `f`."""
+    code = converted_code(f, features=features)
+    return Loaded(with_operators(code, operators), f.__code__)
+
+
+def converted_code(
+    f: FunctionType,
+    finish: Callable[[ast.Module], None] = lambda tree: None,
+    features: frozenset[Feature] = NO_FEATURES,
+    halves: bool = False,
+) -> CodeType:
+    """The converted code of `f`, which has a text in the place of the operators: see `embedded.with_operators`.
+
+    `finish` may change the tree before it is compiled. With `halves` it is the user's own code as long as nothing
+    is staged.
+    """
+    definition = source.find(f)
+    context = live_context(f, definition, features)
+    with deep_trees(definition.filename):
+        translation = Translation(ast.Module([bare(definition)], []))
+        after = pipeline.run(translation.tree, context)
+        if halves:
+            after = joined(translation, after, context.ag)
+        tree, generated, lambdas = settled(translation, after, context)
+        if verbosity() >= CODE:
+            log(CODE, f"{place(f.__code__)} became\n{ast.unparse(tree)}")
+        without_name(translation.new, context.ag)
+        finish(tree)
+        code = compiled(tree, definition, f.__code__)
+    rename = Renaming(generated, lambdas, code.co_qualname, f.__code__.co_qualname)
+    return rename(code, f.__code__.co_name)
+
+
+class Settled(NamedTuple):
+    """A tree as Python compiles it, with a position for every node."""
+
+    tree: ast.Module
+    generated: Collection[str]  # the names of generated functions
+    lambdas: Collection[Extent]  # where the bodies of generated lambdas are
+
+
+def settled(translation: Translation, after: gast.Module, context: Context) -> Settled:
+    """A converted tree on its way to Python's compiler."""
+    tree: ast.Module = translation.back(after)
+    new = translation.new
+    functions = {function.name for function in (*new[ast.FunctionDef], *new[ast.AsyncFunctionDef])}
+    generated = functions - function_names(translation.tree)
+    calls = operator_calls(new, context.ag)
+    settle(new, calls, generated, context.source)
+    return Settled(tree, generated, generated_lambdas(calls))
+
+
+def live_context(
+    f: FunctionType, definition: Definition, features: frozenset[Feature] = NO_FEATURES
+) -> Context:
+    """What the globals of a function tell about its names."""
+    return Context(
+        filename=definition.filename,
+        source=definition.text,
+        is_library=functools.partial(_is_library, f.__globals__),
+        is_builtin=functools.partial(_is_builtin, f.__globals__),
+        is_directive=functools.partial(_is_directive, f.__globals__),
+        ag=transpile.fresh_name(definition.segment()),
+        features=features,
+    )
+
+
+def _is_library(module_globals: Mapping[str, Any], name: str) -> bool:
+    value = module_globals.get(name)
+    return isinstance(value, ModuleType) and policy.is_library_module(value)
+
+
+def _is_directive(module_globals: Mapping[str, Any], dotted: str) -> bool:
+    """Whether a name, or a chain of attributes, stands for `set_loop_options`."""
+    first, *rest = dotted.split(".")
+    if first not in module_globals:  # a variable of the function, or of one around it
+        return looks_like_directive(dotted)
+    found = module_globals[first]
+    if rest and rest[-1] != set_loop_options.__name__:
+        return False  # nobody's attributes are asked for without need
+    for name in rest:
+        found = getattr(found, name, None)
+    return found is set_loop_options
+
+
+def _is_builtin(module_globals: Mapping[str, Any], name: str) -> bool:
+    return name not in module_globals and hasattr(builtins, name)
+
+
+def bare(definition: Definition) -> ast.stmt:
+    """The definition without what is evaluated outside of the function: decorators, defaults, annotations.
+
+    A lambda becomes the value of an assignment, because a tree holds statements.
+    """
+    node = definition.node
+    args = node.args  # type: ignore[union-attr]
+    signature = ast.arguments(
+        posonlyargs=[_unannotated(arg) for arg in args.posonlyargs],
+        args=[_unannotated(arg) for arg in args.args],
+        vararg=args.vararg and _unannotated(args.vararg),
+        kwonlyargs=[_unannotated(arg) for arg in args.kwonlyargs],
+        kw_defaults=[None for _ in args.kwonlyargs],
+        kwarg=args.kwarg and _unannotated(args.kwarg),
+        defaults=[],
+    )
+    new: ast.stmt
+    if isinstance(node, ast.Lambda):
+        value = ast.copy_location(ast.Lambda(signature, node.body), node)
+        new = ast.Assign([ast.copy_location(ast.Name("function", ast.Store()), node)], value)
+    else:
+        new = type(node)(name=node.name, args=signature, body=[*node.body], decorator_list=[])  # type: ignore
+    return ast.copy_location(new, node)
+
+
+def _unannotated(arg: ast.arg) -> ast.arg:
+    return ast.copy_location(ast.arg(arg.arg), arg)
+
+
+def compiled(tree: ast.Module, definition: Definition, original: CodeType) -> CodeType:
+    """The code object of the one function that `tree` defines."""
+    *before, function = tree.body
+    if before or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Assign)):
+        raise ValueError("the passes must leave one function as one statement")
+    if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        # The line of a function is that of its first decorator. It is compiled, but never run.
+        mark = ast.Constant(None, lineno=original.co_firstlineno, col_offset=0)
+        mark.end_lineno, mark.end_col_offset = original.co_firstlineno, 0
+        function.decorator_list = [mark] if original.co_firstlineno < function.lineno else []
+    free = ", ".join(name for name in original.co_freevars if name != "__class__")
+    wrappers = _wrappers(free, definition.owner or CLASSLESS) if free or definition.owner else ()
+    wrapped, place = function, position(function)
+    for wrapper in wrappers:
+        wrapped = evolve(wrapper, body=[wrapped], **place)
+    flags = original.co_flags & _FUTURE
+    with source.unwarned():
+        code: CodeType = compile(
+            ast.Module([wrapped], []), definition.filename, "exec", flags=flags, dont_inherit=True
+        )
+    for _ in (*wrappers, function):
+        (code,) = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return code
+
+
+@functools.lru_cache(maxsize=256)
+def _wrappers(free: str, owner: str) -> tuple[Any, Any, Any]:
+    """What stands around a function, from the innermost on; parsed, as the fields differ between versions of Python."""
+    factory: Any
+    (factory,) = ast.parse(f"def {FACTORY}({free}):\n class {CLASSLESS}:\n  class {owner}: pass").body
+    return factory.body[0].body[0], factory.body[0], factory
+
+
+def function_names(tree: gast.AST) -> set[str]:
+    """The names of all functions that a tree defines."""
+    names: set[str] = set()
+    pending: list[gast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+            names.add(node.name)
+        if type(node) in BLOCK_FIELDS:
+            for block in blocks(node):
+                pending += block
+    return names
+
+
+class Renaming(NamedTuple):
+    """Gives code the names that the user knows: those of the original, everywhere inside.
+
+    Code of a generated function, such as `if_true`, is part of the user's function and goes by its name in
+    tracebacks, logs and profiles. Only its qualified name tells that it is a block: `f.<locals>.if_true`.
+    """
+
+    generated: Collection[str]  # the names of generated functions
+    lambdas: Collection[Extent] = ()  # where the bodies of generated lambdas are
+    old: str = ""  # what qualified names begin with now, and what they shall begin with
+    new: str = ""
+
+    def __call__(self, code: CodeType, name: str) -> CodeType:
+        qualname = self.qualified(code.co_qualname)
+        constants = tuple(self.constant(constant, code, name) for constant in code.co_consts)
+        return code.replace(co_consts=constants, co_name=name, co_qualname=qualname)
+
+    def constant(self, constant: Any, code: CodeType, name: str) -> Any:
+        if isinstance(constant, CodeType):
+            return self(constant, name if self.is_generated(constant) else constant.co_name)
+        # The code of a class body names its class.
+        is_name = isinstance(constant, str) and constant == code.co_qualname
+        return self.qualified(constant) if is_name else constant
+
+    def is_generated(self, code: CodeType) -> bool:
+        if code.co_name == "<lambda>":
+            return extent_of_code(code) in self.lambdas
+        return code.co_name in self.generated
+
+    def qualified(self, name: str) -> str:
+        *around, last = name[len(self.old) :].split(".<locals>.")
+        return self.new + ".<locals>.".join([*(part for part in around if part not in self.generated), last])

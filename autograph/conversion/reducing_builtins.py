@@ -1,0 +1,78 @@
+"""Built-in functions that use up what they are given: while a function is traced, a list may hold a backend's values.
+
+max([a, b])                  the backend's `max` of the list, if `a` or `b` is the backend's
+sum(f(x) for x in xs)        likewise, of what the generator gives
+any(x > 0 for x in xs)       x[0] > 0 or …, as lazily as Python
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from types import CellType, FunctionType, GeneratorType
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..side_effects import pure
+from ..staging import PYTHON, Backend, backend_of
+
+GATHERING = frozenset({any, all, sum, min, max, sorted})
+
+
+@functools.cache
+def gathering(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, for arguments among which, or in which, a backend's values may be."""
+
+    @functools.wraps(f, updated=())
+    def dispatch(*args: Any, **kwargs: Any) -> Any:
+        try:
+            owner = _owner((*args, *kwargs.values()))
+            if owner is not PYTHON:
+                return owner.builtins.get(f, f)(*args, **kwargs)
+            several = len(args) > 1 and f in (min, max)
+            if not args or several or not isinstance(args[0], Iterable):
+                return f(*args, **kwargs)
+            if f is any or f is all:
+                return _decided(f, iter(args[0]), *args[1:], **kwargs)
+            items, *rest = args
+            if not isinstance(items, (list, tuple)):
+                items = list(items)
+            owner = _owner(items)
+            if owner is not PYTHON:
+                return owner.builtins.get(f, f)(items, *rest, **kwargs)
+            return f(items, *rest, **kwargs)
+        except BaseException as error:
+            leave_no_trace(error)
+            raise
+
+    return dispatch
+
+
+def _owner(values: Iterable[Any]) -> Backend:
+    """The backend of the first value that has one other than Python."""
+    return next((owner for owner in map(backend_of, values) if owner is not PYTHON), PYTHON)
+
+
+def _decided(f: Callable[..., bool], items: Iterator[Any]) -> Any:
+    """`any` or `all`: items are taken until one decides."""
+    for item in items:
+        backend = backend_of(item)
+        if backend is not PYTHON:
+            truth = backend.builtins.get(bool, bool)(item)
+            what = f"an element of this `{f.__name__}` after the first"
+            rest = pure(lambda: _decided(f, items), what, _functions(items))
+            return backend.logical("or" if f is any else "and", truth, rest)
+        if bool(item) is (f is any):
+            return f is any
+    return f is all
+
+
+def _functions(items: Iterator[Any]) -> list[Callable[..., Any]]:
+    """What runs when an iterator is asked for its next element: the code of a generator, what a `map` calls."""
+    if isinstance(items, (map, filter)):
+        return [part for part in items.__reduce__()[1] if callable(part)]
+    if not isinstance(items, GeneratorType) or items.gi_frame is None:
+        return []
+    code, values = items.gi_code, items.gi_frame.f_locals
+    known = tuple(CellType(values[name]) if name in values else CellType() for name in code.co_freevars)
+    return [FunctionType(code, items.gi_frame.f_globals, code.co_name, None, known)]

@@ -1,0 +1,269 @@
+"""What can be converted but will hardly be staged: said before a tensor gets there.
+
+    @tf.function
+    def clipped(x, formula):
+        if x > 0:
+            x = eval(formula)       ==>     warning[AGC191]: `eval` keeps the blocks of `clipped` Python
+        return x
+
+A row of `DOUBTS` looks at one function. It says only what the text proves; whether a tensor will ever decide there,
+the text cannot say. So rows look at functions that are traced for certain, unless the caller wants all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple
+
+import gast
+
+from ..analysis.binding_time import Staging, reads_own_frame, static
+from ..analysis.entry_points import Entries
+from ..analysis.process_state import use_of
+from ..errors import Diagnostic, Note, Where
+from ..syntax.positions import where_of
+from ..syntax.tree_queries import DEFINITIONS, LOOPS, SUSPENSIONS, TRIES, Statements, blocks, contains, inside
+
+WORDS: dict[type, str] = {
+    gast.If: "if", gast.While: "while", gast.For: "for",
+    gast.Return: "return", gast.Break: "break", gast.Continue: "continue",
+}  # fmt: skip
+
+JUMPS = (gast.Break, gast.Continue)
+CONTAINERS = (gast.List, gast.Dict, gast.Set, gast.ListComp, gast.DictComp, gast.SetComp)
+MAKERS = frozenset(
+    {"list", "dict", "set", "collections.deque", "collections.defaultdict", "collections.Counter"}
+)
+# Methods that give a container other items. (What an item is assigned, a graph can carry.)
+CHANGES = frozenset(
+    {"append", "appendleft", "extend", "insert", "pop", "popleft", "remove", "clear", "add", "discard"}
+)
+
+
+class Module(NamedTuple):
+    """What the rows need to know about the file."""
+
+    filename: str
+    text: str
+    entries: Entries
+    containers: frozenset[str]  # global names of lists, dicts and sets
+
+    def where(self, node: gast.AST) -> Where:
+        return where_of(node, self.filename, self.text)
+
+
+class Function(NamedTuple):
+    """One function, and what is known about it."""
+
+    node: Any
+    traced: bool  # itself; not only called by one that is
+    module: Module
+    staging: Staging  # as it is
+    freely: Staging  # as it would be if nothing in the function suspended it or looked at its frame
+
+
+def doubts(
+    tree: gast.Module, text: str, filename: str, tracers: Collection[str], everywhere: bool = False
+) -> Iterator[Diagnostic]:
+    """All doubts about a module. `everywhere`: also about functions that nothing is seen to trace."""
+    if not everywhere and not any(name.partition(".")[0] in text for name in tracers):
+        return
+    entries = Entries(tree, tracers)
+    module = Module(filename, text, entries, frozenset(_containers(tree, entries)))
+    for definition in entries.definitions:
+        node = definition.node
+        if id(node) in entries.entries and (kind := _kind_of_generator(node)):
+            yield _never_a_graph(node, kind, module)
+        elif everywhere or id(node) in entries.reached:
+            traced = everywhere or id(node) in entries.within
+            function = Function(node, traced, module, Staging(node), Staging(node, plain=True))
+            for row in DOUBTS:
+                yield from row(function)
+
+
+def _kind_of_generator(node: Any) -> str:
+    if isinstance(node, gast.AsyncFunctionDef):
+        return "coroutine"
+    return "generator" if contains(node.body, (gast.Yield, gast.YieldFrom)) else ""
+
+
+def _never_a_graph(node: Any, kind: str, module: Module) -> Diagnostic:
+    return Diagnostic(
+        "AGC190",
+        f"the {kind} `{node.name}` cannot become a graph",
+        module.where(node),
+        why=f"a graph gives its results all at once; a {kind} is left and entered again",
+        fix="return tensors",
+    )
+
+
+def _reads_frame(function: Function) -> Iterator[Diagnostic]:
+    body = function.node.body
+    if function.freely.staged and reads_own_frame(body):
+        reader = _reader(body)
+        name = reader.attr if isinstance(reader, gast.Attribute) else reader.func.id
+        yield Diagnostic(
+            "AGC191",
+            f"`{name}` keeps the blocks of `{function.node.name}` Python",
+            function.module.where(reader),
+            notes=tuple(
+                Note(function.module.where(block), "stays Python")
+                for block in _outermost(body, function.freely.staged)
+            ),
+            why="it looks at the frame of the function, which cannot be cut into pieces then",
+            fix="call it in a function of its own, and pass what it needs",
+            level="warning",
+        )
+
+
+def _suspends(function: Function) -> Iterator[Diagnostic]:
+    if not function.traced or reads_own_frame(function.node.body):
+        return
+    for block in _outermost(function.node.body, function.freely.staged - function.staging.staged):
+        holds = "it holds" if contains(block, SUSPENSIONS) else "a jump leads from it out of a block with"
+        yield Diagnostic(
+            "AGC192",
+            f"this `{WORDS[type(block)]}` stays Python",
+            function.module.where(block),
+            why=f"{holds} `yield` or `await`; what is left and entered again cannot be part of a graph",
+            fix="compute in a function without `yield` and `await`, and call it here",
+            level="warning",
+        )
+
+
+def _leaves_finally(function: Function) -> Iterator[Diagnostic]:
+    for attempt in inside(function.node.body):
+        for jump, block in _leaving(attempt.finalbody) if isinstance(attempt, TRIES) else ():
+            jumps, stays = WORDS[type(jump)], WORDS[type(block)]
+            yield Diagnostic(
+                "AGC193",
+                f"this `{jumps}` leaves `finally`, and so the `{stays}` around it stays Python",
+                function.module.where(jump),
+                notes=(Note(function.module.where(block), "stays Python"),),
+                why="it would discard an exception on its way, which a staged block cannot do",
+                fix="move the jump behind the `try` statement",
+                level="warning",
+            )
+
+
+def _changes_outside(function: Function) -> Iterator[Diagnostic]:
+    own = _bound(function.node)
+    varying = function.staging.staged - {id(loop) for loop in _counting(function.node)}
+    for block in _outermost(function.node.body, varying):
+        for node in inside(block):
+            holder = _changed(node)
+            if holder in function.module.containers and holder not in own:
+                yield Diagnostic(
+                    "AGC194",
+                    f"`{holder}` is changed inside of a `{WORDS[type(block)]}` that may be staged",
+                    function.module.where(node),
+                    why="a graph holds no Python objects: this is done (or refused) while it is made, not when it runs",
+                    fix="collect in a TensorArray, or count in a Variable",
+                    level="warning",
+                )
+
+
+def _acts_once(function: Function) -> Iterator[Diagnostic]:
+    varying = function.staging.staged - {id(loop) for loop in _counting(function.node)}
+    for block in _outermost(function.node.body, varying):
+        for node in inside(block):
+            name = _process_name(node, function.module.entries)
+            use = None if name is None else use_of(name)
+            if use is not None:
+                yield Diagnostic(
+                    "AGC195",
+                    f"`{name}` is used inside of a `{WORDS[type(block)]}` that may be staged",
+                    function.module.where(node),
+                    why="it happens once, while the function is traced, and not when the graph runs",
+                    fix=use.fix,
+                    level="warning",
+                )
+
+
+DOUBTS: tuple[Callable[[Function], Iterator[Diagnostic]], ...] = (
+    _reads_frame,      # AGC191
+    _suspends,         # AGC192
+    _leaves_finally,   # AGC193
+    _changes_outside,  # AGC194
+    _acts_once,        # AGC195
+)  # fmt: skip
+
+
+def _reader(body: Statements) -> Any:
+    """The first expression that looks at the frame."""
+    found: list[Any] = [
+        node
+        for node in inside(body)
+        if isinstance(node, (gast.Call, gast.Attribute)) and reads_own_frame([node])
+    ]
+    # Of those on one line that contain each other it is the innermost.
+    return min(found, key=lambda node: (node.lineno, node.end_col_offset - node.col_offset))
+
+
+def _outermost(body: Statements, chosen: Collection[int]) -> Iterator[gast.stmt]:
+    """The blocks that are chosen and inside of no other such block."""
+    for statement in body:
+        if id(statement) in chosen:
+            yield statement
+        elif not isinstance(statement, (*DEFINITIONS, gast.ClassDef)):
+            for part in blocks(statement):
+                yield from _outermost(part, chosen)
+
+
+def _leaving(
+    body: Statements, around: gast.stmt | None = None, in_loop: bool = False
+) -> Iterator[tuple[gast.stmt, gast.stmt]]:
+    """The jumps out of a `finally` block that stand in an `if` or loop in it, and which that is."""
+    for statement in body:
+        if isinstance(statement, gast.Return) or (isinstance(statement, JUMPS) and not in_loop):
+            if around is not None:
+                yield statement, around
+        elif not isinstance(statement, (*DEFINITIONS, gast.ClassDef)):
+            decides = isinstance(statement, (gast.If, gast.While)) and not static(statement.test)
+            inner = statement if decides or isinstance(statement, gast.For) else around
+            for part in blocks(statement):
+                loops = isinstance(statement, LOOPS) and part is statement.body
+                yield from _leaving(part, inner, in_loop or loops)
+
+
+def _counting(function: Any) -> Iterator[gast.For]:
+    """The loops over nothing but constants, such as `range(3)`."""
+    for node in inside(function.body):
+        if isinstance(node, gast.For):
+            names = {name.id for name in gast.walk(node.iter) if isinstance(name, gast.Name)}
+            if names <= {"range", "enumerate", "zip", "reversed"}:
+                yield node
+
+
+def _changed(node: gast.AST) -> str | None:
+    """The name whose object a method call changes."""
+    called = node.func if isinstance(node, gast.Call) else None
+    if isinstance(called, gast.Attribute) and called.attr in CHANGES and isinstance(called.value, gast.Name):
+        return str(called.value.id)
+    return None
+
+
+def _process_name(node: gast.AST, entries: Entries) -> str | None:
+    """The full name of what is called, or whose item is assigned."""
+    if isinstance(node, gast.Call):
+        return entries.full_name(node)
+    if isinstance(node, gast.Subscript) and not isinstance(node.ctx, gast.Load):
+        return entries.full_name(node.value)
+    return None
+
+
+def _bound(function: Any) -> set[str]:
+    """The names that are the function's own."""
+    shared = {name for node in inside(function.body) if isinstance(node, gast.Global) for name in node.names}
+    names = (node for node in gast.walk(function) if isinstance(node, gast.Name))
+    return {name.id for name in names if not isinstance(name.ctx, gast.Load)} - shared
+
+
+def _containers(tree: gast.Module, entries: Entries) -> Iterator[str]:
+    """The global names that the module binds to a list, dict or set."""
+    for statement in tree.body:
+        if isinstance(statement, (gast.Assign, gast.AnnAssign)) and statement.value is not None:
+            targets = statement.targets if isinstance(statement, gast.Assign) else [statement.target]
+            made = isinstance(statement.value, gast.Call) and entries.full_name(statement.value) in MAKERS
+            if made or isinstance(statement.value, CONTAINERS):
+                yield from (target.id for target in targets if isinstance(target, gast.Name))

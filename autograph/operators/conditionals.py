@@ -1,0 +1,147 @@
+"""`if`, and chains of `if` and `elif`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..side_effects import staged
+from ..side_effects.carried_state import Carried
+from ..staging import PYTHON, Backend, State, backends
+from .elif_chains import AT_ONCE, arm_of, run_arm
+from .pinned_objects import PlaceMaker, held_back
+
+Branch = Callable[..., Any]  # returns a tuple of results; a block without results may return None
+
+
+def cond(
+    test: Any,
+    then: Branch,
+    orelse: Branch,
+    state: State = (),
+    names: tuple[str, ...] | None = None,
+    places: tuple[PlaceMaker, ...] = (),
+) -> Any:
+    """`if`: call one branch with `*state`; its results are the values of the variables `names`.
+
+    The names are left out where they are the parameters of the branches.
+
+    >>> cond(3 > 2, lambda y: (y + 1,), keep, (5,))
+    (6,)
+    """
+    backend = backends[type(test)]
+    try:
+        if backend is PYTHON or not backend.owns(test):
+            return then(*state) if test else orelse(*state)
+        gives = _names_of(then, orelse) if names is None else names
+        takes = gives if then is keep else parameters_of(then)
+        return _staged(backend, test, then, orelse, state, takes, gives, places)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _staged(
+    backend: Backend,
+    test: Any,
+    then: Branch,
+    orelse: Branch,
+    state: State,
+    takes: Sequence[str],
+    gives: Sequence[str],
+    places: tuple[PlaceMaker, ...],
+) -> State:
+    """A choice that a backend makes; `takes` and `gives` are the variables of the state and of the results."""
+    held = held_back(places, state, takes, gives)
+
+    def run(carried: Carried) -> State:
+        return backend.cond(
+            test,
+            carried.block(held.block(then)),
+            carried.block(held.block(orelse)),
+            held.state + carried.initial,
+            held.names + carried.names,
+        )
+
+    taken = [name for name in takes if name not in held.objects]
+    return held.leave(staged(held.makers, run, (then, orelse), held.state, taken, held.names, held.callers))
+
+
+def _names_of(*branches: Branch) -> tuple[str, ...]:
+    """The parameters of the first branch that is not `keep`, which takes anything."""
+    return next((parameters_of(branch) for branch in branches if branch is not keep), ())
+
+
+def cases(
+    *arms: tuple[Callable[[], Any], Branch],
+    orelse: Branch,
+    state: State = (),
+    names: tuple[str, ...] | None = None,
+    places: tuple[PlaceMaker, ...] = (),
+) -> Any:
+    """`if`, `elif` …, `else`: call the branch of the first arm whose test is true. The rest is as for `cond`.
+
+    >>> cases((lambda: 1 > 2, lambda y: (y,)), (lambda: 2 > 1, lambda y: (y * 10,)), orelse=keep, state=(5,))
+    (50,)
+    """
+    try:
+        for place, (test, then) in enumerate(arms):
+            going = test()
+            backend = backends[type(going)]
+            if backend is not PYTHON and backend.owns(going):
+                if names is None:
+                    names = _names_of(*(branch for _, branch in arms), orelse)
+                if len(arms) - place > AT_ONCE:
+                    return _long(going, arms[place:], orelse, state, names, places)
+                rest = partial(_later_cases, arms[place + 1 :], orelse, names, places)
+                return cond(going, then, rest, state, names, places)
+            if going:
+                return then(*state)
+        return orelse(*state)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _later_cases(arms: Any, orelse: Branch, names: tuple[str, ...], places: Any, *state: Any) -> Any:
+    """The arms behind one that a backend decides about, as the other branch of that one."""
+    return cases(*arms, orelse=orelse, state=state, names=names, places=places)
+
+
+def _long(
+    going: Any,
+    arms: Any,
+    orelse: Branch,
+    state: State,
+    names: tuple[str, ...],
+    places: tuple[PlaceMaker, ...],
+) -> State:
+    """A chain with so many arms that they must not stand inside one another."""
+    branches = [*(branch for _, branch in arms), orelse]
+    takes = next((parameters_of(branch) for branch in branches if branch is not keep), names)
+
+    def number(test: Any, then: Branch, other: Branch) -> Any:
+        (arm,) = cond(test, then, other, (), ("arm",))
+        return arm
+
+    def branch(test: Any, then: Branch, other: Branch, now: State) -> State:
+        backend = backends[type(test)]
+        if backend is PYTHON or not backend.owns(test):
+            chosen: State = then(*now) if test else other(*now)
+            return chosen
+        return _staged(backend, test, then, other, now, takes, names, places)
+
+    return run_arm(arm_of(going, [test for test, _ in arms], number), branches, state, branch)
+
+
+def keep(*state: Any) -> State:
+    """The branch that changes nothing."""
+    return state
+
+
+def parameters_of(body: Branch) -> tuple[str, ...]:
+    """The user's names of a block's state: what the block calls its parameters."""
+    code = body.__code__
+    return code.co_varnames[: code.co_argcount]

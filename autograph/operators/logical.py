@@ -1,0 +1,128 @@
+"""Expressions that decide: the ternary, `and`, `or`, `not`, and chains of comparisons."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ..errors import leave_no_trace
+from ..side_effects import pure, staged
+from ..side_effects.carried_state import Carried
+from ..staging import PYTHON, State, backends
+
+
+def if_exp(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """`then() if test else orelse()`."""
+    backend = backends[type(test)]
+    try:
+        if backend is PYTHON or not backend.owns(test):
+            return then() if test else orelse()
+
+        def run(carried: Carried) -> State:
+            first = carried.block(lambda: (then(),), then)
+            other = carried.block(lambda: (orelse(),), orelse)
+            return backend.cond(test, first, other, carried.initial, ("value", *carried.names))
+
+        (value,) = staged((), run, (then, orelse), gives=("",))
+        return value
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def and_(first: Any, *rest: Callable[[], Any]) -> Any:
+    """`first and …`: as in Python, the operand that decides.
+
+    >>> and_(3, lambda: [], lambda: 1 / 0)
+    []
+    """
+    try:
+        for operand in rest:
+            backend = backends[type(first)]
+            if backend is not PYTHON and backend.owns(first):
+                return backend.logical("and", first, _later_operands("and", and_, rest, operand))
+            if not first:
+                return first
+            first = operand()
+        return first
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def or_(first: Any, *rest: Callable[[], Any]) -> Any:
+    """`first or …`: as in Python, the operand that decides."""
+    try:
+        for operand in rest:
+            backend = backends[type(first)]
+            if backend is not PYTHON and backend.owns(first):
+                return backend.logical("or", first, _later_operands("or", or_, rest, operand))
+            if first:
+                return first
+            first = operand()
+        return first
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+def _later_operands(
+    word: str, op: Callable[..., Any], rest: Sequence[Callable[[], Any]], operand: Callable[[], Any]
+) -> Callable[[], Any]:
+    """The operands from `operand` on, as one."""
+    _, *later = left = rest[rest.index(operand) :]
+    return pure(
+        partial(_chain, op, operand, *later) if later else operand, f"an operand of this `{word}`", left
+    )
+
+
+def _chain(op: Callable[..., Any], operand: Callable[[], Any], *rest: Callable[[], Any]) -> Any:
+    return op(operand(), *rest)
+
+
+def not_(value: Any) -> Any:
+    """`not value`."""
+    backend = backends[type(value)]
+    try:
+        if backend is PYTHON or not backend.owns(value):
+            return not value
+        return backend.logical("not", value, None)
+    except BaseException as error:
+        leave_no_trace(error)
+        raise
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda left, right: left in right,
+    "not in": lambda left, right: left not in right,
+}
+
+
+def compare(left: Any, *links: Any) -> Any:
+    """A chain of comparisons in which each operand is evaluated once, and only when it is needed.
+
+    `a < f() <= g()` is `compare(a, '<', lambda: f(), '<=', lambda: g())`.
+
+    >>> compare(1, '<', lambda: 2, '<=', lambda: 2)
+    True
+    >>> compare(3, '<', lambda: 2, '<=', lambda: 1 / 0)
+    False
+    """
+    try:
+        name, operand, *further = links
+        right = operand()
+        holds = _COMPARISONS[name](left, right)
+        return and_(holds, lambda: compare(right, *further)) if further else holds
+    except BaseException as error:
+        leave_no_trace(error)
+        raise

@@ -1,0 +1,188 @@
+"""Python objects whose items a staged block assigns stay the same objects.
+
+    if c:                       (x, y) = ag__.cond(c, if_true, ag__.keep, (x, y),
+        x[i] = y        ==>                        places=(ag__.item(lambda: x, lambda: i),))
+        y = 0
+
+If `x` is a backend's value, assigning an item gives `x` another value: `x` is state, and there is no place. If it
+is Python's, a list say, then it is one object for all who know it: it is *held* out of the state, and the item is
+the place.
+
+Of a list that is the function's own (`ag__.own_list`) a block gets a copy, so that it may change it and stay pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ..side_effects.custom_setters import sets_items
+from ..side_effects.locations import Cell, Item, Place
+from ..staging import PYTHON, Changing, Maybe, OwnList, State, backends
+from .container_location import Contents
+
+PlaceMaker = Callable[[], Place]
+
+
+class ItemMaker:
+    """Makes the place `base()[key()]`, or of all items of `base()`; `owner` makes the place of `base()` itself."""
+
+    def __init__(
+        self, base: Callable[[], Any], key: Callable[[], Any] | None, owner: PlaceMaker | None
+    ) -> None:
+        self.base, self.key, self.owner = base, key, owner
+
+    def __call__(self) -> Place:
+        return Contents(self.base) if self.key is None else Item(self.base, self.key)
+
+    @property
+    def variable(self) -> str:
+        """The variable in which all this is; empty when it is none."""
+        return self.owner.variable if isinstance(self.owner, ItemMaker) else variable_of(self.base)
+
+
+class ListMaker:
+    """Says that a variable of the state holds a list of the function's own: no place, but something to copy."""
+
+    def __init__(self, read: Callable[[], Any]) -> None:
+        self.read = read
+
+    def __call__(self) -> Place:
+        raise AssertionError("a list of the function's own is no place")
+
+
+class Held:
+    """What is left of a staged block's state and places when Python objects are held back."""
+
+    def __init__(
+        self, makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
+    ) -> None:
+        lists = {variable_of(maker.read) for maker in makers if isinstance(maker, ListMaker)}
+        self.makers, variables = _settled([maker for maker in makers if not isinstance(maker, ListMaker)])
+        self.objects = {
+            name: value for name, value in zip(takes, state, strict=True) if name in variables
+        }  # the variables that are held, and their values
+        self.takes = [name in self.objects for name in takes]
+        self.gives = [name in self.objects for name in gives]
+        self._copied = [name in lists for name in takes]
+        marked = [
+            OwnList(value) if is_own and type(value) is list else value
+            for value, is_own in zip(state, self._copied, strict=True)
+        ]
+        self.state = _without(marked, self.takes)
+        self.names = _without(gives, self.gives)
+        self._results = [name for name in gives if name in self.objects]
+        # Those whose items are no places, as to set one is a call: what that changes is to be found.
+        self.callers = [(name, value) for name, value in self.objects.items() if sets_items(value)]
+
+    def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
+        """A branch or body as the backend calls it; `before` arguments precede the state, such as an item."""
+
+        def without_held(*values: Any) -> State:
+            results = function(*values[:before], *self._whole(values[before:])) or ()
+            return _without(results, self.gives)
+
+        return without_held if self.objects or any(self._copied) else function
+
+    def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The test of a loop as the backend calls it."""
+        return (lambda *values: function(*self._whole(values))) if self.objects else function
+
+    def _whole(self, values: State) -> State:
+        whole = _with(values, list(self.objects.values()), self.takes)
+        pairs = zip(whole, self._copied, strict=True)
+        return tuple(_copy(value) if is_copied else value for value, is_copied in pairs)
+
+    def leave(self, results: State) -> State:
+        """All results: the backend's, and what is held."""
+        return _with(_unmarked(results), [self.objects[name] for name in self._results], self.gives)
+
+
+class NothingHeld:
+    """The same for a block without places, as most are."""
+
+    makers: Sequence[PlaceMaker] = ()
+    objects: Mapping[str, Any] = MappingProxyType({})
+    callers: Sequence[tuple[str, Any]] = ()
+
+    def __init__(self, state: State, gives: Sequence[str]) -> None:
+        self.state, self.names = state, tuple(gives)
+
+    def block(self, function: Callable[..., Any], before: int = 0) -> Callable[..., State]:
+        return function
+
+    def test(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+    def leave(self, results: State) -> State:
+        return _unmarked(results)
+
+
+def held_back(
+    makers: Sequence[PlaceMaker], state: State, takes: Sequence[str], gives: Sequence[str]
+) -> Held | NothingHeld:
+    """What to stage of a block; `takes` and `gives` are the variables of its state and of its results."""
+    return Held(makers, state, takes, gives) if makers else NothingHeld(state, gives)
+
+
+def _unmarked(values: State) -> State:
+    """The results, with Python's own lists for those of the function's own."""
+    return tuple([list(value) if type(value) is OwnList else value for value in values])
+
+
+def _copy(value: Any) -> Any:
+    """A list to work on; a backend's value that is no list, and has no copies, never changes."""
+    copy = value.copy() if hasattr(type(value), "copy") else value
+    if isinstance(copy, Changing):
+        copy.is_own = True
+    return copy
+
+
+def _without(values: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:
+    """The values that are not marked."""
+    return tuple(value for value, mark in zip(values, marks, strict=True) if not mark)
+
+
+def _with(values: Sequence[Any], marked: Sequence[Any], marks: Sequence[bool]) -> tuple[Any, ...]:
+    """The values, and in the marked places the others."""
+    own, others = iter(values), iter(marked)
+    return tuple(next(others) if mark else next(own) for mark in marks)
+
+
+def _settled(makers: Sequence[PlaceMaker]) -> tuple[tuple[PlaceMaker, ...], set[str]]:
+    """The places that there are, and the variables that are held for them."""
+    left: list[PlaceMaker] = []
+    held: set[str] = set()
+    for maker in makers:
+        chosen: PlaceMaker | None = maker
+        # What belongs to a backend has no items that could be places: it is assigned as a whole.
+        while isinstance(chosen, ItemMaker) and _is_backends(chosen.base()):
+            chosen = chosen.owner
+        if chosen is None:
+            continue
+        left.append(chosen)
+        if isinstance(chosen, ItemMaker):
+            held.add(chosen.variable)
+    return tuple(maker for maker in left if _cell_of(maker) not in held), held
+
+
+def _is_backends(value: Any) -> bool:
+    value = value.value if isinstance(value, Maybe) else value
+    return backends[type(value)] is not PYTHON
+
+
+def _cell_of(maker: Any) -> str | None:
+    """The variable that a maker makes a place of."""
+    return variable_of(maker.args[0]) if getattr(maker, "func", None) is Cell else None
+
+
+def variable_of(read: Callable[[], Any]) -> str:
+    """The variable that a generated lambda reads; empty when it reads more than one name.
+
+    >>> x = y = None
+    >>> variable_of(lambda: x), variable_of(lambda: x[y])
+    ('x', '')
+    """
+    names = (*read.__code__.co_freevars, *read.__code__.co_names)
+    return names[0] if len(names) == 1 else ""

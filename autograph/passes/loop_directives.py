@@ -1,0 +1,72 @@
+"""`set_loop_options` stands at the head of a loop's body, where it becomes an option of the staged loop.
+
+    while n > 0:                                       ag__.while_loop(
+        set_loop_options(maximum_iterations=9)   ==>       …, options=lambda n: {'maximum_iterations': 9})
+        n -= 1
+
+This pass sees that it stands there; `stage_blocks` takes it along. A loop that stays Python keeps the call, which
+does nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..options.loop_options import NAMES
+from ..syntax.node_builders import text
+from ..syntax.tree_queries import LOOPS, Statements, blocks, dotted
+from .base import Context, FunctionPass
+
+
+class CheckOptions(FunctionPass):
+    name = "check_options"
+
+    def run(self, tree: gast.Module) -> gast.Module:
+        # The text is asked first: hardly any program has it.
+        return super().run(tree) if "set_loop_options" in self.context.source else tree
+
+    def function(self, node: Any) -> Any:
+        self.look(node.body, is_loop=False)
+        return node
+
+    def look(self, body: Statements, is_loop: bool) -> None:
+        for position, statement in enumerate(body):
+            call = directive(statement, self.context)
+            if call is not None and not (is_loop and position == 0):
+                self.fail(
+                    call,
+                    "AGC111",
+                    "`set_loop_options` must be the first statement in the body of a loop",
+                    why="it is an option of the loop as a whole, not a step of it",
+                    fix="move it to the head of the loop that it is about",
+                )
+            if call is not None and options_of(call) is None:
+                self.fail(
+                    call,
+                    "AGC111",
+                    "the options of a loop must be spelled out",
+                    why=f"they are read while the code is converted: {', '.join(NAMES)}",
+                    fix="write them as keywords",
+                )
+            if not isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
+                for part in blocks(statement):
+                    self.look(part, isinstance(statement, LOOPS) and part is statement.body)
+
+
+def directive(statement: Any, context: Context) -> Any:
+    """The call of `set_loop_options` that a statement is; None for others."""
+    if not isinstance(statement, gast.Expr) or not isinstance(statement.value, gast.Call):
+        return None
+    name = dotted(statement.value.func)
+    return statement.value if name is not None and context.is_directive(name) else None
+
+
+def options_of(call: Any) -> gast.Dict | None:
+    """The options as a dict; None if they are not spelled out."""
+    given = dict(zip(NAMES, call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords}
+    is_plain = len(call.args) <= len(NAMES) and not any(isinstance(arg, gast.Starred) for arg in call.args)
+    if not is_plain or not given.keys() <= set(NAMES):
+        return None
+    return gast.Dict([text(name) for name in given], list(given.values()))

@@ -1,0 +1,1 @@
+"""Alias analysis of the objects that a staged block mutates."""

@@ -1,0 +1,68 @@
+"""Which objects in the results of a block's runs are one, and in which runs only.
+
+if x > 0:              run 1     a: (0,) → D1    b: (1,) → D1        one in run 1, two in run 2:
+    a = b = D(x)                                                     (0,) and (1,) disagree
+else:                  run 2     a: (0,) → D2    b: (1,) → D3
+    a, b = D(x), D(x)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from .object_paths import Path
+
+
+class Run(NamedTuple):
+    """The objects in the results of a block's function, and those that are perhaps one."""
+
+    objects: dict[Path, Any]
+    doubts: Sequence[Sequence[Any]] = ()
+
+    def key(self, path: Path) -> int:
+        return id(self.objects.get(path))
+
+    def may_be(self, path: Path) -> Iterator[Any]:
+        """The object in a result, and those that are perhaps the same one."""
+        if path in self.objects:
+            value = self.objects[path]
+            yield value
+            for group in self.doubts:
+                if any(value is one for one in group):
+                    yield from (one for one in group if one is not value)
+
+
+class Known(NamedTuple):
+    """An object itself, beside the way to one."""
+
+    value: Any
+
+
+def classes(runs: Sequence[Run], paths: Iterable[Path]) -> dict[Path, Path]:
+    """Of the ways that lead to one object in every run, the first."""
+    first: dict[tuple[int, ...], Path] = {}
+    return {path: first.setdefault(tuple(run.key(path) for run in runs), path) for path in paths}
+
+
+def disagreements(runs: Sequence[Run], paths: Iterable[Path]) -> Iterator[tuple[Path, Path | Known]]:
+    """Ways that lead to one object in some of the runs only; and ways with an object that others know, perhaps."""
+    paths = list(paths)
+    first = classes(runs, paths)
+    told: set[Any] = set()
+    for run in runs:
+        ways = defaultdict(list)
+        for path in paths:
+            if path in run.objects:
+                ways[id(run.objects[path])].append(path)
+        for path in paths:
+            for value in run.may_be(path):
+                for other in ways[id(value)]:
+                    pair = frozenset((path, other))
+                    if first[other] != first[path] and pair not in told:
+                        told.add(pair)
+                        yield path, other
+                if (path, id(value)) not in told and any(one.objects.get(path) is not value for one in runs):
+                    told.add((path, id(value)))
+                    yield path, Known(value)

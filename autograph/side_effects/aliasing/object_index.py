@@ -1,0 +1,102 @@
+"""Where a block's state or results have an object that is one of several: a backend carries its number there.
+
+    for p in ...:                        objects of `best`      [a, b, c], all from before the loop
+        if p.x > best.x:          ==>    state of the loop      best = 0, then 1 or 2: what the graph chooses
+            best = p                     in the body, after it  a `Chosen` object made of both
+
+That is how it goes where an object with the values of the right one would not do: because it is changed later and
+others see that, or because the backend does not take such objects apart. See `select_proxy.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...staging import Undefined, is_chosen
+from .object_paths import Behind, Path, at, behind, is_within, references
+from .select_proxy import can_be_chosen, choice_of, made, number_in
+
+
+class Numbers:
+    """The ways to such objects, and which objects each can be."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Path, list[Any]] = {}
+        self._behind: dict[int, Behind] = {}
+        self._never: set[Path] = set()  # the ways at whose end a trace has found a new object
+
+    def covers(self, path: Path) -> bool:
+        """Whether a way leads to such an object, or to something in it."""
+        return any(is_within(path, way) for way in self.objects)
+
+    def add(
+        self, given: Mapping[Path, Sequence[Any]], knows: Callable[[Any], bool], also_one: bool = False
+    ) -> bool:
+        """Have numbers for the objects that these ways lead to; whether that is possible for any.
+
+        With `also_one` there may be but one object at the end of a way.
+        """
+        ways = [path for path in given if path not in self._never and not self.covers(path)]
+        fit = [path for path in ways if _are_fit(given[path], knows, also_one)]
+        for path in fit:
+            self.objects[path] = []
+            for value in given[path]:
+                number_in(value, self.objects[path])
+        return bool(fit)
+
+    def hidden(self, values: Sequence[Any]) -> dict[Path, Any]:
+        """What the backend gets in place of objects in these values: their numbers; new ones are added.
+
+        What stands for one of several already goes by as it is.
+        """
+        hidden: dict[Path, Any] = {}
+        for path, objects in self.objects.items():
+            value = at(values, path)
+            if value is not None and not isinstance(value, Undefined):
+                hidden[path] = number_in(value, objects)
+        for path, value in references(values):
+            if is_chosen(type(value)) and not self.covers(path):
+                kind: Any = type(value)
+                hidden[path] = self._behind.setdefault(id(value), behind(kind)(value))
+        return hidden
+
+    def way_to(self, value: Any) -> Path | None:
+        """Where an object is one of those that are told by numbers."""
+        ways = (path for path, objects in self.objects.items() if any(one is value for one in objects))
+        return next(ways, None)
+
+    def drop_new(self, values: Sequence[Any], knows: Callable[[Any], bool]) -> bool:
+        """Have no numbers where these values have an object that is new; whether there is one."""
+        found = {path: choice_of(at(values, path)).objects for path in self.objects}
+        new = [
+            path for path, objects in found.items() if not all(one is None or knows(one) for one in objects)
+        ]
+        self._never.update(new)
+        for path in new:
+            del self.objects[path]
+        return bool(new)
+
+    def counts(self) -> list[int]:
+        return [len(objects) for objects in self.objects.values()]
+
+    def shown(self, values: Sequence[Any], name_of: Callable[[Path], str]) -> dict[Path, Any]:
+        """The objects in place of what the backend has got."""
+        shown: dict[Path, Any] = {}
+        for path, objects in self.objects.items():
+            number = at(values, path)
+            if isinstance(number, int):
+                shown[path] = objects[number]
+            elif number is not None and not isinstance(number, Undefined):
+                shown[path] = made(number, objects, name_of(path))
+        if self._behind:
+            shown.update((path, one.value) for path, one in references(values) if isinstance(one, Behind))
+        return shown
+
+
+def _are_fit(values: Sequence[Any], knows: Callable[[Any], bool], also_one: bool) -> bool:
+    if any(value is None for value in values):
+        return False
+    if not also_one and all(value is values[0] for value in values):
+        return False
+    objects = [one for value in values for one in choice_of(value).objects]
+    return can_be_chosen(map(type, objects)) and all(map(knows, objects))

@@ -1,0 +1,276 @@
+"""An object that is one of several which were there before: the graph decides which, by a number.
+
+    acc = a if x > 0 else b         `acc` stands for (a, b)[number], and holds nothing itself
+    acc.total                       (a.total, b.total)[number], which the graph chooses
+    acc.total = y                   a.total = y if number is 0, b.total = y if it is 1
+
+So whatever is changed by one name is seen by all the others. The class is made from that of the objects, so that
+methods, properties and `isinstance` are the user's; items are dealt with in `select_proxy_items.py`."""
+
+from __future__ import annotations
+
+import abc
+import copy
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from types import MappingProxyType, MemberDescriptorType
+from typing import Any, NamedTuple, NoReturn
+
+from ... import policy
+from ...staging import PYTHON, Backend, backends, is_chosen, is_whole, settled
+from .. import mutable_values
+from ..diagnostics import ambiguous
+from ..value_identity import same
+
+_MISSING = object()
+_IMMUTABLE = (int, float, complex, str, bytes, type(None))
+_HOOKS = frozenset({"__getattribute__", "__setattr__", "__delattr__"})
+_PYTHONS = frozenset({object, list, dict})
+
+
+class Choice(NamedTuple):
+    """What an object stands for; `name` is how the user calls it."""
+
+    number: Any
+    objects: tuple[Any, ...]
+    name: str
+
+
+def choice_of(value: Any) -> Choice:
+    """What an object stands for: itself alone, if it is an ordinary one."""
+    if not is_chosen(type(value)):
+        return Choice(0, (value,), "")
+    found: Choice = object.__getattribute__(value, "__chosen__")
+    return found
+
+
+def can_be_chosen(kinds: Iterable[type]) -> bool:
+    """Whether an object can stand for some of these classes: it is one, and nothing but items and attributes counts."""
+    own = {kind.__chosen_from__ if is_chosen(kind) else kind for kind in kinds}  # type: ignore[attr-defined]
+    only: Any = own.pop() if len(own) == 1 else None
+    return only is not None and _is_fit(only)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_fit(kind: Any) -> bool:
+    if kind in (list, dict):
+        return True
+    if not policy.is_user_class(kind) or is_whole(kind) or backends[kind] is not PYTHON:
+        return False
+    if type(kind) not in (type, abc.ABCMeta) or issubclass(kind, (tuple, *_IMMUTABLE, BaseException)):
+        return False
+    own = [base for base in policy.bases_of(kind) if base not in _PYTHONS]
+    return all(base.__flags__ & _IS_HEAP and not _HOOKS & vars(base).keys() for base in own)
+
+
+_IS_HEAP = 1 << 9  # a class that was made while the program runs, not one of Python's own
+
+
+def chosen(number: Any, values: Sequence[Any], name: str) -> Any:
+    """The value that has this number, all being objects: one of them if all are the same."""
+    objects: list[Any] = []
+    number = one_of(number, [number_in(value, objects) for value in values], name)
+    if isinstance(number, int):
+        return objects[number]
+    return made(number, objects, name)
+
+
+def number_in(value: Any, objects: list[Any]) -> Any:
+    """Which of the objects a value is; those that it may be are added if they are not there."""
+    choice = choice_of(value)
+    numbers = []
+    for one in choice.objects:
+        found = next((at for at, other in enumerate(objects) if other is one), len(objects))
+        if found == len(objects):
+            objects.append(one)
+        numbers.append(found)
+    if numbers == list(range(len(numbers))):
+        return choice.number
+    return one_of(choice.number, numbers, choice.name)
+
+
+def made(number: Any, objects: Sequence[Any], name: str) -> Any:
+    """An object that stands for one of these."""
+    if not can_be_chosen(map(type, objects)):
+        raise ambiguous(name, "are of different classes, or of one that cannot stand for another")
+    kind: Any = type(objects[0])
+    kind = _class_of(kind)
+    new = _base_of(kind).__new__(kind)
+    object.__setattr__(new, "__chosen__", Choice(number, tuple(objects), name))
+    return new
+
+
+def _base_of(kind: Any) -> Any:
+    """The class of Python's that makes the instances of a class."""
+    return next(base for base in (list, dict, object) if issubclass(kind, base))
+
+
+def one_of(number: Any, values: Sequence[Any], name: str) -> Any:
+    """The value that has this number."""
+    if isinstance(number, int):
+        return values[number]
+    first = values[0]
+    if all(same(first, value) for value in values):
+        return first
+    if can_be_chosen(map(type, values)):
+        return chosen(number, values, name)
+    if all(_is_like(value, first) for value in values):
+        columns = enumerate(zip(*values, strict=True))
+        parts = [one_of(number, column, f"{name}[{at}]") for at, column in columns]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    if not all(isinstance(value, _IMMUTABLE) or backends[type(value)] is not PYTHON for value in values):
+        raise ambiguous(name, "are of different kinds, or of one that the graph cannot choose between")
+    return _selected(backends[type(number)], number, values, name)
+
+
+def _is_like(value: Any, first: Any) -> bool:
+    """Whether two values are tuples of the same kind and length."""
+    return type(value) is type(first) and isinstance(value, tuple) and len(value) == len(first)
+
+
+def _selected(backend: Backend, number: Any, values: Sequence[Any], name: str) -> Any:
+    """The value that has this number, which the graph chooses; the most frequent one needs no test."""
+    counts = [sum(same(value, other) for other in values) for value in values]
+    rest = values[max(range(len(values)), key=counts.__getitem__)]
+    for at, value in enumerate(values):
+        if not same(value, rest):
+            (rest,) = backend.cond(number == at, _giving(value), _giving(rest), (), (name,))
+    return rest
+
+
+def _giving(value: Any) -> Any:
+    return lambda: (value,)
+
+
+class Chosen:
+    """What comes before the methods of the user's class: attributes are those of the objects."""
+
+    __slots__ = ()
+    __chosen_from__: Any
+
+    def __init_subclass__(cls) -> None:
+        """The user's classes do not learn of these."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return type(self).__chosen_from__
+        choice = choice_of(self)
+        if name == "__dict__":
+            names = dict.fromkeys(name for one in choice.objects for name in _dict_of(one))
+            return MappingProxyType({name: getattr(self, name) for name in names})
+        if not _is_held(choice, name):
+            return object.__getattribute__(self, name)
+        values = [getattr(one, name, _MISSING) for one in choice.objects]
+        if any(value is _MISSING for value in values):
+            raise ambiguous(choice.name, f"differ in whether they have `{name}`")
+        return one_of(choice.number, values, f"{choice.name}.{name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        choice = choice_of(self)
+        member = _member(choice, name)
+        if hasattr(type(member), "__set__") and not isinstance(member, MemberDescriptorType):
+            object.__setattr__(self, name, value)  # a property, whose function gets this object
+            return
+        old = [getattr(one, name, _MISSING) for one in choice.objects]
+        if any(other is _MISSING for other in old):
+            raise ambiguous(choice.name, f"get `{name}` for the first time")
+        for one, new in zip(choice.objects, replaced(choice, old, value, name), strict=True):
+            setattr(one, name, new)
+
+    def __delattr__(self, name: str) -> None:
+        raise ambiguous(choice_of(self).name, f"lose `{name}`")
+
+    def __copy__(self) -> Any:
+        return _copy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(_copy(self), memo)
+
+    def __rebuilt__(self, parts: Iterable[Any]) -> Any:
+        """An ordinary object with these parts, for libraries that map a function over them."""
+        new = _copy(self)
+        keys = _sorted_keys(new) if isinstance(new, dict) else [*mutable_values.parts(new)]
+        for key, part in zip(keys, parts, strict=True):
+            mutable_values.put(new, key, part)
+        return new
+
+    def __chosen_copy__(self) -> Any:
+        return _copy(self, lambda part: settled(part) if is_chosen(type(part)) else part)
+
+
+def replaced(choice: Choice, old: Sequence[Any], value: Any, what: Any) -> list[Any]:
+    """What each of the objects holds when the one that is meant gets a value in place of the `old` ones."""
+    name = f"{choice.name}.{what}"
+    return [
+        one_of(choice.number, [value if at == own else before for at in range(len(old))], name)
+        for own, before in enumerate(old)
+    ]
+
+
+def _is_held(choice: Choice, name: str) -> bool:
+    """Whether an attribute is in the objects themselves, rather than in their class."""
+    member = _member(choice, name)
+    if isinstance(member, (MemberDescriptorType, functools.cached_property)):
+        return True
+    return not hasattr(type(member), "__set__") and any(name in _dict_of(one) for one in choice.objects)
+
+
+def _member(choice: Choice, name: str) -> Any:
+    bases = policy.bases_of(type(choice.objects[0]))
+    return next((vars(base)[name] for base in bases if name in vars(base)), None)
+
+
+def _dict_of(value: Any) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found
+
+
+def _copy(value: Any, part_of: Callable[[Any], Any] = lambda part: part) -> Any:
+    """An ordinary object with what the one that is meant holds now, or what `part_of` makes of that."""
+    choice = choice_of(value)
+    kind = type(choice.objects[0])
+    new: Any = _base_of(kind).__new__(kind)
+    if isinstance(new, list):
+        list.extend(new, map(part_of, value))
+    elif isinstance(new, dict):
+        dict.update(new, {key: part_of(value[key]) for key in value})
+    members = (name for base in policy.bases_of(kind) for name in vars(base))
+    slots = [name for name in members if isinstance(_member(choice, name), MemberDescriptorType)]
+    for name in (*slots, *_dict_of(choice.objects[0])):
+        object.__setattr__(new, name, part_of(getattr(value, name)))
+    return new
+
+
+def _sorted_keys(value: dict[Any, Any]) -> list[Any]:
+    try:
+        return sorted(value)
+    except TypeError:
+        return [*value]
+
+
+def _no_identity(self: Any, *_: Any) -> NoReturn:
+    raise ambiguous(
+        choice_of(self).name, "are compared, or looked for in a dict or set, as the objects that they are"
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _class_of(kind: Any) -> Any:
+    """The class of what stands for objects of a class."""
+    from .select_proxy_items import DictItems, ListItems
+
+    members: dict[str, Any] = {
+        "__slots__": ("__chosen__",),
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__chosen_from__": kind,
+        "__new__": lambda cls, *args, **kwargs: kind(*args, **kwargs),  # for `type(self)(...)` in a method
+    }
+    if kind.__eq__ is object.__eq__:
+        members.update(__eq__=_no_identity, __ne__=_no_identity, __hash__=_no_identity)
+    behind = ListItems if issubclass(kind, list) else DictItems if issubclass(kind, dict) else None
+    bases = tuple(base for base in (Chosen, kind, behind) if base not in (None, list, dict))
+    return type(kind)(kind.__name__, bases, members)

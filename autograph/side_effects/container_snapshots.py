@@ -1,0 +1,282 @@
+"""What containers held when a staged block began: dictionaries, lists, sets and arrays.
+
+    a list [1, 2]    became [1, 5]       one item is another: that is a place
+                     became [1, 2, 3]    it has grown
+
+Of all of them together can be told quickly whether any has changed: see `snapshot_cache.py`."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import operator
+import warnings
+from array import array
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .. import policy
+from .snapshots import Record, Reshaped, Spot, Trail
+from .value_identity import NOTHING, same
+
+
+class Entries(Record):
+    """A dictionary: of an object's attributes, or the user's own."""
+
+    def __init__(
+        self, owner: Any, trail: Trail, mapping: dict[Any, Any], kind: str, defaults: type | None = None
+    ) -> None:
+        super().__init__(owner, trail)
+        self.defaults = defaults  # the class that has values for attributes that are not there
+        self.mapping, self.kind = mapping, kind
+        self.kept = dict(mapping)
+        self.is_ordered = ordered = isinstance(mapping, OrderedDict)
+        self._set = OrderedDict.__setitem__ if ordered else dict.__setitem__
+        self._delete = OrderedDict.__delitem__ if ordered else dict.__delitem__
+        self._keys: Any = OrderedDict.keys if ordered else dict.keys
+
+    @property
+    def holder(self) -> Any:
+        return self.mapping
+
+    def has_changed(self) -> bool:
+        now, kept = self.mapping, self.kept
+        return not (
+            len(now) == len(kept)
+            and all(map(operator.is_, self._keys(now), kept))
+            and all(map(operator.is_, dict.values(now), kept.values()))
+        )
+
+    def order(self) -> list[Any]:
+        """The keys as they are now."""
+        return list(self._keys(self.mapping))
+
+    def reorder(self, keys: Iterable[Any]) -> None:
+        """Have the keys in this order."""
+        for key in keys:
+            if dict.__contains__(self.mapping, key):
+                value = dict.__getitem__(self.mapping, key)
+                self._delete(self.mapping, key)
+                self._set(self.mapping, key, value)
+
+    def changes(self) -> Iterator[Spot]:
+        for key in dict.fromkeys((*self.kept, *dict.keys(self.mapping))):
+            if not same(self.kept.get(key, self._default(key)), self._get(key)) and not self._is_cached(key):
+                yield self._spot(key)
+
+    def _is_cached(self, key: Any) -> bool:
+        """Whether an attribute only remembers what a property gives, and may be forgotten."""
+        return key not in self.kept and self.cached(key) is not None
+
+    def cached(self, key: Any) -> functools.cached_property[Any] | None:
+        """The cached property of this name."""
+        bases = () if self.defaults is None else policy.bases_of(self.defaults)
+        found = (vars(base).get(key) for base in bases)
+        return next((one for one in found if isinstance(one, functools.cached_property)), None)
+
+    def newly_cached(self) -> Iterator[tuple[Any, functools.cached_property[Any]]]:
+        """The attributes that only remember what a property gives, and did not when the block began."""
+        if self.defaults is not None:
+            for key in dict.keys(self.mapping) - self.kept.keys():
+                if (found := self.cached(key)) is not None:
+                    yield key, found
+
+    def _get(self, key: Any) -> Any:
+        return dict.get(self.mapping, key, self._default(key))
+
+    def _default(self, key: Any) -> Any:
+        """What an attribute that is not there reads as."""
+        if self.defaults is not None:
+            for base in policy.bases_of(self.defaults):
+                if key in vars(base):
+                    found = vars(base)[key]
+                    return NOTHING if hasattr(type(found), "__get__") else found
+        return NOTHING
+
+    def _spot(self, key: Any) -> Spot:
+        mapping = self.mapping
+
+        def put(value: Any) -> None:
+            if value is not NOTHING:
+                self._set(mapping, key, value)
+            elif dict.__contains__(mapping, key):
+                self._delete(mapping, key)
+
+        spot = Spot(mapping, Trail(self.trail, self.kind, key), lambda: self._get(key), put)
+        spot.has_default = key not in self.kept and self._default(key) is not NOTHING
+        return spot
+
+    def restore(self) -> None:
+        if self.has_changed():
+            for key in list(dict.keys(self.mapping)):
+                self._delete(self.mapping, key)
+            for key, value in self.kept.items():
+                self._set(self.mapping, key, value)
+
+
+class Items(Spot):
+    """All items of a list or deque, as one place: how many there are must not depend on the graph."""
+
+    def __init__(self, record: Sequence, unlike: Exception) -> None:
+        items = record.owner
+
+        def put(values: Any) -> None:
+            type_of(items).clear(items)
+            type_of(items).extend(items, values)
+
+        super().__init__(items, record.trail, lambda: list(items), put)
+        self._unlike = unlike  # what to raise when the branches of a choice give different numbers of items
+        self._counts: set[int] = set()
+
+    def check(self) -> None:
+        """A branch has come to its end."""
+        self._counts.add(len(self.owner))
+        if len(self._counts) > 1:
+            raise self._unlike
+
+
+class Sequence(Record):
+    """A list or a deque."""
+
+    owner: Any
+
+    def __init__(self, owner: Any, trail: Trail) -> None:
+        super().__init__(owner, trail)
+        self.kept = list(owner)
+
+    def has_changed(self) -> bool:
+        now, kept = self.owner, self.kept
+        return not (len(now) == len(kept) and all(map(operator.is_, now, kept)))
+
+    def changes(self) -> Iterator[Spot | Reshaped]:
+        now, kept = list(self.owner), self.kept
+        if len(now) != len(kept):
+            has_grown = len(now) > len(kept) and all(map(same, now, kept))
+            yield Reshaped(self, has_grown, f"changes from {len(kept)} to {len(now)} items")
+            return
+        for index, (before, after) in enumerate(zip(kept, now, strict=True)):
+            if not same(before, after):
+                yield self._spot(index)
+
+    def _spot(self, index: int) -> Spot:
+        items = self.owner
+
+        def put(value: Any) -> None:
+            type_of(items).__setitem__(items, index, value)
+
+        return Spot(items, Trail(self.trail, "[", index), lambda: items[index], put)
+
+    def restore(self) -> None:
+        if self.has_changed():
+            kind = type_of(self.owner)
+            kind.clear(self.owner)
+            kind.extend(self.owner, self.kept)
+
+    def gain(self) -> Any:
+        return list(self.owner)[len(self.kept) :]
+
+    def grow(self, gain: Any) -> None:
+        type_of(self.owner).extend(self.owner, gain)
+
+
+def type_of(items: Any) -> Any:
+    """The built-in class behind a container, whatever the user's class makes of its methods."""
+    return next(kind for kind in (list, deque, set, bytearray) if isinstance(items, kind))
+
+
+class Members(Record):
+    """A set."""
+
+    owner: Any
+
+    def __init__(self, owner: Any, trail: Trail) -> None:
+        super().__init__(owner, trail)
+        self.kept = set(owner)
+        self._members = {id(member) for member in self.kept}
+
+    def has_changed(self) -> bool:
+        if set.__ne__(self.owner, self.kept):
+            return True
+        if self._members.issuperset(map(id, set.__iter__(self.owner))):
+            return False
+        kept = {member: member for member in self.kept}
+        return not all(same(kept[member], member) for member in set.__iter__(self.owner))
+
+    def changes(self) -> Iterator[Reshaped]:
+        if self.has_changed():
+            has_grown = set.__gt__(self.owner, self.kept)
+            yield Reshaped(self, has_grown, f"changes from {len(self.kept)} to {len(self.owner)} members")
+
+    def restore(self) -> None:
+        if self.has_changed():
+            set.clear(self.owner)
+            set.update(self.owner, self.kept)
+
+    def gain(self) -> Any:
+        return self.owner - self.kept
+
+    def grow(self, gain: Any) -> None:
+        set.update(self.owner, gain)
+
+
+class Buffer(Record):
+    """An array of numbers, such as NumPy's: a copy of its memory, if that is in one piece."""
+
+    owner: Any
+
+    def __init__(self, owner: Any, trail: Trail) -> None:
+        super().__init__(owner, trail)
+        view = memoryview(owner)
+        self.kept = view.tobytes()
+        self._form = _form_of(view)
+        self._copy = None if _is_memory(view) else copy.copy(owner)
+
+    def has_changed(self) -> bool:
+        view = memoryview(self.owner)
+        if _form_of(view) != self._form:
+            return True
+        if not view.c_contiguous or view.nbytes != len(self.kept):
+            return view.tobytes() != self.kept
+        return not self.kept.startswith(view)  # compares the memory where it is
+
+    def changes(self) -> Iterator[Reshaped]:
+        if self.has_changed():
+            is_other = _form_of(memoryview(self.owner)) != self._form
+            yield Reshaped(self, False, "gets another form" if is_other else "gets other items")
+
+    def restore(self) -> None:
+        if not self.has_changed():
+            return
+        with contextlib.suppress(TypeError, ValueError):  # what has another size now is left alone
+            self._fill()
+
+    def _fill(self) -> None:
+        _format, shape, strides, is_readonly = self._form
+        if hasattr(self.owner, "setflags") and _form_of(memoryview(self.owner)) != self._form:
+            self.owner.setflags(write=not is_readonly)
+            with warnings.catch_warnings(action="ignore"):  # NumPy would rather have a new view
+                self.owner.strides, self.owner.shape = strides, shape
+        if isinstance(self.owner, bytearray):
+            self.owner[:] = self.kept
+        elif isinstance(self.owner, array):
+            self.owner[:] = array(self.owner.typecode, self.kept)
+        elif self._copy is not None:
+            self.owner[...] = self._copy
+        else:
+            memoryview(self.owner).cast("B")[:] = self.kept
+
+
+def _form_of(view: memoryview) -> tuple[Any, ...]:
+    """What there is to an array besides its items."""
+    return view.format, view.shape, view.strides, view.readonly
+
+
+def _is_memory(view: memoryview) -> bool:
+    """Whether an array is nothing but its memory, in one piece: objects are more."""
+    try:
+        view.cast("B")
+    except TypeError:
+        return False
+    return "O" not in view.format

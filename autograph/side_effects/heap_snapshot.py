@@ -1,0 +1,205 @@
+"""Everything that a staged block may change: what its code can reach, and what that held when the block began.
+
+    while i < n:           the block's code names      net, step, i
+        net.step(i)        net is an object            what its attributes hold is noted
+        i += 1             Net.step is code as well    and names more: total, LOG, ...
+
+A block's own functions are new each time; what they lead to is mostly what the block before led to. So an *extent*
+is kept while a function is traced, and taken again for as long as nothing in it has changed."""
+
+from __future__ import annotations
+
+import copy
+import operator
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from types import CodeType, FunctionType
+from typing import Any
+
+from .container_snapshots import Entries
+from .heap_walk import Walk
+from .process_state import NAMES as _OF_PROCESS
+from .process_state import ProcessState, global_generators
+from .snapshot_cache import Extent
+from .snapshots import Record, Trail
+
+_MANY = 64  # records: fewer are noted faster than they are remembered
+_KEPT = 8  # extents
+_NOWHERE = Walk(())
+
+
+class _Memory(threading.local):
+    def __init__(self) -> None:
+        self.depth = 0
+        self.extents: list[Extent] = []
+
+
+_memory = _Memory()
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """While this lasts, surveys share what they find."""
+    _memory.depth += 1
+    try:
+        yield
+    finally:
+        _memory.depth -= 1
+        if not _memory.depth:
+            _memory.extents.clear()
+
+
+class Survey:
+    """The records of all objects within reach of the functions and values `roots`."""
+
+    def __init__(self, roots: Iterable[tuple[str, Any]]) -> None:
+        self._closures = _Closures([(value, Trail(None, "", name)) for name, value in roots])
+        self._shared = _fitting(self._closures)
+        self._rest = self._walk(self._shared)
+        if not all(extent.serves(self._rest.names, self._rest.reflects) for extent in self._shared):
+            self._shared = []
+            self._rest = self._walk([])
+        if not self._rest.meets_known and len(self._rest.records) >= _MANY and _memory.depth:
+            extent = Extent(self._rest, self._closures.labelled())
+            self._shared = [*self._shared, extent]
+            self._rest = _NOWHERE
+            _memory.extents[:] = [extent, *_memory.extents[: _KEPT - 1]]
+
+    def _walk(self, shared: list[Extent]) -> Walk:
+        """What is behind the closures and in none of the extents."""
+        closures = self._closures
+        if not closures.entries:  # a block of tensors and numbers
+            return _NOWHERE
+        names = closures.names.union(*(extent.walk.own_names for extent in shared))
+        reflects = closures.reflects or any(extent.walk.reflects for extent in shared)
+        walk = Walk(closures.entries, names, reflects, [extent.walk for extent in shared])
+        count = len(closures.entries)
+        while not walk.names <= closures.names or walk.reflects != closures.reflects:
+            closures.widen(walk.names, walk.reflects)
+            for value, trail in closures.entries[count:]:
+                walk.push(value, trail)
+            count = len(closures.entries)
+            walk.widen(closures.names, closures.reflects)
+        return walk
+
+    @property
+    def records(self) -> dict[Any, Record]:
+        """All records, by the numbers of what they are about."""
+        found: dict[Any, Record] = {}
+        for part in (
+            *(extent.records for extent in self._shared),
+            self._rest.records,
+            self._closures.records,
+        ):
+            found.update(part)
+        return found
+
+    def dicts(self) -> Iterator[Entries]:
+        """The records of dicts that may have other keys, or another order; of attributes too where those are few."""
+        for extent in self._shared:
+            if not extent.has_same_keys():
+                yield from (
+                    one for one in extent.records.values() if type(one) is Entries and one.kind == "["
+                )
+            else:
+                yield from extent.ordered
+        for records in (self._rest.records, self._closures.records):
+            for record in list(records.values()):
+                if type(record) is Entries and (record.kind == "[" or len(records) < _MANY):
+                    yield record
+
+    def labels(self, number: int) -> set[str]:
+        """By which names the object with this number is reached."""
+        walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
+        records = [walk.records[number] for walk in walks if number in walk.records]
+        return set().union(
+            *(walk.also.get(number, ()) for walk in walks), *(record.labels for record in records)
+        )
+
+    @property
+    def codes(self) -> dict[int, CodeType]:
+        """All code within reach."""
+        walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
+        return {number: code for walk in walks for number, code in walk.codes.items()}
+
+    def process_state(self) -> ProcessState:
+        """What the process holds now, of what code within reach may use."""
+        walks = (*(extent.walk for extent in self._shared), self._rest, self._closures)
+        names = set().union(*(walk.names & _OF_PROCESS for walk in walks))
+        if any(walk.has_seen(id(generator)) for walk in walks for generator in global_generators()):
+            names.add("random")
+        caches, files = ([one for walk in walks for one in found(walk)] for found in (_caches_of, _files_of))
+        return ProcessState(
+            names,
+            lambda: [(code, walk.globals[number]) for walk in walks for number, code in walk.codes.items()],
+            caches,
+            files,
+        )
+
+    def changed(self) -> list[Record]:
+        """The records that do not hold any more."""
+        found: dict[Any, list[Record]] = {}
+        for records in self._doubtful():
+            for key, record in records.items():
+                if record.has_changed():
+                    found.setdefault(key, []).append(record)
+        return [self._labelled(key, records) for key, records in found.items()]
+
+    def _labelled(self, key: Any, records: list[Record]) -> Record:
+        """One record of what several parts of the survey know, with all labels."""
+        record = copy.copy(records[0])
+        record.labels = set().union(*(one.labels for one in records), self._rest.also.get(key, ()))
+        return record
+
+    def restore(self) -> None:
+        """Make everything what it was."""
+        for records in self._doubtful():
+            for record in records.values():
+                record.restore()
+
+    def _doubtful(self) -> Iterator[dict[Any, Record]]:
+        """The records of the parts in which something may have changed."""
+        yield from (extent.records for extent in self._shared if not extent.is_intact())
+        yield self._rest.records
+        yield self._closures.records
+
+
+_caches_of, _files_of = operator.attrgetter("caches"), operator.attrgetter("files")
+
+
+class _Closures(Walk):
+    """The functions of a block, and the functions inside of those; `entries` is what they lead to."""
+
+    def __init__(self, roots: Iterable[tuple[Any, Trail]]) -> None:
+        self.entries: list[tuple[Any, Trail]] = []
+        self._roots = {id(value): value for value, _ in roots}
+        super().__init__(roots)
+
+    def push(self, value: Any, trail: Trail) -> None:
+        if type(value) is FunctionType and (
+            id(value) in self._roots or "<locals>" in value.__code__.co_qualname
+        ):
+            super().push(value, trail)
+        elif self.is_open(value):
+            self.entries.append((value, trail))
+
+    def labelled(self) -> set[tuple[int, str]]:
+        return {(id(value), trail.label) for value, trail in self.entries}
+
+
+def _fitting(closures: _Closures) -> list[Extent]:
+    """The extents behind these closures that are remembered, and in which nothing has changed."""
+    if not _memory.extents:
+        return []
+    entries = closures.labelled()
+    fitting: list[Extent] = []
+    names = closures.names
+    for extent in list(_memory.extents):
+        if extent.entries <= entries and extent.serves(names | extent.walk.own_names, closures.reflects):
+            now = extent.renewed()
+            _memory.extents.remove(extent)
+            if now is not None:
+                _memory.extents.insert(0, now)
+                fitting.append(now)
+    return fitting

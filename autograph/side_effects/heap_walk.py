@@ -1,0 +1,440 @@
+"""A walk over what code can reach, which notes what that held.
+
+    while i < n:           the block's code names      net, step, i
+        net.step(i)        net is an object            what its attributes hold is noted
+        i += 1             Net.step is code as well    and names more: total, LOG, ...
+
+The search goes by name: an attribute of which no code within reach speaks is not followed, nor is a global
+variable. Where code reaches attributes in other ways, such as `getattr`, all of them are followed."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import io
+import types
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence, Set
+from contextvars import ContextVar
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from .. import policy
+from ..analysis import bytecode_effects
+from ..errors import is_own_file
+from ..introspection.code_objects import is_block
+from ..staging import is_chosen
+from . import container_snapshots, snapshots
+from .aliasing.select_proxy import choice_of
+from .class_traits import ATOMS, Kind, Kinds
+from .iterator_position import Progress, is_iterator, iterator_parts
+from .pickled_state import ObjectState, has_state
+from .process_state import is_of_process
+from .snapshot_guards import Watches
+from .snapshots import Record, Trail
+from .stored_attributes import StoredAttributes, fixed
+
+_FUNCTION_CLASSES = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
+
+_ANNOTATING = frozenset({"__annotate__", "__annotate_func__"})
+"""What Python 3.14 makes of annotations: functions that run when they are asked for, and hold the class's namespace."""
+
+_PROXIES = weakref.ProxyType, weakref.CallableProxyType
+_VIEWS: tuple[type, ...] = types.MappingProxyType, type({}.keys()), type({}.values()), type({}.items())
+
+_FILES = io.TextIOWrapper, io.BufferedIOBase, io.RawIOBase
+_EVERYTHING = frozenset({"globals", "exec", "eval"})  # with these, code reaches all variables of its module
+LARGEST_ARRAY = 1 << 26  # bytes
+
+Follow = Callable[["Walk", Any, Trail], None]
+
+
+class Walk:
+    """The records of all objects within reach of the values `roots`, for code that speaks of `names`."""
+
+    def __init__(
+        self,
+        roots: Iterable[tuple[Any, Trail]],
+        names: Set[str] = frozenset(),
+        reflects: bool = False,
+        known: Sequence[Walk] = (),
+    ) -> None:
+        self.known = known  # walks whose objects need not be visited again
+        self.meets_known = False
+        self.also: dict[int, set[str]] = {}  # further labels of their objects
+        self.records: dict[Any, Record] = {}
+        self.codes: dict[int, CodeType] = {}
+        self.names = set(names)
+        self.globals: dict[int, dict[str, Any]] = {}  # those that each code sees
+        self.caches: list[Any] = []  # functions that remember what they gave
+        self.files: list[Any] = []
+        self.reflects = reflects
+        self.own_names: set[str] = set()  # those that code says which the walk has found
+        self.followed: set[str] = set()  # of attributes
+        self._kinds = Kinds()
+        self._without_memory: set[type] = set()
+        self._stored = StoredAttributes(self.records)
+        self._seen: dict[int, Any] = {}  # keeps what was seen alive, so that no other object gets its number
+        self._queue: deque[tuple[Any, Trail]] = deque()
+        # What has named parts: the parts that are still to be followed, once some code names them
+        self._named: list[tuple[dict[str, Any], Trail, Callable[[str], None] | None]] = []
+        for value, trail in roots:
+            self.push(value, trail)
+        self._search()
+
+    @functools.cached_property
+    def watches(self) -> Watches:
+        """What the walk has depended on; one that meets nothing needs none."""
+        return Watches()
+
+    def widen(self, names: Set[str], reflects: bool) -> None:
+        """Go on, for code that speaks of these names as well."""
+        self.names |= names
+        self.reflects |= reflects
+        self._search()
+
+    def unfollowed(self) -> set[str]:
+        """The names of attributes that no code has spoken of."""
+        return set().union(*(parts for parts, _, _ in self._named))
+
+    def would_note(self, names: Set[str]) -> bool:
+        """Whether the walk would note more for code that assigns further attributes."""
+        return self._stored.would_note(names)
+
+    def has_seen(self, number: int) -> bool:
+        return number in self._seen
+
+    def push(self, value: Any, trail: Trail) -> None:
+        """Look at a value later, unless there is nothing to be changed in it."""
+        if self.is_open(value):
+            self._queue.append((value, trail))
+
+    def is_open(self, value: Any) -> bool:
+        """Whether there may be something to be changed in a value."""
+        return type(value) not in ATOMS and self._kinds[type(value)].is_open
+
+    def _search(self) -> None:
+        followed = -1, False
+        while self._queue or followed != (len(self.names), self.reflects):
+            while self._queue:
+                value, trail = self._queue.popleft()
+                self._visit(value, trail)
+            self._stored.note(self.names)
+            followed = len(self.names), self.reflects
+            for parts, trail, noted in self._named:
+                for name in list(parts) if self.reflects else [*(parts.keys() & self.names)]:
+                    self.followed.add(name)
+                    if noted is not None:
+                        noted(name)
+                    self.push(parts.pop(name), Trail(trail, ".", name))
+
+    def _visit(self, value: Any, trail: Trail) -> None:
+        number = id(value)
+        if number in self._seen:
+            known = self.records.get(number)
+            labels = self.also.get(number) if known is None else known.labels
+            if labels is not None:
+                labels.add(trail.label)
+            return
+        if self.known and any(walk.has_seen(number) for walk in self.known):
+            self.meets_known = True
+            self.also.setdefault(number, set()).add(trail.label)
+            return
+        cls: Any = type(value)
+        kind = self._kinds[cls]
+        if not kind.is_open:
+            return
+        self._seen[number] = value
+        if is_chosen(cls):
+            self._items(choice_of(value).objects, trail)
+            return
+        follow = _follow_of(cls)
+        if follow is not None:
+            follow(self, value, trail)
+        elif kind.is_users and cls in self._without_memory:
+            pass
+        elif is_iterator(value):
+            self.records[number] = Progress(value, trail)
+            self._items(iterator_parts(value), trail)
+            return
+        elif isinstance(value, memoryview):
+            self.watches.is_complete = False
+            self.records[number] = ObjectState(value, trail)
+            if _has_memory(value):
+                self.push(value.obj, trail)
+            return
+        elif _has_memory(value):
+            self._buffer(value, trail)
+        elif not hasattr(cls, "__buffer__"):
+            self._without_memory.add(cls)
+        role = _role_of(cls)
+        if role == "file":
+            self.files.append(value)
+        elif role == "state" and not is_of_process(value):
+            self.records[number, ""] = ObjectState(value, trail)
+        if kind.is_object:
+            self.also[number] = {trail.label}
+            self._object(value, kind, trail)
+
+    # What has parts without names
+
+    def _buffer(self, value: Any, trail: Trail) -> None:
+        if _is_array(value):
+            self.records[id(value)] = container_snapshots.Buffer(value, trail)
+        else:
+            self.watches.conditions.append(lambda: not _is_array(value))
+        if "O" in memoryview(value).format:
+            self._items(value.ravel().tolist(), trail)  # of NumPy's
+        self.push(getattr(value, "base", None), trail)
+
+    def _referents(self, view: Any, trail: Trail) -> None:
+        """What shows the items of something else."""
+        self._items(gc.get_referents(view), trail)
+
+    def _reference(self, reference: weakref.ref[Any], trail: Trail) -> None:
+        target = reference()
+        if isinstance(target, MethodType):  # a new one each time
+            self.watches.is_complete = False
+        self.watches.conditions.append(lambda: (reference() is None) == (target is None))
+        self.push(target, trail)
+
+    def _proxy(self, proxy: Any, trail: Trail) -> None:
+        self.watches.is_complete = False
+        try:
+            target = proxy.__init__.__self__  # any bound method tells
+        except (ReferenceError, AttributeError):
+            return
+        self.push(target, trail)
+
+    def _context_variable(self, variable: ContextVar[Any], trail: Trail) -> None:
+        record = self.records[id(variable)] = snapshots.context_variable(variable, trail)
+        self.push(record.kept, trail)
+
+    def _list(self, items: Any, trail: Trail) -> None:
+        record = self.records[id(items)] = container_snapshots.Sequence(items, trail)
+        self._items(record.kept, trail)
+
+    def _items(self, items: Iterable[Any], trail: Trail) -> None:
+        for index, item in enumerate(items):
+            kind = type(item)
+            if kind not in ATOMS and not (kind is tuple and ATOMS.issuperset(map(type, item))):
+                self._queue.append((item, Trail(trail, "[", index)))
+
+    def _dict(self, mapping: Any, trail: Trail) -> None:
+        record = self.records[id(mapping)] = container_snapshots.Entries(mapping, trail, mapping, "[")
+        for key, item in record.kept.items():
+            for part in (key, item):
+                if type(part) not in ATOMS:
+                    self._queue.append((part, Trail(trail, "[", key)))
+
+    def _set(self, members: Any, trail: Trail) -> None:
+        self.records[id(members)] = container_snapshots.Members(members, trail)
+        self._items(list(members), trail)
+
+    # Code
+
+    def _function(self, function: FunctionType, trail: Trail) -> None:
+        code, closure = function.__code__, function.__closure__
+        if closure is None and is_own_file(code.co_filename):
+            return  # such as `keep`
+        is_users = policy.is_user_code(function)
+        self.watches.function(function)
+        self._stored.bear(function, trail)
+        for name, shared in zip(code.co_freevars, closure or (), strict=True):
+            self._cell(shared, Trail(None, "", name) if is_users else Trail(trail, "@", name), is_users)
+        if not is_block(code):  # of which the program knows nothing
+            self._dict_of(function, trail)
+        for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.push(default, Trail(None, "", function.__name__))
+        if is_users:
+            self._code(code, function.__globals__)
+        if function.__kwdefaults__ and "__kwdefaults__" in self.names:
+            self.push(function.__kwdefaults__, Trail(trail, ".", "__kwdefaults__"))
+
+    def _cell(self, shared: CellType, trail: Trail, is_users: bool) -> None:
+        if id(shared) in self._seen:
+            return
+        self._seen[id(shared)] = shared
+        record = snapshots.cell(shared, trail)
+        if is_users:
+            self.records[id(shared)] = record
+        else:
+            self.watches.holders.append(record)
+        self.push(record.kept, trail)
+
+    def _code(self, code: CodeType, variables: dict[str, Any]) -> None:
+        if id(code) in self.codes:
+            return
+        self.codes[id(code)] = code
+        self.globals[id(code)] = variables
+        known = bytecode_effects.facts(code)
+        names = known.names | known.stored
+        self.names |= names
+        self.own_names |= names
+        self.reflects |= known.reflects
+        self.watches.absent(variables, known.names)
+        named: Set[str] = (variables.keys() & known.names) | known.globals_set
+        if not _EVERYTHING.isdisjoint(known.names):
+            self.watches.is_complete = False
+            named = known.names | variables.keys()
+        for name in named:
+            self._global(variables, name)
+
+    def _global(self, variables: dict[str, Any], name: str) -> None:
+        key = id(variables), name
+        if key not in self.records:
+            record = self.records[key] = snapshots.global_variable(variables, Trail(None, "", name))
+            self.push(record.kept, record.trail)
+
+    def _method(self, method: MethodType, trail: Trail) -> None:
+        self.push(method.__func__, trail)
+        self.push(method.__self__, Trail(None, "", "self"))
+
+    def _bound(self, method: Any, trail: Trail) -> None:
+        """A method of a built-in type, such as `log.append`, as a value."""
+        if not isinstance(method.__self__, ModuleType | type | None):
+            self.push(method.__self__, trail)
+
+    def _partial(self, partial: functools.partial[Any], trail: Trail) -> None:
+        self.watches.is_complete = False
+        self.push(partial.func, trail)
+        self._items((*partial.args, *partial.keywords.values()), trail)
+        if not is_own_file(getattr(getattr(partial.func, "__code__", None), "co_filename", "")):
+            for name in ("func", "args"):
+                self.records[id(partial), name] = fixed(partial, Trail(trail, ".", name))
+            keywords = container_snapshots.Entries(partial.keywords, trail, partial.keywords, "[")
+            self.records[id(partial.keywords)] = keywords
+            if policy.attributes_of(partial):
+                self._dict_of(partial, trail, follow_all=True)
+
+    def _wrapper(self, wrapper: Any, trail: Trail) -> None:
+        self.watches.mapping(policy.attributes_of(wrapper))
+        for part in ("__func__", "fget", "fset", "fdel", "func"):
+            self.push(getattr(wrapper, part, None), trail)
+
+    # What has named parts
+
+    def _module(self, module: ModuleType, trail: Trail) -> None:
+        is_librarys = policy.is_library_module(module)
+        self._stored.bear(module, trail, not is_librarys)
+        if is_librarys:
+            members = policy.attributes_of(module)
+            for name in members.keys() & self.names:
+                if isinstance(members[name], type):
+                    self._stored.bear(members[name], Trail(trail, ".", name))
+        else:
+            variables = vars(module)
+            self.watches.mapping(variables)
+            self._named.append((dict(variables), trail, functools.partial(self._global, variables)))
+
+    def _class(self, owner: type, trail: Trail) -> None:
+        self.watches.class_(owner)
+        for base in policy.bases_of(owner):
+            if base is owner or id(base) not in self._seen:
+                self._seen[id(base)] = base
+                is_users = policy.is_user_class(base)
+                if is_users or base is owner:
+                    self._stored.bear(base, Trail(None, "", base.__name__), is_users)
+                if is_users:
+                    self._class_itself(base, trail)
+        self.push(type(owner), trail)
+
+    def _class_itself(self, owner: type, trail: Trail) -> None:
+        members = dict(vars(owner))
+        self.watches.mapping(vars(owner))
+        for name in [name for name in members if name.startswith("__") and name.endswith("__")]:
+            member = members.pop(name)
+            if isinstance(member, _FUNCTION_CLASSES) and name not in _ANNOTATING:
+                self.push(member, Trail(trail, ".", name))
+
+        def noted(name: str) -> None:
+            if not isinstance(vars(owner).get(name), (*_FUNCTION_CLASSES, types.MemberDescriptorType)):
+                at = Trail(Trail(None, "", owner.__name__), ".", name)
+                self.records[id(owner), name] = snapshots.class_attribute(owner, at)
+
+        self._named.append((members, trail, noted))
+
+    def _object(self, value: Any, kind: Kind, trail: Trail) -> None:
+        """An instance of a user's class, or of a container that is written in Python."""
+        self.watches.instance(value, type(value))
+        if kind.is_users:
+            self._stored.bear_instance(value, trail)
+        else:
+            self._stored.bear(value, trail)
+        if kind.is_users:
+            self.push(type(value), trail)
+        elif not kind.is_container:
+            if kind.is_cache:
+                self.caches.append(value)
+                self.watches.is_complete = False
+                self.push(getattr(value, "__wrapped__", None), trail)
+            return
+        self._dict_of(value, trail, follow_all=kind.is_container, attribute=kind.attribute)
+        for name, member in kind.slots:
+            at = Trail(trail, ".", name)
+            record = self.records[id(value), name] = snapshots.slot(value, member, at)
+            self.push(record.kept, at)
+
+    def _dict_of(self, value: Any, trail: Trail, follow_all: bool = False, attribute: str = ".") -> None:
+        try:
+            attributes = value.__dict__ if follow_all else object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            return
+        self.watches.attributes(value, attributes)
+        if isinstance(attributes, dict) and id(attributes) not in self.records:
+            record = self.records[id(attributes)] = container_snapshots.Entries(
+                attributes, trail, attributes, attribute, type(value)
+            )
+            if follow_all:
+                for name, part in record.kept.items():
+                    self.push(part, Trail(trail, attribute, name))
+            else:
+                self._named.append((dict(record.kept), trail, None))
+
+
+def _has_memory(value: Any) -> bool:
+    try:
+        memoryview(value)
+    except (TypeError, ValueError, BufferError):
+        return False
+    return True
+
+
+def _is_array(value: Any) -> bool:
+    """Whether a value is memory that code may write to, and not too much of it to be copied."""
+    view = memoryview(value)
+    return not view.readonly and view.nbytes <= LARGEST_ARRAY
+
+
+_FOLLOW: tuple[tuple[Any, Follow], ...] = (
+    (FunctionType, Walk._function),
+    (MethodType, Walk._method),
+    ((types.BuiltinFunctionType, types.MethodWrapperType), Walk._bound),
+    (ModuleType, Walk._module),
+    (type, Walk._class),
+    ((list, deque), Walk._list),
+    (dict, Walk._dict),
+    (set, Walk._set),
+    ((tuple, frozenset), Walk._items),
+    (weakref.ref, Walk._reference),
+    (_PROXIES, Walk._proxy),
+    (_VIEWS, Walk._referents),
+    (ContextVar, Walk._context_variable),
+    (functools.partial, Walk._partial),
+    (_FUNCTION_CLASSES[1:], Walk._wrapper),
+)
+
+
+@functools.lru_cache(maxsize=1024)
+def _role_of(cls: type) -> str:
+    """What to note of the instances of a class besides their parts."""
+    if issubclass(cls, _FILES) and not issubclass(cls, io.BytesIO):
+        return "file"
+    return "state" if has_state(cls) else ""
+
+
+@functools.lru_cache(maxsize=1024)
+def _follow_of(cls: Any) -> Follow | None:
+    """How a walk goes on from the instances of a class."""
+    return next((follow for base, follow in _FOLLOW if issubclass(cls, base)), None)

@@ -1,0 +1,179 @@
+"""What a backend takes apart and whoever knows it may change: lists, dicts, and objects with fields.
+
+kind                                        parts
+list, deque, and classes made from these    the items, by their positions
+dict, and classes made from it              the values, by their keys
+UserDict, and classes made from it          the same, of what it holds
+a dataclass that is not frozen              the fields, by their names
+
+What a backend takes as a whole (`staging.is_whole`) is none of these, nor is a list of the function's own, nor what
+stands for one of several objects (`select_proxy.py`).
+Parts are read and written past the methods of users' classes, so that nobody notices.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict, UserDict, defaultdict, deque
+from typing import Any
+
+from ..staging import OwnList, is_chosen, is_whole
+
+_BASES = list, deque, OrderedDict, defaultdict, dict, UserDict
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether a value is taken apart, and may be changed.
+
+    >>> is_mutable([1]), is_mutable((1,)), is_mutable(OrderedDict(a=1)), is_mutable("a")
+    (True, False, True, False)
+    """
+    return _base_of(value) is not None
+
+
+def has_fields(value: Any) -> bool:
+    """Whether a mutable value is an object with fields."""
+    return _base_of(value) is object
+
+
+def has_parts(kind: Any) -> bool:
+    """Whether the values of a class are mutable, or have fields."""
+    return _base_of_kind(kind) is not None or _has_fixed_fields(kind)
+
+
+def _base_of(value: Any) -> Any:
+    kind: Any = type(value)  # mypy does not know that classes are hashable
+    return _base_of_kind(kind)
+
+
+@functools.lru_cache(maxsize=1024)
+def _base_of_kind(kind: Any) -> Any:
+    """The class whose methods read and write the parts; None for what has no parts that change."""
+    if issubclass(kind, OwnList) or is_whole(kind) or is_chosen(kind):
+        return None
+    is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", True)
+    of_fields = None if is_fixed or issubclass(kind, BaseException) else object
+    return next((base for base in _BASES if issubclass(kind, base)), of_fields)
+
+
+def parts(value: Any) -> dict[Any, Any]:
+    """The parts of a mutable value, by their keys.
+
+    >>> parts(["a", "b"]), parts({"x": 1})
+    ({0: 'a', 1: 'b'}, {'x': 1})
+    """
+    base = _base_of(value)
+    if base in (list, deque):
+        return dict(enumerate(base.__iter__(value)))
+    if base is object:
+        found = ((name, getattr(value, name, _ABSENT)) for name in _fields(value))
+        return {name: part for name, part in found if part is not _ABSENT}
+    return dict(value.data if base is UserDict else base.items(value))
+
+
+_ABSENT = object()
+
+
+def _fields(value: Any) -> list[str]:
+    import dataclasses  # here, where there is one: others need not wait for the module
+
+    return [field.name for field in dataclasses.fields(value)]
+
+
+def put(value: Any, key: Any, part: Any) -> None:
+    """Give a mutable value another part where it has one."""
+    base = _base_of(value)
+    if base is object:
+        object.__setattr__(value, key, part)
+    elif base is UserDict:
+        value.data[key] = part
+    else:
+        base.__setitem__(value, key, part)
+
+
+def refill(value: Any, kept: dict[Any, Any]) -> None:
+    """Give a mutable value these parts and no others.
+
+    >>> items = [1, 2, 3]
+    >>> refill(items, {0: "a"})
+    >>> items
+    ['a']
+    """
+    base = _base_of(value)
+    if base in (list, deque):
+        base.clear(value)
+        base.extend(value, kept.values())
+        return
+    if base is object:
+        for name in parts(value).keys() - kept.keys():
+            object.__delattr__(value, name)
+    elif base is UserDict:
+        value.data.clear()
+    else:
+        base.clear(value)
+    for key, part in kept.items():
+        put(value, key, part)
+
+
+def copied(value: Any) -> Any:
+    """Another object with the same parts, made without a call of the user's class."""
+    kind: Any = type(value)
+    base = _base_of(value)
+    new = base.__new__(kind)
+    if base is deque:
+        deque.__init__(new, (), value.maxlen)
+    elif base is defaultdict:
+        new.default_factory = value.default_factory
+    getattr(new, "__dict__", {}).update(getattr(value, "__dict__", {}))
+    if base is UserDict:
+        new.data = {}
+    refill(new, parts(value))
+    return new
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """The attributes in an object's dictionary, other than its parts.
+
+    >>> items = type("Items", (list,), {})()
+    >>> items.name = "x"
+    >>> attributes(items)
+    {'name': 'x'}
+    """
+    try:
+        found = dict(object.__getattribute__(value, "__dict__"))
+    except (AttributeError, TypeError):
+        return {}
+    base = _base_of(value)
+    for name in _fields(value) if base is object else ("data",) if base is UserDict else ():
+        found.pop(name, None)
+    return found
+
+
+def extras(value: Any) -> dict[str, Any]:
+    """What there is to a mutable value besides its parts."""
+    built_in = {name: getattr(value, name, None) for name in ("maxlen", "default_factory")}
+    return {**attributes(value), **(built_in if _base_of(value) in (deque, defaultdict) else {})}
+
+
+def fixed_fields(value: Any) -> dict[str, Any]:
+    """The fields of a frozen dataclass, by their names; none of anything else."""
+    kind: Any = type(value)
+    if not _has_fixed_fields(kind):
+        return {}
+    found = ((name, getattr(value, name, _ABSENT)) for name in _fields(value))
+    return {name: part for name, part in found if part is not _ABSENT}
+
+
+@functools.lru_cache(maxsize=1024)
+def _has_fixed_fields(kind: Any) -> bool:
+    is_fixed = getattr(getattr(kind, "__dataclass_params__", None), "frozen", False)
+    return is_fixed and not is_whole(kind)
+
+
+def with_fields(value: Any, new: dict[str, Any]) -> Any:
+    """A frozen dataclass like `value` with other parts, made without a call of the user's class."""
+    other = object.__new__(type(value))
+    getattr(other, "__dict__", {}).update(getattr(value, "__dict__", {}))
+    for name, part in new.items():
+        object.__setattr__(other, name, part)
+    return other

@@ -1,0 +1,181 @@
+"""The state of objects of the standard library and of NumPy that are written in C, as far as they tell it.
+
+object                        what tells it
+io.BytesIO()                  what `__reduce_ex__` gives: the bytes and the position
+queue.SimpleQueue()           what `qsize()` gives
+array.flat                    what its attributes hold: `index`
+threading.Lock()              its `repr`
+
+A change of that can be noticed, but neither carried nor undone. What compares by its value, as `Decimal` and `Path`
+do, does not change."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+import types
+import warnings
+import weakref
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+from .. import policy
+from .class_traits import ATOMS
+from .snapshots import Record, Reshaped, Trail
+
+_STATUS = "qsize", "locked", "tell", "closed", "__len__", "__length_hint__"
+_DEPTH = 5
+# Classes whose instances a walk looks into by other means.
+_OTHERWISE = (
+    *(
+        list,
+        dict,
+        set,
+        deque,
+        bytearray,
+        array,
+        type,
+        weakref.ref,
+        weakref.ProxyType,
+        weakref.CallableProxyType,
+    ),
+    *(
+        types.FunctionType,
+        types.MethodType,
+        types.ModuleType,
+        types.BuiltinFunctionType,
+        types.MappingProxyType,
+    ),
+    *(property, staticmethod, classmethod, functools.cached_property, functools.partial),
+)
+_HASHES: tuple[Any, ...] = (memoryview.__hash__,)  # of what changes although it is compared by its value
+_POINTERS = 16  # bytes of what every instance of a class that is written in Python has
+_LARGEST = 1 << 20  # bytes of a state that is compared; what is larger is told by its identity
+
+Reader = Callable[[Any], Any]
+
+
+class ObjectState(Record):
+    """An object of a library, and what it said of its state."""
+
+    def __init__(self, owner: Any, trail: Trail) -> None:
+        super().__init__(owner, trail)
+        self.kept = state_of(owner)
+
+    def has_changed(self) -> bool:
+        return bool(self.kept != state_of(self.owner))
+
+    def changes(self) -> Iterator[Reshaped]:
+        if self.has_changed():
+            yield Reshaped(self, False, f"(a `{type(self.owner).__qualname__}`) changes")
+
+    def restore(self) -> None:
+        """A library's object is not set back."""
+
+
+class _Identity:
+    """An object of which only the identity counts; it is kept alive, so that no other one gets its number."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.value is self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def has_state(cls: Any) -> bool:
+    """Whether the instances of a class have a state that this module can read.
+
+    >>> import io, decimal
+    >>> has_state(io.BytesIO), has_state(decimal.Decimal), has_state(decimal.Context)
+    (True, False, True)
+    """
+    return bool(_readers(cls))
+
+
+def state_of(value: Any, depth: int = _DEPTH) -> tuple[Any, ...]:
+    """The state of an object, to be compared with a later one.
+
+    >>> import random
+    >>> numbers = random.Random(1)
+    >>> before = state_of(numbers)
+    >>> before == state_of(numbers), numbers.random() and before == state_of(numbers)
+    (True, False)
+    """
+    found = []
+    kind: Any = type(value)
+    for read in _readers(kind):
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                found.append(_frozen(read(value), depth))
+        except Exception:  # such as of a file that is closed, or of what cannot be copied
+            found.append(None)
+    return tuple(found)
+
+
+def _frozen(value: Any, depth: int) -> Any:
+    """A part of a state, as something that later changes do not reach."""
+    kind: Any = type(value)
+    if kind in ATOMS:
+        return kind, repr(value) if kind in (float, complex) else value
+    if not depth:
+        return _Identity(value)
+    if kind is dict and not value:  # such as the attributes of what had none
+        return type(None), None
+    if kind in (tuple, list):
+        return kind, tuple(_frozen(part, depth - 1) for part in value)
+    if kind is dict:
+        return tuple((_frozen(key, depth - 1), _frozen(part, depth - 1)) for key, part in value.items())
+    if isinstance(value, (types.BuiltinFunctionType, types.MethodType)):
+        return _Identity(value.__self__), value.__name__
+    if kind.__module__ == "numpy" and kind.__name__ == "ndarray" and value.nbytes <= _LARGEST:
+        return value.tobytes()
+    return (_Identity(value), state_of(value, depth - 1)) if has_state(kind) else _Identity(value)
+
+
+@functools.lru_cache(maxsize=1024)
+def _readers(cls: Any) -> tuple[Reader, ...]:
+    """Return what tells the state of the instances of a class; nothing where they do not change, or may be large."""
+    if issubclass(cls, _OTHERWISE):
+        return ()
+    bases = policy.bases_of(cls)
+    own = next((base for base in bases if not policy.is_user_class(base)), object)
+    if own is object or not _is_known(own) or own.__hash__ not in (object.__hash__, None, *_HASHES):
+        return ()
+    is_small = own.__basicsize__ <= object.__basicsize__ + _POINTERS
+    if is_small and own.__module__ != "_thread":  # written in Python: attributes are all there is
+        return ()
+    return tuple(_found(own))
+
+
+def _is_known(cls: type) -> bool:
+    top = cls.__module__.partition(".")[0]
+    return (top == "numpy" and cls.__name__ != "ndarray") or top in sys.stdlib_module_names
+
+
+def _found(cls: type) -> Iterator[Reader]:
+    yield lambda value: value.__reduce_ex__(2)
+    for base in policy.bases_of(cls)[:-1]:
+        for name, member in vars(base).items():
+            is_plain = isinstance(member, (types.GetSetDescriptorType, types.MemberDescriptorType))
+            if is_plain and not name.startswith("__"):
+                yield _plain(operator.attrgetter(name))
+    if hasattr(cls, "items") and hasattr(cls, "keys"):
+        yield lambda value: list(value.items())
+    if cls.__module__ == "_thread":
+        yield repr
+    for name in _STATUS:
+        found = getattr(cls, name, None)
+        if found is not None and not isinstance(found, FunctionType) and callable(found):
+            yield operator.methodcaller(name)
+
+
+def _plain(read: Reader) -> Reader:
+    """Of an attribute, what it holds if that is a number or a text."""
+    return lambda value: found if type(found := read(value)) in ATOMS else None

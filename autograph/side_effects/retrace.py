@@ -1,0 +1,369 @@
+"""What a staged block changes without saying so is carried as well, or refused.
+
+    while i < n:                    first trace      net.total was 0 and is another value: it is put back
+        net.step(i)      ==>        second trace     net.total is state of the loop, like `i`
+        i += 1
+
+A block may change objects in functions that it calls, by another name, or by a library. Nothing in its text tells
+so. Before a backend traces the block, a *survey* notes all that the block's code can reach (`heap_snapshot.py`). After
+each run of the block's functions the records are compared (`snapshots.py`, `container_snapshots.py`):
+
+another value in a place     the place is carried: the block is traced once more with it as part of its state
+a list that branches fill     its items are such a place, if each branch leaves as many
+a container that has grown   it keeps what the last trace put in, as long as nothing reads it: an append to a list
+                             happens once for each trace
+anything else                AGC291
+
+However a block ends, what was changed while tracing is put back: only what the backend gives remains."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
+from types import CodeType, FunctionType
+from typing import Any
+
+from .. import policy
+from ..analysis import bytecode_effects
+from ..errors import is_own_file
+from ..staging import PYTHON, Maybe, State, backends
+from . import container_snapshots
+from .aliasing.alias_state import Watch
+from .aliasing.external_aliases import Onlookers
+from .carried_state import Carried
+from .container_snapshots import Entries, Items
+from .custom_setters import is_memory
+from .diagnostics import hidden, only_once, presence, rebound, refused, unsettled
+from .heap_snapshot import Survey
+from .later_uses import Reach
+from .locations import Attribute, Place
+from .snapshots import Record, Reshaped, Spot
+
+MAX_ATTEMPTS = 24
+
+
+class Found(BaseException):
+    """Ends a trace that has changed something which is not carried yet. No block of the user's sees it."""
+
+    def __init__(self, journal: Journal, spots: Sequence[Spot], has_built: bool = False) -> None:
+        super().__init__()
+        self.journal, self.spots, self.has_built = journal, spots, has_built
+
+
+class _Memory(threading.local):
+    """What was found in which block, for as long as the outermost block is being traced."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.found: dict[CodeType | None, list[Spot]] = {}
+
+
+_memory = _Memory()
+
+
+def staged(
+    makers: Sequence[Callable[[], Place]],
+    run: Callable[[Carried], State],
+    blocks: Sequence[Callable[..., Any]],
+    state: State = (),
+    names: Sequence[str] = (),
+    gives: Sequence[str] | None = None,
+    besides: Iterable[tuple[str, Any]] = (),
+) -> State:
+    """What `run` gives: a backend's operation on `blocks`, with all places that they change.
+
+    `state` and `names` are the variables that all blocks take; `gives` names the results of a choice. `besides` are
+    further objects that the blocks get.
+    """
+    reach = Reach(sys._getframe(1))
+    _memory.depth += 1
+    try:
+        roots = [(getattr(block, "__name__", "block"), block) for block in blocks]
+        roots += [*zip(names, state, strict=True), *besides]
+        return _settled(
+            lambda: Journal(roots, reach, is_choice=gives is not None),
+            lambda journal: Carried(makers, journal, state, names, gives),
+            run,
+        )
+    finally:
+        _memory.depth -= 1
+        if not _memory.depth:
+            _memory.found.clear()
+
+
+def _settled(
+    look: Callable[[], Journal], carry: Callable[[Journal], Carried], run: Callable[[Carried], State]
+) -> State:
+    journal = look()
+    carried = carry(journal)
+    if remembered := journal.remembered():
+        carried.extend(remembered)
+    try:
+        for _ in range(MAX_ATTEMPTS):
+            try:
+                journal.look_at_memory(carried)
+                results = run(carried)
+                journal.compare_gains()
+                carried.aliases.decide()
+            except Found as found:
+                if found.journal is not journal:
+                    raise
+                if found.has_built:
+                    journal = look()
+                    carried = carry(journal)
+                carried.extend(found.spots)
+                journal.begin(found.spots)
+                continue
+            journal.confirm(carried)
+            journal.warn()
+            rest = carried.leave(results)
+            journal.settle_orders()
+            journal.replay()
+            return rest
+        raise unsettled(carried.names)
+    except BaseException:
+        journal.survey.restore()
+        raise
+    finally:
+        journal.is_open = False
+
+
+class Journal:
+    """What one staged block has been seen to change."""
+
+    def __init__(self, roots: Sequence[tuple[str, Any]], reach: Reach, is_choice: bool = False) -> None:
+        self.survey = Survey(roots)
+        self._is_choice = is_choice
+        self.is_open = True  # a backend that calls a block's functions later does so for good
+        self.reach = reach
+        self.reach.codes = list(self.survey.codes.values())
+        self.reach.own = [block.__code__ for _, block in roots if isinstance(block, FunctionType)]
+        self._code = getattr(roots[0][1], "__code__", None) if roots else None
+        self._process = self.survey.process_state()
+        self._blocks = [(b.__code__, b.__globals__) for _, b in roots if isinstance(b, FunctionType)]
+        self._onlookers = Onlookers(self.survey, self.reach, self.again)
+        self._gains: dict[Any, list[tuple[Record, Any]]] = {}
+        self._orders: dict[int, tuple[Entries, list[Any]]] = {}  # of the keys of dicts
+        self._fresh: list[Spot] = []  # found by the attempt before this one
+
+    def remembered(self) -> list[Spot]:
+        """What an earlier trace found in this very block, as far as it is still there."""
+        found = _memory.found.get(self._code)
+        if not found:
+            return []
+        owners = {id(record.holder) for record in self.survey.records.values()}
+        return [spot for spot in found if id(spot.owner) in owners]
+
+    def begin(self, spots: Sequence[Spot]) -> None:
+        """A new attempt, with `spots` carried."""
+        self._gains.clear()
+        self._orders.clear()
+        self._fresh = list(spots)
+        _memory.found.setdefault(self._code, []).extend(spots)
+
+    def ends(self, places: Sequence[Place]) -> None:
+        """A function of the block is about to end: do lists have as many items as after the others?"""
+        for place in places:
+            if isinstance(place, Items):
+                place.check()
+        if self.is_open:
+            self._compare_orders()
+
+    def _compare_orders(self) -> None:
+        """Do dicts have their keys in the same order as before, and as after the block's other functions?"""
+        for record in self.survey.dicts():
+            now = record.order()
+            _, kept = self._orders.setdefault(id(record), (record, list(record.kept)))
+            if len(now) == len(kept) and all(map(operator.is_, now, kept)):
+                continue
+            common, others = set(now) & set(kept), {id(key) for key in kept}
+            before, after = ([key for key in keys if key in common] for keys in (kept, now))
+            is_same = all(map(operator.is_, before, after)) and all(id(key) in others for key in after)
+            if not is_same and self.reach.sees_order(record):
+                raise refused(Reshaped(record, False, "gets another order of its keys"), self.reach)
+            kept += [key for key in now if key not in common]
+
+    def _has_default(self, place: Attribute) -> bool:
+        """Whether an attribute that an object has not got reads as what its class has."""
+        variables = policy.attributes_of(place.base)
+        return place.key not in variables and any(
+            place.key in vars(b) for b in policy.bases_of(type(place.base))
+        )
+
+    def settle_orders(self) -> None:
+        """Have the keys of dicts in the order in which the block's functions have put them in."""
+        for record, keys in self._orders.values():
+            if record.order() != keys:
+                record.reorder(keys)
+
+    def look_at_memory(self, carried: Carried) -> None:
+        """An array or list that a loop changes by `+=`: in the graph it is a new one, and nobody else may know it."""
+        if self._is_choice:
+            return
+        names, values = (*carried.own_names, *carried.names), (*carried.own, *carried.initial)
+        for name, value in zip(names, values, strict=True):
+            if not (type(value) is list or (is_memory(value) and not memoryview(value).readonly)):
+                continue
+            label = "" if name.endswith("]") else name.rpartition(".")[2]
+            if any(label in bytecode_effects.updates_in_place(code) for code in self.reach.own) and (
+                getattr(value, "base", None) is not None
+                or self._onlookers.is_elsewhere(value, {label})
+                or any(True for _ in self.reach.holders_later(value, {name}))
+            ):
+                raise rebound(name)
+
+    def undo(self) -> None:
+        """A function of the block has failed."""
+        self.reach.forget()
+        if self.is_open:
+            self.survey.restore()
+
+    def look(self, key: Any) -> None:
+        """A function of the block has run, and all places have been put back: what else has changed?"""
+        self.reach.forget()
+        changed = self.survey.changed() if self.is_open else []
+        if not changed:
+            self._gains.pop(key, None)
+            return
+        changes = [change for record in changed for change in record.changes()]
+        self._look_at_caches(changed)
+        spots = [change for change in changes if isinstance(change, Spot)]
+        reshaped = [change for change in changes if isinstance(change, Reshaped)]
+        grown = [change for change in reshaped if self.reach.only_grows(change)]
+        gains = [(change.record, change.record.gain()) for change in grown]
+        values = [(spot, spot.read()) for spot in spots]
+        self.survey.restore()
+        if any(map(_is_lasting, [value for _, value in values])):
+            self._build(values)
+        others = [self._items_of(change) for change in reshaped if change not in grown]
+        inside = {id(one.owner) for one in others}
+        spots = [spot for spot in spots if id(spot.owner) not in inside]
+        if spots or others:
+            raise Found(self, [*spots, *others])
+        self._gains[key] = gains
+
+    def _look_at_caches(self, changed: Sequence[Record]) -> None:
+        """What cached properties remember is forgotten: nothing may tell, as when they give something else later."""
+        for record in changed:
+            for name, cached in record.newly_cached() if isinstance(record, Entries) else ():
+                names = bytecode_effects.facts(cached.func.__code__).names
+                place = Attribute(partial(getattr, record, "mapping"), name)
+                place.name = f"{record.trail}.{name}"
+                if self.reach.may_change_later(names) or self.reach.may_ask_later(place):
+                    raise presence(place, False)
+
+    def _items_of(self, change: Reshaped) -> Items:
+        """The items of a list that a choice makes longer or shorter, and other code uses."""
+        error = refused(change, self.reach)
+        if not self._is_choice or not isinstance(change.record, container_snapshots.Sequence):
+            raise error
+        return Items(change.record, error)
+
+    def compare_gains(self) -> None:
+        """What every branch has put into a list are its items after the block: those of one of them."""
+        first, *others = self._gains.values() if self._is_choice and len(self._gains) > 1 else ((),)
+        found = []
+        for record, gain in first:
+            gains = [gain, *(more for other in others for one, more in other if one.owner is record.owner)]
+            is_like = len(gains) == len(self._gains) and len(set(map(len, gains))) == 1
+            if (
+                is_like
+                and isinstance(record, container_snapshots.Sequence)
+                and all(map(_is_staged, chain(*gains)))
+            ):
+                found.append(Items(record, refused(Reshaped(record, True, "grows"), self.reach)))
+        if found:
+            raise Found(self, found)
+
+    def _build(self, values: Sequence[tuple[Spot, Any]]) -> None:
+        """An object that makes its variables the first time it is used: it has been used now."""
+        lasting = [(spot, value) for spot, value in values if _is_settling(value)]
+        for spot, value in lasting:
+            spot.write(value)
+        built = {id(spot) for spot, _ in lasting}
+        raise Found(self, [spot for spot, _ in values if id(spot) not in built], has_built=True)
+
+    @property
+    def onlookers(self) -> Watch:
+        return self._onlookers
+
+    def again(self) -> BaseException:
+        """What to raise for the block to be traced once more with what is carried already."""
+        self.survey.restore()
+        return Found(self, [])
+
+    def maybe(self, place: Place, was_there: bool) -> None:
+        """A place that may have no value is about to be written: nobody may ask whether it has."""
+        if self.reach.asks_for(place, is_over=False):
+            raise presence(place, was_there)
+
+    def left(self, place: Place, was_there: bool) -> None:
+        """A place may have no value after the block: nobody may use it."""
+        if self.reach.uses_later(place) or self.reach.asks_for(place, is_over=True):
+            raise presence(place, was_there)
+
+    def warn(self) -> None:
+        """Warn of what happens but once, now."""
+        self._process.warn([(code, seen) for code, seen in self._blocks if not is_own_file(code.co_filename)])
+
+    def confirm(self, carried: Carried) -> None:
+        """What was found must have changed this time as well; otherwise something out of sight decides."""
+        for spot in self._fresh:
+            if spot not in carried.touched:
+                raise only_once(spot)
+        for place in carried.places:
+            has_default = (
+                self._has_default(place) if isinstance(place, Attribute) else isinstance(place, Spot)
+            )
+            if has_default and getattr(place, "has_default", True) and self.reach.tells_later(place):
+                raise presence(place, False)
+
+    def replay(self) -> None:
+        """Put into containers what the last traces have put in."""
+        for gains in self._gains.values():
+            for record, gain in gains:
+                record.grow(gain)
+
+
+def pure(function: Callable[[], Any], what: str, blocks: Sequence[Callable[..., Any]]) -> Callable[[], Any]:
+    """`function`, an operand that a graph evaluates perhaps, which must not change anything; its code is `blocks`."""
+    reach = Reach(sys._getframe(1))
+    journal = Journal([("operand", block) for block in blocks], reach)
+
+    def looked_after() -> Any:
+        try:
+            result = function()
+            journal.ends(())
+        except BaseException:
+            journal.undo()
+            raise
+        try:
+            journal.look(None)
+        except Found as found:
+            raise hidden(found.spots[0], what) from None
+        journal.warn()
+        journal.replay()  # what containers gain while tracing, as in a block
+        return result
+
+    return looked_after
+
+
+def _is_staged(value: Any) -> bool:
+    return backends[type(value)] is not PYTHON
+
+
+def _is_lasting(value: Any) -> bool:
+    backend = backends[type(value)]
+    return backend is not PYTHON and isinstance(value, tuple(getattr(backend, "lasting", ())))
+
+
+def _is_settling(value: Any) -> bool:
+    """Whether a value tells that something has been made, rather than counts."""
+    if _is_lasting(value):
+        return True
+    is_number = isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+    return not is_number and backends[type(value)] is PYTHON and not isinstance(value, Maybe)

@@ -1,0 +1,214 @@
+"""What one object held when a staged block began, and how to tell and undo what has changed since.
+
+    a list [1, 2]    became [1, 5]       one item is another: that is a place
+                     became [1, 2, 3]    it has grown
+                     became []           it has another structure, which nothing can carry
+
+One class for each kind of thing that can be changed: here those that hold a single value, and what all have in
+common; the others are in `container_snapshots.py`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from types import CellType
+from typing import Any, NamedTuple
+
+from ..staging import Maybe, Undefined
+from .value_identity import NOTHING, same
+
+
+class Trail(NamedTuple):
+    """How an object was reached: `self` `.log` `[0]`."""
+
+    parent: Trail | None
+    kind: str  # '', '.', '[' or '@', an attribute of a library's object
+    key: Any
+
+    def __str__(self) -> str:
+        around = "" if self.parent is None else str(self.parent)
+        if self.kind == "[":
+            return f"{around}[{self.key!r}]"
+        return f"{around}.{self.key}" if self.kind and around else str(self.key)
+
+    @property
+    def label(self) -> str:
+        """The last name on the way."""
+        at: Trail = self
+        while at.kind in "[@" and at.kind and at.parent is not None:
+            at = at.parent
+        return str(at.key)
+
+
+class Spot:
+    """A place that was found while tracing: one value inside of an object."""
+
+    has_default = False  # whether it reads as what the class of the object has
+
+    def __init__(self, owner: Any, trail: Trail, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+        self.owner = owner
+        self.trail = trail
+        self.name = str(trail)
+        self.kind = "[" if trail.kind == "@" else trail.kind
+        self.label = trail.label
+        self._get, self._put = get, put
+
+    def read(self) -> Any:
+        value = self._get()
+        return Undefined(self.name) if value is NOTHING else value
+
+    def write(self, value: Any) -> None:
+        # Code checks a variable when it reads it; attributes and items are read unchecked.
+        is_checked = self.kind == "" and isinstance(value, Maybe)
+        self._put(NOTHING if isinstance(value, Undefined) and not is_checked else value)
+
+
+class Reshaped(NamedTuple):
+    """A change that is no place: a container that has other members, an iterator that has moved on."""
+
+    record: Record
+    has_grown: bool
+    what: str
+
+
+class Record:
+    """What `owner` held."""
+
+    def __init__(self, owner: Any, trail: Trail) -> None:
+        self.owner = owner
+        self.trail = trail
+        self.labels = {trail.label}
+
+    @property
+    def holder(self) -> Any:
+        """The object that holds the values."""
+        return self.owner
+
+    def has_changed(self) -> bool:
+        raise NotImplementedError
+
+    def changes(self) -> Iterator[Spot | Reshaped]:
+        raise NotImplementedError
+
+    def restore(self) -> None:
+        raise NotImplementedError
+
+    def gain(self) -> Any:
+        """What a container that has grown holds beyond what it held."""
+        raise NotImplementedError
+
+    def grow(self, gain: Any) -> None:
+        raise NotImplementedError
+
+
+class Holder(Record):
+    """A single value: a closure's cell, a slot, a global variable, an attribute of a class or module."""
+
+    def __init__(self, owner: Any, trail: Trail, get: Callable[[], Any], put: Callable[[Any], None]) -> None:
+        super().__init__(owner, trail)
+        self.get, self.put = get, put
+        self.kept = get()
+
+    def has_changed(self) -> bool:
+        return self.get() is not self.kept
+
+    def changes(self) -> Iterator[Spot]:
+        if not same(self.get(), self.kept):
+            yield Spot(self.owner, self.trail, self.get, self.put)
+
+    def restore(self) -> None:
+        if self.has_changed():
+            self.put(self.kept)
+
+
+def cell(owner: CellType, trail: Trail) -> Holder:
+    """The record of a variable that functions share."""
+
+    def get() -> Any:
+        try:
+            return owner.cell_contents
+        except ValueError:
+            return NOTHING
+
+    def put(value: Any) -> None:
+        if value is not NOTHING:
+            owner.cell_contents = value
+        elif get() is not NOTHING:
+            del owner.cell_contents
+
+    return Holder(owner, trail, get, put)
+
+
+def global_variable(owner: dict[str, Any], trail: Trail) -> Holder:
+    """The record of a variable of a module."""
+    name = trail.key
+
+    def put(value: Any) -> None:
+        if value is not NOTHING:
+            owner[name] = value
+        else:
+            owner.pop(name, None)
+
+    return Holder(owner, trail, lambda: owner.get(name, NOTHING), put)
+
+
+def slot(owner: Any, member: Any, trail: Trail) -> Holder:
+    """The record of an attribute that `__slots__` names."""
+
+    def get() -> Any:
+        try:
+            return member.__get__(owner)
+        except AttributeError:
+            return NOTHING
+
+    def put(value: Any) -> None:
+        if value is not NOTHING:
+            member.__set__(owner, value)
+        elif get() is not NOTHING:
+            member.__delete__(owner)
+
+    return Holder(owner, trail, get, put)
+
+
+def class_attribute(owner: type, trail: Trail) -> Holder:
+    """The record of a value that a class holds."""
+    name = trail.key
+
+    def put(value: Any) -> None:
+        if value is not NOTHING:
+            type.__setattr__(owner, name, value)
+        elif name in vars(owner):
+            type.__delattr__(owner, name)
+
+    return Holder(owner, trail, lambda: vars(owner).get(name, NOTHING), put)
+
+
+def context_variable(owner: ContextVar[Any], trail: Trail) -> Holder:
+    """The record of what a context variable holds in the context at hand."""
+
+    def put(value: Any) -> None:
+        if value is not NOTHING:
+            owner.set(value)
+
+    return Holder(owner, trail, lambda: owner.get(NOTHING), put)
+
+
+def attribute(owner: Any, trail: Trail) -> Holder:
+    """The record of an attribute of any other object."""
+    name = trail.key
+
+    def get() -> Any:
+        try:
+            return getattr(owner, name)
+        except Exception:  # of whatever kind a library raises
+            return NOTHING
+
+    def put(value: Any) -> None:
+        with contextlib.suppress(AttributeError, TypeError):  # of what its own methods alone can change
+            if value is not NOTHING:
+                setattr(owner, name, value)
+            elif get() is not NOTHING:
+                delattr(owner, name)
+
+    return Holder(owner, trail, get, put)

@@ -1,0 +1,156 @@
+"""Attributes that code assigns, in objects of which a walk does not note everything.
+
+    g.__defaults__ = (5,)        of each function within reach: its `__defaults__`
+    o.__class__ = Other          of each object: its class
+    decimal_context.prec = 9     of each object of a library that has a `prec`: what it holds
+
+What the user's own objects have in their dictionaries is noted anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping, Set
+from types import FunctionType, ModuleType
+from typing import Any
+
+from .. import policy
+from ..analysis.bytecode_effects import STORED
+from . import snapshots
+from .custom_setters import is_fixed
+from .snapshots import Record, Reshaped, Spot, Trail
+from .value_identity import NOTHING, same
+
+_OF_FUNCTIONS = frozenset({"__defaults__", "__kwdefaults__", "__code__", "__dict__"})
+_OF_INSTANCES = frozenset({"__class__", "__dict__"})
+_SPECIAL = _OF_FUNCTIONS | _OF_INSTANCES | {"__bases__", "cell_contents"}
+
+
+class NewNames(Record):
+    """The attributes that a class, module or library's object has: `among` are the only ones that count, if given."""
+
+    def __init__(self, owner: Any, trail: Trail, among: Set[str] | None) -> None:
+        super().__init__(owner, trail)
+        self._variables = vars(owner) if isinstance(owner, type) else policy.attributes_of(owner)
+        self._kept = frozenset(self._variables) if among is None else frozenset()
+        self._among = None if among is None else among - self._variables.keys()
+
+    def has_changed(self) -> bool:
+        return bool(self._new())
+
+    def _new(self) -> list[str]:
+        if self._among is not None:
+            new = self._among & self._variables.keys() if not self._among.isdisjoint(self._variables) else ()
+        else:
+            new = self._variables.keys() - self._kept if len(self._variables) > len(self._kept) else ()
+        return sorted(name for name in new if name[:2] != "__") if new else []
+
+    def changes(self) -> Iterator[Spot]:
+        for name in self._new():
+            holder = _holder(self.owner, Trail(self.trail, ".", name))
+            yield Spot(self.owner, holder.trail, holder.get, holder.put)
+
+    def restore(self) -> None:
+        for name in self._new():
+            _holder(self.owner, Trail(self.trail, ".", name)).put(NOTHING)
+
+
+class Fixed(snapshots.Holder):
+    """An attribute that no graph can give a value, such as the class of an object."""
+
+    def changes(self) -> Iterator[Any]:
+        if not same(self.get(), self.kept):
+            yield Reshaped(self, False, "changes")
+
+
+def fixed(owner: Any, trail: Trail) -> Fixed:
+    """The record of an attribute that no graph can give a value."""
+    plain = snapshots.attribute(owner, trail)
+    return Fixed(owner, trail, plain.get, plain.put)
+
+
+def _holder(owner: Any, trail: Trail) -> snapshots.Holder:
+    if trail.key in _SPECIAL - {"cell_contents"} or is_fixed(type(owner), trail.key):
+        return fixed(owner, trail)
+    if isinstance(owner, type):
+        return snapshots.class_attribute(owner, trail)
+    return snapshots.attribute(owner, trail)
+
+
+class StoredAttributes:
+    """Notes the attributes that code assigns, as records, in the objects that may bear them."""
+
+    def __init__(self, found: MutableMapping[Any, Record]) -> None:
+        self._records = found
+        self._bearers: list[tuple[Any, Trail, bool]] = []
+        self._instances: list[tuple[Any, Trail]] = []  # of the user's classes
+        self._stored: set[str] = set()
+        self._done = 0, 0
+        self._spoken = 0  # names
+
+    def bear(self, value: Any, trail: Trail, is_users: bool = False) -> None:
+        """An object may have such attributes; `is_users` says whether it, or its class, is of the user's code."""
+        self._bearers.append((value, trail, is_users))
+
+    def bear_instance(self, value: Any, trail: Trail) -> None:
+        """The same of an instance of a user's class."""
+        self._instances.append((value, trail))
+
+    def note(self, names: Set[str]) -> None:
+        """Note what the objects hold, for code that speaks of these names, which are more each time."""
+        counts = len(self._bearers), len(self._instances)
+        if len(names) == self._spoken and counts == self._done:
+            return
+        stored = self._stored if len(names) == self._spoken else _stored_in(names)
+        first, second = self._done if stored == self._stored else (0, 0)
+        self._spoken, self._stored, self._done = len(names), stored, counts
+        if not stored:
+            return
+        for value, trail, is_users in self._bearers[first:]:
+            self._note(value, trail, stored, is_users)
+        if special := stored & _OF_INSTANCES:
+            for value, trail in self._instances[second:]:
+                self._note_some(value, trail, special)
+
+    def would_note(self, names: Set[str]) -> bool:
+        """Whether there would be more to be noted for code that speaks of these names."""
+        new = _stored_in(names) - self._stored
+        return bool(new) and (
+            not new.isdisjoint(_SPECIAL) or any(_has(value, new) for value, _, _ in self._bearers)
+        )
+
+    def _note(self, value: Any, trail: Trail, stored: set[str], is_users: bool) -> None:
+        if isinstance(value, FunctionType):
+            self._note_some(value, trail, stored & _OF_FUNCTIONS)
+            return
+        is_open = isinstance(value, (type, ModuleType))
+        variables = vars(value) if isinstance(value, type) else policy.attributes_of(value)
+        if is_open or type(value).__dictoffset__ != 0:
+            among = None if is_users and is_open else stored
+            self._records[id(value), STORED] = NewNames(value, trail, among)
+        special = {"__bases__"} if isinstance(value, type) else set()
+        inherited = special if is_open else {name for name in stored if _is_member(value, name)}
+        self._note_some(value, trail, stored & variables.keys() | stored & inherited)
+
+    def _note_some(self, value: Any, trail: Trail, names: Set[str]) -> None:
+        for name in sorted(names):
+            if (id(value), name) not in self._records:
+                self._records[id(value), name] = _holder(value, Trail(trail, ".", name))
+
+
+def _stored_in(names: Set[str]) -> set[str]:
+    return {name[1:] for name in names if name[:1] == STORED}
+
+
+def _has(value: Any, names: Set[str]) -> bool:
+    """Whether an object has one of these attributes."""
+    if isinstance(value, FunctionType):
+        return False
+    variables = vars(value) if isinstance(value, type) else policy.attributes_of(value)
+    if not names.isdisjoint(variables):
+        return True
+    return not isinstance(value, (type, ModuleType)) and any(_is_member(value, name) for name in names)
+
+
+def _is_member(value: Any, name: str) -> bool:
+    """Whether the class of an object has an attribute that can be assigned to the object."""
+    found = next((vars(base)[name] for base in policy.bases_of(type(value)) if name in vars(base)), None)
+    return hasattr(type(found), "__set__")

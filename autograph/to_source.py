@@ -1,0 +1,116 @@
+"""Converted code as text that stands by itself.
+
+from agc.autograph import operators as ag__
+
+def f(x):
+    …
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from itertools import takewhile
+from typing import Any
+
+from . import transpile
+from .conversion import loader
+from .conversion.converter import function_behind
+from .options.features import Feature
+from .passes import pipeline
+from .passes.base import NO_FEATURES
+from .syntax import source
+from .syntax.gast_bridge import Translation
+from .syntax.layout import Layout
+from .syntax.tree_queries import deep_trees
+from .syntax.unparse import text_of, unparse
+
+
+def function_text(f: Callable[..., Any] | type, features: frozenset[Feature] = NO_FEATURES) -> str:
+    """The converted text of a function or class that is there."""
+    if isinstance(f, type):
+        definition = source.find_class(f)
+        return printed(transpile.convert_definition(definition, features=features), whole=False)
+    function = function_behind(f)
+    definition = source.find(function)
+    context = loader.live_context(function, definition, features)
+    with deep_trees(definition.filename):
+        translation = Translation(ast.Module([undecorated(definition.statement())], []))
+        after = transpile.with_operators(pipeline.run(translation.tree, context), context.ag)
+    return printed(transpile.Converted(translation, after, context), whole=False)
+
+
+def printed(converted: transpile.Converted, *, whole: bool = True, annotate: bool = False) -> str:
+    """The text of a converted tree, which this uses up: the user's own where nothing has changed.
+
+    With `annotate` all code is printed anew, below the lines that it came from."""
+    translation, after, context = converted
+    with deep_trees(context.filename):
+        if annotate:
+            return compilable(
+                heading(context.source) * whole + unparse(after, context.source), context.filename
+            )
+        tree = translation.back(after)
+        return compilable(text_of(tree, Layout(context.source, translation, whole)), context.filename)
+
+
+def compilable(text: str, filename: str) -> str:
+    """The text itself, if Python can read it. What it can run is not always what it can read from a file."""
+    try:
+        with source.unwarned():
+            ast.parse(text)
+    except SyntaxError as error:
+        if "nested" not in str(error):
+            raise
+        raise MemoryError from None
+    return text
+
+
+def undecorated(statement: ast.stmt) -> ast.stmt:
+    """The function itself, without what its decorators make of it."""
+    fields = dict(ast.iter_fields(statement))
+    if "decorator_list" in fields:
+        fields["decorator_list"] = []
+    return ast.copy_location(type(statement)(**fields), statement)
+
+
+def module_text(text: str, filename: str, after: str | None, function: str | None, annotate: bool) -> str:
+    """The converted text of a module, or of one of its functions."""
+    if function is not None:
+        definition = transpile.find(text, filename, function)
+        converted = transpile.convert_definition(definition, after)
+        return imports_of(text, definition.node) + printed(converted, whole=False, annotate=annotate)
+    converted = transpile.convert_module(text, filename, after)
+    unchanged = converted.after is converted.before and not annotate
+    return text if unchanged or transpile.is_converted(text) else printed(converted, annotate=annotate)
+
+
+def imports_of(text: str, node: ast.AST) -> str:
+    """The module's own imports that a definition in it refers to, so that it stands by itself.
+
+    >>> tree = ast.parse("import os, sys as system\\ndef f(): return system.argv")
+    >>> imports_of("import os, sys as system", tree.body[1])
+    'import sys as system\\n'
+    """
+    used = {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+    lines = []
+    for statement in ast.parse(text).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            lines.append(ast.unparse(statement))
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+            names = [a for a in statement.names if (a.asname or a.name.partition(".")[0]) in used]
+            if names:
+                fields = {**dict(ast.iter_fields(statement)), "names": names}
+                lines.append(ast.unparse(type(statement)(**fields)))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def heading(text: str) -> str:
+    """The comments at the top of a file: an interpreter line, an encoding, a licence.
+
+    >>> heading("#!/usr/bin/env python\\n# mine\\n\\nx = 1  # one")
+    '#!/usr/bin/env python\\n# mine\\n\\n'
+    """
+    lines = text.splitlines(keepends=True)
+    top = list(takewhile(lambda line: line.startswith("#") or not line.strip(), lines))
+    return "".join(top) if any(line.strip() for line in top) else ""

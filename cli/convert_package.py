@@ -1,0 +1,155 @@
+"""`agc convert FOLDER -o OUT`: all modules of a folder, into a folder of the same layout.
+
+    model/__init__.py          out/__init__.py         converted
+    model/deep/sums.py   ==>   out/deep/sums.py        converted
+    model/words.txt            out/words.txt           copied
+    model/__pycache__                                  left out, as are .git, .venv and their kin
+
+All of it is made in a folder beside OUT, which gets that name when it is complete. When something cannot be
+converted, everything that cannot be is listed, and nothing is written; with `--keep-going` it is copied as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+from agc import autograph
+from agc.autograph.errors import Diagnostic, Where
+
+from . import output, parallel, sources
+from .errors import (
+    BAD_USAGE,
+    FAILED,
+    FAULT,
+    INTERNAL,
+    OK,
+    UNWRITABLE,
+    CommandError,
+    fault,
+    problem,
+    show,
+)
+from .sources import Source
+
+Texts = dict[str, tuple[Source, str]]  # path below the folder → the module and what becomes of it
+
+
+class Way(NamedTuple):
+    """How a folder is converted, as the options say."""
+
+    after: str | None = None
+    annotate: bool = False
+    keep_going: bool = False
+    jobs: int = 1
+
+
+def convert(folder: str, out: str, way: Way) -> int:
+    """Write the converted folder; return the exit code."""
+    check_destination(out)
+    paths = list(contents(folder))
+    texts, code = converted(folder, way)
+    if texts is None:
+        return code
+    try:
+        _write(folder, out, paths, texts)
+    except OSError as error:
+        raise _unwritable(out, (error.strerror or str(error)).lower()) from None
+    return code
+
+
+def converted(folder: str, way: Way) -> tuple[Texts | None, int]:
+    """The text of each converted module, and the exit code; all errors are shown.
+
+    If there are some, there is no text, unless the way is to keep going."""
+    paths = [path for path in contents(folder) if path.endswith(".py")]
+    if not paths:
+        raise problem(BAD_USAGE, f"there is no Python file in `{folder}`", fix="name a folder with modules")
+    results = parallel.results(partial(_converted, folder, way), paths, way.jobs)
+    found = dict(zip(paths, results, strict=True))
+    problems = {path: result for path, result in found.items() if isinstance(result, Diagnostic)}
+    for diagnostic in problems.values():
+        show(diagnostic)
+    texts = {path: result for path, result in found.items() if not isinstance(result, Diagnostic)}
+    if not problems:
+        return texts, OK
+    if way.keep_going and sys.stderr is not None:
+        print(
+            f"left as they are, {len(problems)} of {len(paths)} modules:",
+            *problems,
+            sep="\n  ",
+            file=sys.stderr,
+        )
+    faults = any(diagnostic.code == FAULT for diagnostic in problems.values())
+    return texts if way.keep_going else None, INTERNAL if faults else FAILED
+
+
+def _converted(folder: str, way: Way, path: str) -> tuple[Source, str] | Diagnostic:
+    """A module and what becomes of it, or what is wrong with it."""
+    try:
+        source = sources.read(os.path.join(folder, path))
+        sources.parse(source)
+        text = autograph.convert_source(source.text, source.label, after=way.after, annotate=way.annotate)
+        return source, text
+    except (CommandError, autograph.ConversionError) as error:
+        return error.diagnostic
+    except Exception as error:  # a fault of agc's own must not hide what is wrong with other files
+        return fault(error)._replace(where=Where(os.path.join(folder, path)))
+
+
+def contents(folder: str) -> Iterator[str]:
+    """The files of a folder, as paths below it; a link to a folder counts as a file."""
+    for place, folders, files in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        folders[:] = sorted(name for name in set(folders) - set(links) if not _is_left_out(place, name))
+        for name in sorted([*files, *links]):
+            if not name.endswith((".pyc", ".pyo")):
+                yield os.path.relpath(os.path.join(place, name), folder)
+
+
+def _is_left_out(place: str, name: str) -> bool:
+    is_environment = os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
+    return name == "__pycache__" or name.startswith(".") or is_environment
+
+
+def check_destination(out: str) -> None:
+    """Complain about a folder that cannot be made before any work is done for it."""
+    if os.path.lexists(out) and not (os.path.isdir(out) and not os.listdir(out)):
+        what = "it exists and is not empty" if os.path.isdir(out) else "it is not a directory"
+        raise _unwritable(out, what, fix="remove it first, or name another")
+    parent = os.path.dirname(os.path.abspath(out))
+    if not os.path.isdir(parent):
+        shown = os.path.dirname(out.rstrip(os.sep))
+        raise _unwritable(out, f"there is no directory `{shown}`", fix=f"mkdir -p {shown}")
+    if not os.access(parent, os.W_OK):
+        raise _unwritable(out, "permission denied")
+
+
+def _write(folder: str, out: str, paths: list[str], texts: Texts) -> None:
+    place = os.path.abspath(out)
+    unfinished = tempfile.mkdtemp(prefix=".agc-", suffix=".tmp", dir=os.path.dirname(place))
+    try:
+        shutil.copymode(folder, unfinished)
+        for path in paths:
+            old, new = os.path.join(folder, path), os.path.join(unfinished, path)
+            os.makedirs(os.path.dirname(new), exist_ok=True)
+            if path not in texts:
+                shutil.copy2(old, new, follow_symlinks=False)
+                continue
+            with open(new, "xb") as file:
+                file.write(output.in_utf8(texts[path][1]).encode())
+            shutil.copymode(old, new)
+        if os.path.isdir(place):
+            os.rmdir(place)
+        os.rename(unfinished, place)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)  # it is not there any more when all went well
+
+
+def _unwritable(out: str, reason: str, fix: str = "") -> CommandError:
+    return problem(UNWRITABLE, f"cannot write `{out}`: {reason}", fix=fix)

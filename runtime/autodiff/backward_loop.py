@@ -1,0 +1,196 @@
+"""The loop that goes back through the rounds of another one, from the last to the first.
+
+while rounds, dx, sum, y, xs, W           dx: gradients of the state; sum: those of what all rounds read, added up
+  body rounds, dx, sum, y, xs, W
+    xs.1, x = list_pop xs, -1             what was stacked
+    left = subtract rounds, 1             what counted is counted down
+    ...                                   the way back through a round
+    yield left, dx.1, sum.1, x, xs.1      what is handed on: x is the y of the round before
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.tensor import EagerTensor
+from ..ir.builder import Builder, current
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ops.framework.op import wrap
+from ..ops.framework.region_ops import WHILE
+from ..ops.lists.nested_lists import list_take
+from ..ops.lists.tensor_list import list_pop
+from ..ops.math.arithmetic import add, multiply, subtract
+from ..ops.math.cast import cast, identity
+from ..ops.math.comparison import greater
+from .graph_vjp import Reversal, content
+from .loop_invariants import Counter
+from .residual_policy import Saving
+from .sparse_gradients import added, is_in_parts, summed
+
+INT = Spec(dtypes.int32, ())
+
+
+def number(value: int, dtype: Any = dtypes.int32) -> EagerTensor:
+    """A known integer."""
+    return EagerTensor(np.array(value, dtype.numpy))
+
+
+def sum_spec(spec: AnySpec, grad: Any) -> Any:
+    """The sum of gradients in parts is a running one: a round adds to it, and makes nothing of the size of it."""
+    return ArraySpec(content(spec)) if is_in_parts(grad) else content(spec)
+
+
+class LoopBack:
+    """What is known of the way back through one round; `record` makes a loop of it.
+
+    Args:
+        reversal: the way back through the body, `saving`: what it reads.
+        operation: the loop, as it was before it saved anything.
+        gathered: the numbers of those inputs that all rounds read, of which the gradients are added up.
+        outputs: the gradients of the state.
+    """
+
+    def __init__(
+        self,
+        reversal: Reversal,
+        saving: Saving,
+        operation: Operation,
+        gathered: list[int],
+        outputs: list[Operand],
+    ) -> None:
+        self.reversal, self.saving, self.outputs = reversal, saving, outputs
+        self.inner: dict[Any, Value] = dict(reversal.back.captures)
+        captured = set(self.inner.values())
+        self.own = [value for value in reversal.back.inputs if value not in captured]
+        read = reversal.graph.inputs
+        self.grads = [reversal.grads[i] for i in gathered]
+        specs = [sum_spec(read[i].spec, grad) for i, grad in zip(gathered, self.grads, strict=True)]
+        self.sums = [Value(f"d_{read[i].name}", spec) for i, spec in zip(gathered, specs, strict=True)]
+        self.handed = self._handed()
+        self.starts = {value: operation.inputs[saving.counters[value].place] for value in saving.counted}
+
+    @property
+    def state(self) -> list[Value]:
+        """What goes from round to round besides their number and what is stacked."""
+        return [*self.own, *self.sums, *self.handed]
+
+    def _handed(self) -> list[Value]:
+        """What was the state behind a round: in the round before it is what that round began with."""
+        found = []
+        for value, place in self.saving.handed.items():
+            inner = self.inner[value]
+            inner.spec = self.reversal.graph.inputs[place].spec
+            found.append(inner)
+        return found
+
+    def record(
+        self,
+        rounds: Any,
+        state: Sequence[Any],
+        stacks: Sequence[Any],
+        passed: dict[Value, Any],
+        inputs: Any,
+        first: Any = None,
+    ) -> list[Any]:
+        """Record the loop in the graph that is being built; the state that it ends with.
+
+        `passed` says what stands for what is the same in every round, `inputs` what the loop was given, `first` the
+        number of the first round.
+        """
+        builder = current()
+        assert builder is not None
+        back = self.reversal.back
+        count = Value("rounds", INT)
+        lists = [Value(value.name, ArraySpec(value.spec)) for value in self.saving.stacked]
+        begun = {value: Value("start", x.spec) for value, x in self.starts.items() if isinstance(x, Value)}
+        steady = {self.inner[value]: x for value, x in passed.items()}
+        steady |= {value: inputs[self.saving.counters[outer].place] for outer, value in begun.items()}
+        offset = None
+        if first is not None:
+            offset = Value("first", INT)
+            steady[offset] = first
+        pops, shorter = _pops(lists, [self.inner[value] for value in self.saving.stacked])
+        before = len(back.operations)
+        with back:
+            left = self._counted_down(count, offset, begun)
+        counting = back.operations[before:]
+        del back.operations[before:]
+        with back:
+            totals = [
+                _with(wrap(value, back), grad) for value, grad in zip(self.sums, self.grads, strict=True)
+            ]
+        done = [_of_spec(back.operand(x), value.spec) for x, value in zip(totals, self.sums, strict=True)]
+        body_inputs = self.reversal.graph.inputs
+        handed = [self.inner[body_inputs[place]] for place in self.saving.handed.values()]
+        ends = [left, *self.outputs, *done, *handed, *shorter]
+        own = [count, *self.state, *lists]
+        body = Graph("body", (*own, *steady), (*pops, *counting, *back.operations), tuple(ends))
+        specs = [value.spec for value in own]
+        operands = [builder.operand(x) for x in (rounds, *state, *stacks, *steady.values())]
+        values = builder.add(WHILE, operands, {}, specs, (_while_rounds_are_left(specs, list(steady)), body))
+        return [wrap(value, builder) for value in values[1 : 1 + len(state)]]
+
+    def _counted_down(self, count: Value, first: Value | None, begun: dict[Value, Value]) -> Value:
+        """The number of the rounds that are left, and what counted as it was in this one."""
+        back = self.reversal.back
+        left = subtract(wrap(count, back), number(1))
+        at = left if first is None else add(left, wrap(first, back))
+        for value in self.saving.counted:
+            start: Any = self.starts[value]
+            start = wrap(begun[value], back) if value in begun else EagerTensor(start.value)
+            counted(back, at, self.saving.counters[value], start, self.inner[value])
+        value = left._value
+        assert isinstance(value, Value)
+        return value
+
+
+def counted(builder: Builder, at: Any, counter: Counter, start: Any, value: Value) -> None:
+    """Let `value` be what counts, in the round with the number `at`."""
+    dtype = value.dtype
+    now = at if at.dtype is dtype else cast(at, dtype)
+    if counter.step != 1:
+        now = multiply(now, number(counter.step, dtype))
+    if not isinstance(start, EagerTensor) or int(start._array):
+        now = add(now, start)
+    if now is at:
+        now = identity(now)
+    builder.operations[-1].outputs = (value,)
+
+
+def _with(so_far: Any, grad: Any) -> Any:
+    return added(so_far, grad) if is_in_parts(grad) else summed(so_far, grad)
+
+
+def _of_spec(operand: Operand, spec: AnySpec) -> Operand:
+    """A sum, which has the shape of what it is the gradient of."""
+    if isinstance(operand, Value):
+        operand.spec = spec
+    return operand
+
+
+def _pops(stacks: list[Value], elements: list[Value]) -> tuple[list[Operation], list[Value]]:
+    """Operations that take the last element off each list, and the shorter lists."""
+    last = Constant(np.array(-1, np.int32))
+    shorter = [Value(stack.name, stack.spec) for stack in stacks]
+    rows = zip(stacks, shorter, elements, strict=True)
+    pops = [
+        Operation(list_take, (stack,), {}, (rest, element))
+        if isinstance(element.spec, ArraySpec)
+        else Operation(list_pop, (stack, last), {}, (rest, element))
+        for stack, rest, element in rows
+    ]
+    return pops, shorter
+
+
+def _while_rounds_are_left(specs: Sequence[AnySpec], steady: Sequence[Value]) -> Graph:
+    test = Builder("test")
+    inputs = [test.input("rounds" if i == 0 else "unused", spec) for i, spec in enumerate(specs)]
+    inputs += [test.input(value.name, value.spec) for value in steady]
+    with test:
+        go = greater(wrap(inputs[0], test), number(0))
+    return test.finish([test.operand(go)])

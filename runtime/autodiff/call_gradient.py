@@ -1,0 +1,230 @@
+"""Calls of functions while tapes of eager code record.
+
+    y = f(x)               y, s = forward(x)           for the tape: one step with a way back
+    dx of dy     ==>       dx = backward(dy, s)        when nobody records the way back
+                           dx = slope(x, dy)           forward and backward as one function, when somebody does
+
+The forward graph gives also what it saves. Each of these graphs is planned once for a function and for what is asked of
+it. Tapes of tapes, and persistent ones, may want derivatives of the way back: that is a call of a function as well,
+`slope`, of which there is a way back in turn. It computes f once more; so a graph with effects (random numbers,
+assignments, printing) runs operation by operation where that may be asked for, and each tape records what it wants.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..control_flow import state_leaves
+from ..core.variable import Variable
+from ..executors import EXECUTORS, Runner
+from ..ir.builder import recorders
+from ..ir.clone import Substitution, twin
+from ..ir.graph import Graph, Value
+from ..ir.value_types import AnySpec, RefSpec
+from ..ops.state.variable_ops import read_variable
+from .clone_operations import copied, of
+from .graph_vjp import Reversal, zeros_for
+from .inline_calls import CallRecord
+from .loop_invariants import is_repeatable, only_read
+from .replay import Located, replayed
+from .sparse_gradients import public, put_together
+from .tape_records import Grads, Pullback, spec_carries_gradient
+
+if TYPE_CHECKING:
+    from ..tracing.concrete_function import ConcreteFunction
+
+Planner = Callable[[Graph], Runner]
+
+
+def recorded(concrete: ConcreteFunction, inputs: Sequence[Any]) -> Any:
+    """The results of a call that the tapes record."""
+    given = list(map(state_leaves.carried, inputs))
+    tapes = wanting([*given, *concrete.variables])
+    if not tapes:
+        return concrete.run([argument._array for argument in given])
+    known = concrete.ways
+    if not known:
+        if concrete.executor == "native":
+            from ..executors.llvm import Native
+
+            Native(concrete.graph).demand([argument._array for argument in given] + concrete.references)
+        known.update(_callables(concrete))
+    if len(tapes) == 1 and not tapes[0].is_persistent:
+        return concrete.packed(known["as it is"].called([*given, *concrete.variables], tapes))
+    pure = known["of contents"]
+    if pure is None:
+        return concrete.packed(Located(tapes).outputs(concrete.graph, [*given, *concrete.variables]))
+    return concrete.packed(pure.called([*given, *map(read_variable, concrete.variables)], tapes))
+
+
+def wanting(arguments: Sequence[Any]) -> list[Any]:
+    """The tapes that record what is computed of these."""
+    return [tape for tape in recorders() if any(tape.wants(arguments))]  # type: ignore[attr-defined]
+
+
+def _callables(concrete: ConcreteFunction) -> dict[str, Any]:
+    plan = _native_where_possible if concrete.executor == "native" else EXECUTORS[concrete.executor]
+    graph = concrete.graph
+    pure = of_contents(graph)
+    return {
+        "as it is": Differentiable(graph, plan, is_repeatable=pure is not None),
+        "of contents": None if pure is None else Differentiable(pure, plan, is_pure=True),
+    }
+
+
+def _native_where_possible(graph: Graph) -> Runner:
+    """Native code for a way there or back; the plan where operations of gradients cannot be compiled."""
+    from ..executors.llvm import CompilationError, Native
+
+    native, plans = Native(graph), list[Runner]()
+
+    def run(arguments: Sequence[Any]) -> Sequence[Any]:
+        if not plans:
+            try:
+                return native.run(arguments)
+            except CompilationError:
+                plans.append(EXECUTORS["automatic"](graph))
+        return plans[0](arguments)
+
+    return run
+
+
+def of_contents(graph: Graph) -> Graph | None:
+    """The graph that takes the contents of variables in place of references; None for one with other effects."""
+    references = only_read([graph])
+    if references != set(graph.variables):
+        return None
+    if not all(is_repeatable(operation, references) for operation in graph.operations):
+        return None
+    inputs = [
+        twin(value, value.spec.content if isinstance(value.spec, RefSpec) else None) for value in graph.inputs
+    ]
+    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
+    operations = copied(graph.operations, known)
+    return Graph(graph.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in graph.outputs))
+
+
+class Differentiable:
+    """A graph that is called while tapes record.
+
+    One that is pure reads no variables, either; one that is repeatable does nothing but read them.
+    """
+
+    def __init__(
+        self, graph: Graph, plan: Planner, is_pure: bool = False, is_repeatable: bool = False
+    ) -> None:
+        self.graph, self.plan, self.is_pure = graph, plan, is_pure
+        self.is_repeatable = is_pure or is_repeatable
+        self.ways: dict[tuple[bool, ...], _Ways] = {}  # for the inputs whose gradients are wanted
+
+    def called(self, arguments: Sequence[Any], tapes: Sequence[Any]) -> list[Any]:
+        """The results; each of the tapes records the call."""
+        flags = [tape.wants(arguments) for tape in tapes]
+        wanted = tuple(any(column) for column in zip(*flags, strict=True))
+        if wanted not in self.ways:
+            self.ways[wanted] = _Ways(self, wanted)
+        call = _Call(self.ways[wanted], arguments)
+        results = call.forward()
+        for tape in tapes:
+            if self.is_repeatable:
+                tape.keep(CallRecord(self.graph, arguments, results, call.back))
+            else:
+                tape.keep(Pullback(arguments, results, call.back))
+        return results
+
+
+class _Ways:
+    """There and back for some of a graph's inputs, both planned."""
+
+    def __init__(self, called: Differentiable, wanted: Sequence[bool]) -> None:
+        graph = called.graph
+        given = [spec_carries_gradient(output.spec) for output in graph.outputs]
+        reversal = Reversal(graph, given, wanted, lambda grad, _: public(grad))
+        outputs = reversal.outputs(reversal.has_gradient)
+        self.called = called
+        self.saved = reversal.saved()  # what the backward graph reads of the forward one
+        own = {*graph.inputs, *graph.outputs}
+        self.extra = [value for value in self.saved if value not in own]  # what is given besides the results
+        self.forward_graph, back = reversal.forward_graph(self.extra), reversal.back
+        self.backward_graph = Graph(back.name, tuple(back.inputs), tuple(back.operations), tuple(outputs))
+        self.forward, self.backward = called.plan(self.forward_graph), called.plan(self.backward_graph)
+        self.sizes = reversal.sizes  # of how many tensors the gradient of each input consists
+        self.specs = [output.spec for output in outputs]
+
+    @functools.cached_property
+    def slope(self) -> Differentiable:
+        """The gradients as a function of the inputs and of the gradients of the results."""
+        forward, backward = self.forward_graph, self.backward_graph
+        inputs = list(map(twin, forward.inputs))
+        count = len(backward.inputs) - len(self.saved)
+        dys = [Value(value.name, value.spec) for value in backward.inputs[:count]]
+        known: Substitution = dict(zip(forward.inputs, inputs, strict=True))
+        operations = copied(forward.operations, known)
+        inside: Substitution = dict(zip(backward.inputs[:count], dys, strict=True))
+        inside |= {
+            inner: of(value, known) for inner, value in zip(backward.inputs[count:], self.saved, strict=True)
+        }
+        operations += copied(backward.operations, inside)
+        outputs = tuple(of(x, inside) for x in backward.outputs)
+        graph = Graph(backward.name, (*inputs, *dys), tuple(operations), outputs)
+        return Differentiable(graph, self.called.plan, is_pure=True)
+
+
+class _Call:
+    """One call, between its way there and its way back."""
+
+    def __init__(self, ways: _Ways, arguments: Sequence[Any]) -> None:
+        self.ways = ways
+        self.arguments = arguments
+        self.results: list[Any] = []
+        self.saved: list[Any] = []
+
+    def forward(self) -> list[Any]:
+        """The results; what is saved stays here."""
+        graph = self.ways.called.graph
+        given = self.ways.forward(list(map(_value, self.arguments)))
+        count = len(graph.outputs)
+        self.results = [_eager(x, out.spec) for x, out in zip(given[:count], graph.outputs, strict=True)]
+        known = dict(zip(graph.inputs, self.arguments, strict=True))
+        known |= {
+            out: x for out, x in zip(graph.outputs, self.results, strict=True) if isinstance(out, Value)
+        }
+        known |= {v: _eager(x, v.spec) for v, x in zip(self.ways.extra, given[count:], strict=True)}
+        self.saved = [known[value] for value in self.ways.saved]
+        return self.results
+
+    def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
+        """The gradients of the arguments."""
+        outputs = self.ways.called.graph.outputs
+        dys = [
+            zeros_for(result) if grad is None else grad
+            for grad, result, output in zip(grads, self.results, outputs, strict=True)
+            if spec_carries_gradient(output.spec)
+        ]
+        found = put_together(self._gradients(dys), self.ways.sizes)
+        return [grad if want else None for grad, want in zip(found, wanted, strict=True)]
+
+    def _gradients(self, dys: list[Any]) -> list[Any]:
+        ways = self.ways
+        arguments = [*dys, *self.saved]
+        if recorders():
+            if not ways.called.is_pure:
+                return replayed(ways.backward_graph, arguments)
+            given = [*self.arguments, *dys]
+            tapes = wanting(given)
+            if tapes:
+                return ways.slope.called(given, tapes)
+        results = ways.backward(list(map(_value, arguments)))
+        return [_eager(x, spec) for x, spec in zip(results, ways.specs, strict=True)]
+
+
+def _value(argument: Any) -> Any:
+    return argument if isinstance(argument, Variable) else argument._array
+
+
+def _eager(result: Any, spec: AnySpec) -> Any:
+    from ..tracing.output_packing import eager
+
+    return eager(result, spec)

@@ -1,0 +1,50 @@
+"""Operations once more, with values of their own; variables that they read are values that they are given.
+
+w = read_variable W                             (given W as w.1)
+y = while x, W                                  y.1 = while x.1, w.1
+  body x, W                          ==>          body x, w.1
+    w = read_variable W
+    x.1 = multiply x, w                             x.1 = multiply x, w.1
+    yield x.1                                       yield x.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.clone import Substitution, twin, with_new_results
+from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.value_types import RefSpec
+from .loop_invariants import READ
+
+
+def copied(operations: Sequence[Operation], known: Substitution) -> list[Operation]:
+    """Copies of operations, for which `known` says what stands for the values around them.
+
+    It gets their results as well. Where a plain value stands for a reference, it is what the variable contains.
+    """
+    copies = []
+    for operation in operations:
+        if operation.type == READ and not isinstance(of(operation.inputs[0], known).spec, RefSpec):
+            known[operation.outputs[0]] = of(operation.inputs[0], known)
+            continue
+        operands = tuple(of(operand, known) for operand in operation.inputs)
+        regions = tuple(_region(each, operation, operands) for each in operation.regions)
+        copies.append(with_new_results(operation, operands, regions, known))
+    return copies
+
+
+def of(operand: Operand, known: Substitution) -> Operand:
+    """What stands for an operand."""
+    return operand if isinstance(operand, Constant) else known[operand]
+
+
+def _region(region: Graph, operation: Operation, operands: Sequence[Operand]) -> Graph:
+    given = operands[len(operands) - len(region.inputs) :]
+    inputs = []
+    for value, operand in zip(region.inputs, given, strict=True):
+        is_content = isinstance(value.spec, RefSpec) and not isinstance(operand.spec, RefSpec)
+        inputs.append(twin(value, operand.spec if is_content else None))
+    known: Substitution = dict(zip(region.inputs, inputs, strict=True))
+    operations = copied(region.operations, known)
+    return Graph(region.name, tuple(inputs), tuple(operations), tuple(of(x, known) for x in region.outputs))

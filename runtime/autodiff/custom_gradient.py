@@ -1,0 +1,260 @@
+"""Gradients that the user gives: `custom_gradient`, and what is made with it.
+
+    @custom_gradient
+    def log1pexp(x):
+        e = exp(x)
+        def grad(dy):
+            return dy * (1 - 1 / (1 + e))
+        return log(1 + e), grad
+
+In eager code a tape records the call with `grad`. In a graph `grad` is traced at once, into a region of an operation
+that hands the results on: so the graph has its gradient with it, wherever it is called from.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agc.autograph import api
+
+from .. import nest
+from ..control_flow.regions import closed
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Reference, Tensor
+from ..core.variable import Variable
+from ..ir.builder import Builder, current, recorders, recording_by
+from ..ir.graph import Operation, Value
+from ..ir.value_types import RefSpec
+from ..ops.framework.op import Op, wrap
+from ..ops.framework.region_ops import CUSTOM
+from .graph_vjp import zeros_for
+from .tape import GradientTape
+from .tape_records import Grads, Pullback
+
+
+class _VariableWatcher:
+    """Finds out which trainable variables are read."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, Variable] = {}
+
+    def computed(
+        self, op: Op, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> None:
+        self._look_at(inputs)
+
+    def added(self, operation: Operation, builder: Builder) -> None:
+        for operand in operation.inputs:
+            if isinstance(operand.spec, RefSpec):
+                assert isinstance(operand, Value)
+                outer, _ = builder.outermost(operand)
+                if isinstance(outer, Reference):
+                    self._look_at([outer.deref()])
+
+    def grown(self, operation: Operation, added: Sequence[Value]) -> None:
+        """Nothing to be found there."""
+
+    def wants(self, inputs: Sequence[Any]) -> list[bool]:
+        self._look_at(inputs)
+        return [False] * len(inputs)
+
+    def _look_at(self, inputs: Sequence[Any]) -> None:
+        for x in inputs:
+            if isinstance(x, Variable) and x.trainable:
+                self.found[id(x)] = x
+
+
+def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
+    """Decorator: a function that gives its result, and a function for the gradients.
+
+    That takes the gradient of each tensor of the result and gives that of each tensor among the positional arguments
+    (a single one, or a list; None where there is none). When the function reads trainable variables it must take
+    `variables`, a list of them, and give a pair: the gradients of the arguments, and a list of the variables' ones.
+
+    Raises TypeError when it does not take `variables` though there are some, ValueError when it gives another number
+    of gradients.
+
+    >>> from agc.runtime import constant
+    >>> @custom_gradient
+    ... def clipped(x):
+    ...     return x, lambda dy: dy * 0.5
+    >>> x = constant(3.0)
+    >>> with GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = clipped(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(0.5)
+    """
+    if f is None:
+        return custom_gradient
+    function = f
+
+    @functools.wraps(function)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return _called(function, args, kwargs)
+
+    return decorated
+
+
+def _called(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], hidden: bool = False
+) -> Any:
+    """The result of a call, which has the gradient that the function gives. What is hidden no tape records."""
+    converted = api.convert(function) if current() is not None else function
+    args = nest.map_structure(_tensor, args)
+    watcher = _VariableWatcher()
+    with recording_by([watcher] if hidden else [*recorders(), watcher]):
+        result, grad = converted(*args, **kwargs)
+    flat = [convert_to_tensor(x) for x in nest.flatten(result)]
+    arguments = [x for x in nest.flatten(args) if isinstance(x, Tensor)]
+    variables = [v for v in watcher.found.values() if not any(v is x for x in nest.flatten(args))]
+    way = _Way(grad, len(nest.flatten(args)), [isinstance(x, Tensor) for x in nest.flatten(args)], variables)
+    builder = current()
+    outputs = _eagerly(flat, arguments, way) if builder is None else _in_graph(builder, flat, arguments, way)
+    return nest.pack_sequence_as(result, outputs)
+
+
+def _tensor(x: Any) -> Any:
+    return x.value() if isinstance(x, Variable) else x
+
+
+class _Way:
+    """The user's function for gradients, called in one way."""
+
+    def __init__(
+        self, grad: Callable[..., Any], count: int, are_tensors: list[bool], variables: list[Variable]
+    ) -> None:
+        self.grad = grad
+        self.count = count
+        self.are_tensors = are_tensors
+        self.variables = variables
+        if variables and not _takes_variables(grad):
+            names = ", ".join(v.name for v in variables)
+            raise TypeError(
+                "The gradient function of a @tf.custom_gradient must accept a keyword argument `variables`, since the "
+                f"function uses variables: {names}"
+            )
+
+    def back(self, grads: Sequence[Any]) -> Grads:
+        """The gradients of the tensors among the arguments, then those of the variables."""
+        if self.variables:
+            found, of_variables = self.grad(*grads, variables=self.variables)
+            of_variables = list(of_variables)
+            if len(of_variables) != len(self.variables):
+                raise ValueError(
+                    f"Must return gradient for each variable from @custom_gradient grad_fn: {len(of_variables)} of "
+                    f"{len(self.variables)}"
+                )
+        else:
+            found, of_variables = self.grad(*grads), []
+        flat = [None] if found is None else nest.flatten(found)
+        tensors = sum(self.are_tensors)
+        if len(flat) not in (self.count, tensors):
+            raise ValueError(
+                f"custom_gradient function expected to return {tensors} gradients, but returned {len(flat)} instead."
+            )
+        if len(flat) == tensors:  # what is no tensor has none: the object of a method, a number
+            own = flat
+        else:
+            own = [grad for grad, is_tensor in zip(flat, self.are_tensors, strict=True) if is_tensor]
+        return [None if grad is None else convert_to_tensor(grad) for grad in (*own, *of_variables)]
+
+
+def _takes_variables(grad: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(grad).parameters.values()
+    return any(p.kind is p.VAR_KEYWORD or p.name == "variables" for p in parameters)
+
+
+def _eagerly(flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
+    """New tensors with the same values, whose gradients the tapes ask `way` for."""
+    outputs: list[Any] = [EagerTensor(x._array) for x in flat]
+
+    def back(grads: Grads, wanted: Sequence[bool]) -> Grads:
+        return way.back([zeros_for(y) if g is None else g for g, y in zip(grads, outputs, strict=True)])
+
+    record = Pullback([*arguments, *way.variables], outputs, back)
+    for tape in recorders():
+        if isinstance(tape, GradientTape) and not tape.is_in_graph:
+            tape.keep(record)
+    return outputs
+
+
+def _in_graph(builder: Builder, flat: list[Any], arguments: list[Any], way: _Way) -> list[Any]:
+    """The results, handed on by an operation that has the gradient as a region."""
+    region = Builder("gradient", builder)
+    with region, recording_by([]):
+        dys = [region.input_tensor("dy", builder.operand(x).spec) for x in flat]  # type: ignore[arg-type]
+        grads = way.back(dys)
+        operands = [region.operand(grad) for grad in grads if grad is not None]
+    regions, captured = closed([region], [operands])
+    inputs = [builder.operand(x) for x in (*flat, *arguments, *way.variables)]
+    attrs = {"results": len(flat), "given": tuple(i for i, grad in enumerate(grads) if grad is not None)}
+    specs = [operand.spec for operand in inputs[: len(flat)]]
+    values = builder.add(CUSTOM, [*inputs, *captured], attrs, specs, regions)
+    return [wrap(value, builder) for value in values]
+
+
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which is computed again on the way back, so that nothing of it has to be kept until then.
+
+    >>> from agc.runtime import constant, exp
+    >>> x = constant(0.0)
+    >>> with GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = recompute_grad(lambda x: exp(x) * 2.0)(x)
+    >>> tape.gradient(y, x).numpy()
+    np.float32(2.0)
+    """
+
+    @functools.wraps(f)
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        def computed(*args: Any) -> Any:
+            result = f(*args, **kwargs)
+
+            def grad(*dys: Any, variables: Sequence[Variable] = ()) -> Any:
+                with GradientTape() as tape:
+                    tape.watch(
+                        [x for x in nest.flatten(args) if isinstance(x, Tensor) and x.dtype.is_floating]
+                    )
+                    again = nest.flatten(f(*args, **kwargs))
+                    sources = [x if isinstance(x, Tensor) else None for x in nest.flatten(args)]
+                grads = tape.gradient(
+                    again, [x for x in sources if x is not None] + list(variables), list(dys)
+                )
+                rest = iter(grads)
+                own = [None if x is None else next(rest) for x in sources]
+                return (own, list(rest)) if variables else own
+
+            return result, grad
+
+        return _called(computed, args, {}, hidden=True)
+
+    return recomputed
+
+
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, whose gradients are handed on as if it were the identity.
+
+    >>> from agc.runtime import constant, round
+    >>> x = constant(2.4)
+    >>> with GradientTape() as tape:
+    ...     tape.watch(x)
+    ...     y = grad_pass_through(round)(x) * 3.0
+    >>> tape.gradient(y, x).numpy()
+    np.float32(3.0)
+    """
+
+    @functools.wraps(f)
+    def passing(*args: Any, **kwargs: Any) -> Any:
+        def computed(*args: Any) -> Any:
+            def grad(*dys: Any, variables: Sequence[Variable] | None = None) -> Any:
+                return (dys, [None] * len(variables)) if variables else dys
+
+            return f(*args, **kwargs), grad
+
+        return _called(computed, args, {})
+
+    return passing

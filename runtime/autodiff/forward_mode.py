@@ -1,0 +1,83 @@
+"""`ForwardAccumulator`: derivatives along a direction, found while going forward through the operations.
+
+    with ForwardAccumulator(x, direction) as acc:
+        y = f(x)
+    acc.jvp(y)                      # the derivative of y when x moves in that direction
+
+It is computed from the way back: that is linear in the gradient u of the target, `u -> J^T u`, so the gradient of
+`<J^T u, direction>` with respect to u is `J direction`, whatever u is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from ..ir.builder import recorders, recording_by
+from ..ops.arrays.creation import zeros_like
+from ..ops.math.arithmetic import multiply
+from ..ops.math.elementwise import conj
+from ..ops.reduce.reductions import reduce_sum
+from .backprop import gradients
+from .sparse_gradients import dense
+from .tape import GradientTape, UnconnectedGradients, choice, filled, known
+
+
+class ForwardAccumulator(GradientTape):
+    """Records operations, for their derivatives along one direction.
+
+    Args:
+        primals: tensors and variables, in a nest.
+        tangents: the direction, of the same structure and shapes.
+
+    Raises ValueError when a shape differs.
+
+    >>> from agc.runtime import constant
+    >>> x = constant([1.0, 2.0])
+    >>> with ForwardAccumulator(x, constant([1.0, 10.0])) as acc:
+    ...     y = x * x
+    >>> acc.jvp(y).numpy().tolist()
+    [2.0, 40.0]
+    """
+
+    def __init__(self, primals: Any, tangents: Any) -> None:
+        super().__init__(persistent=True, watch_accessed_variables=False)
+        nest.assert_same_structure(primals, tangents)
+        self._around: list[Any] = []
+        self._primals = nest.flatten(primals)
+        self._tangents = nest.flatten(tangents)
+        for primal, tangent in zip(self._primals, self._tangents, strict=True):
+            if not primal.shape.is_compatible_with(tangent.shape) or primal.dtype is not tangent.dtype:
+                raise ValueError(
+                    f"a tangent of shape {tangent.shape} and dtype {tangent.dtype.name} for a primal of shape "
+                    f"{primal.shape} and dtype {primal.dtype.name}"
+                )
+
+    def __enter__(self) -> ForwardAccumulator:
+        self._around = [recorder for recorder in recorders() if isinstance(recorder, GradientTape)]
+        self._start()
+        self.watch(self._primals)
+        return self
+
+    def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
+        """The derivatives of results along the direction; None for those that do not depend on the primals."""
+        unconnected = choice(unconnected_gradients)
+        others = [recorder for recorder in recorders() if recorder is not self]
+        others += [tape for tape in self._around if tape not in others and tape.still_records]
+        # Those around it see the derivatives as if they had been computed in the block.
+        with recording_by(others):
+            flat = [filled(self._derivative(known(y)), y, unconnected) for y in nest.flatten(primals)]
+        return nest.pack_sequence_as(primals, flat)
+
+    def _derivative(self, y: Any) -> Any:
+        sources = [known(x) for x in self._primals]
+        with GradientTape(watch_accessed_variables=False) as tape:
+            direction = zeros_like(y)
+            tape.watch(direction)
+            grads = gradients(self._records or [], [(y, direction)], sources, self._watched)
+            pairs = [(g, t) for g, t in zip(grads, self._tangents, strict=True) if g is not None]
+            if not pairs:
+                return None
+            products = [reduce_sum(multiply(dense(grad), conj(tangent))) for grad, tangent in pairs]
+        found = tape.gradient(products, direction)
+        return zeros_like(y) if found is None else found

@@ -1,0 +1,89 @@
+"""`gradients(ys, xs)`: derivatives of values of a graph that is being built, without a tape.
+
+@function
+def slope(x):
+    y = x * x
+    return gradients(y, x)          # [2 * x]
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from .. import nest
+from ..core.tensor import EagerTensor
+from ..ir.builder import Builder, current
+from .backprop import gradients as swept
+from .jacobian import jacobian
+from .sparse_gradients import dense
+from .tape import UnconnectedGradients, choice, filled, known, seeded
+from .tape_records import GraphRecord, Record
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    """The derivatives of the sum of `ys` with respect to each of `xs`, as a list; only in a graph.
+
+    Args:
+        ys, xs: a tensor, or several; variables will do for `xs`.
+        grad_ys: what the derivatives of each of `ys` are multiplied by; None stands for ones.
+        stop_gradients: tensors that count as constants.
+        unconnected_gradients: "zero" gives zeros instead of None for what `ys` do not depend on.
+        gate_gradients, aggregation_method: accepted for compatibility.
+
+    Raises RuntimeError outside of graphs: there, a GradientTape has to record first.
+    """
+    builder = current()
+    if builder is None:
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
+    sources = nest.flatten(xs)
+    stops = [] if stop_gradients is None else nest.flatten(stop_gradients)
+    constants = {id(x._array): x for x in (*sources, *stops) if type(x) is EagerTensor}
+    records = _records(builder, constants)
+    found = swept(records, seeded(ys, grad_ys), list(map(known, sources)), stops=list(map(known, stops)))
+    unconnected = choice(unconnected_gradients)
+    return [filled(grad, x, unconnected) for grad, x in zip(found, sources, strict=True)]
+
+
+def _records(builder: Builder | None, constants: Mapping[int, EagerTensor]) -> list[Record]:
+    """All operations that the graph, and those around it, have so far."""
+    if builder is None:
+        return []
+    own: list[Record] = [GraphRecord(operation, builder, constants) for operation in builder.operations]
+    return _records(builder.parent, constants) + own
+
+
+def hessians(
+    ys: Any,
+    xs: Any,
+    gate_gradients: bool = False,
+    aggregation_method: Any = None,
+    name: str = "hessians",
+) -> list[Any]:
+    """The second derivatives of the sum of `ys` by each of `xs`, in the shape of it twice; only in a graph.
+
+    Raises RuntimeError outside of graphs, ValueError where `ys` do not depend on one of `xs`.
+    """
+    found = []
+    for x in nest.flatten(xs):
+        (slope,) = gradients(ys, x)
+        if slope is None:
+            raise ValueError(f"the ys do not depend on {x}")
+        found += jacobian(functools.partial(_second, x), dense(slope), [x])
+    return found
+
+
+def _second(x: Any, slope: Any, seed: Any) -> list[Any]:
+    return gradients(slope, x, grad_ys=seed, unconnected_gradients="zero")

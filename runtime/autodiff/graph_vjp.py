@@ -1,0 +1,205 @@
+"""A graph's way back, as a graph.
+
+    graph f(x) -> y            forward f(x) -> y, a           backward f(dy, x, a) -> dx
+      a = sin x         ==>      a = sin x              and     da = multiply dy, a ...
+      y = multiply a, x          y = multiply a, x
+
+`Reversal` differentiates the operations of a finished graph. What the backward graph reads of the forward one is
+*saved*: the forward graph gives it in addition to its own results. The finished graph itself stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+from typing import Any
+
+from ..core.shapes import is_static, merge
+from ..core.tensor import EagerTensor
+from ..ir.builder import Builder
+from ..ir.clone import with_parts
+from ..ir.graph import Graph, Operand, Operation, Value
+from ..ir.value_types import AnySpec, ArraySpec, RefSpec, Spec
+from ..ops.arrays.creation import zeros_like
+from ..ops.arrays.undefined_values import of_size_zero
+from ..ops.framework.op import wrap
+from ..ops.lists.nested_lists import list_of_lists, new_list
+from ..ops.lists.tensor_list import list_new
+from ..ops.state.variable_ops import read_variable
+from .backprop import gradients
+from .sparse_gradients import dense, taken_apart
+from .tape_records import GraphRecord
+
+HOISTED = frozenset({"shape", "size", "rank", "list_size", "array_size", "array_lengths"})
+"""Operations that only measure: the forward graph does it, and saves a few integers in place of what is measured."""
+
+
+class Reversal:
+    """The way back through `graph`.
+
+    Args:
+        given: which outputs come with a gradient.
+        wanted: which inputs shall have one.
+        form: what becomes of the gradient of an input, given with its number: it may be in parts.
+
+    Attributes: `grads`, what the inputs get (None where nothing does); `forward` and `back`, the builders of both
+    graphs; `originals`, of which of the graph's operations those of the forward graph are copies.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        given: Sequence[bool],
+        wanted: Sequence[bool],
+        form: Callable[[Any, int], Any] = lambda grad, place: dense(grad),
+    ) -> None:
+        self.graph = graph
+        self.forward = Builder(graph.name)
+        self.forward.inputs = list(graph.inputs)
+        self.originals = {with_parts(operation): operation for operation in graph.operations}
+        self.forward.operations = list(self.originals)
+        self.back = Builder(f"{graph.name}_gradient", self.forward, is_function=True)
+        records = [GraphRecord(operation, self.forward) for operation in self.forward.operations]
+        sources = [wrap(value, self.forward) for value in graph.inputs]
+        chosen = [i for i, want in enumerate(wanted) if want]
+        with self.back:
+            targets = self._targets(given)
+            found = gradients(records, targets, [sources[i] for i in chosen], in_parts=True)
+            formed = {i: form(grad, i) for i, grad in zip(chosen, found, strict=True)}
+        self.grads: list[Any] = [formed.get(i) for i in range(len(sources))]
+
+    def _targets(self, given: Sequence[bool]) -> list[tuple[Any, Any]]:
+        targets = []
+        for output, is_given in zip(self.graph.outputs, given, strict=True):
+            if is_given:
+                name = f"d_{output.name}" if isinstance(output, Value) else "d_constant"
+                grad = wrap(self.back.input(name, output.spec), self.back)
+                if isinstance(output, Value):
+                    targets.append((wrap(output, self.forward), grad))
+        return targets
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of how many tensors the gradient of each input consists."""
+        return [len(taken_apart(grad)) for grad in self.grads]
+
+    @property
+    def has_gradient(self) -> list[bool]:
+        return [grad is not None for grad in self.grads]
+
+    def fill(self, needed: Sequence[bool]) -> None:
+        """Zeros for the inputs that need a gradient and have none."""
+        with self.back:
+            for i, need in enumerate(needed):
+                if need and self.grads[i] is None:
+                    self.grads[i] = zeros_for(wrap(self.graph.inputs[i], self.forward))
+
+    def outputs(self, flags: Sequence[bool]) -> list[Operand]:
+        """The gradients of the flagged inputs as operands of the backward graph."""
+        found = []
+        for value, grad, flag in zip(self.graph.inputs, self.grads, flags, strict=True):
+            if flag:
+                parts = [self.back.operand(part) for part in taken_apart(grad)]
+                if len(parts) == 1:
+                    _sharpen(parts[0], value.spec)
+                found += parts
+        return found
+
+    def saved(self, steady: Container[Value] = ()) -> list[Value]:
+        """What the backward graph reads of the forward one, in the order of its inputs. To be asked at the end.
+
+        What is `steady` costs nothing to save: it is measured where it is read.
+        """
+        self._drop_what_is_unused()
+        self._hoist(steady)
+        read = self._read(self.back.operations)
+        for outer, inner in list(self.back.captures.items()):
+            if inner not in read:
+                del self.back.captures[outer]
+                self.back.inputs[:] = [value for value in self.back.inputs if value is not inner]
+        return [outer for outer in self.back.captured_outer() if isinstance(outer, Value)]
+
+    def _drop_what_is_unused(self) -> None:
+        """Leave out gradients of what nobody asked for: nothing has to be saved for them."""
+        needed = self._read(())
+        kept = []
+        for operation in reversed(self.back.operations):
+            if operation.stateful or not needed.isdisjoint(operation.outputs):
+                kept.append(operation)
+                needed.update(operation.inputs)
+        self.back.operations = kept[::-1]
+
+    def _read(self, operations: Sequence[Operation]) -> set[Operand]:
+        """What these operations of the backward graph read, and its results."""
+        read = {operand for operation in operations for operand in operation.inputs}
+        return read.union(self.back.operand(part) for grad in self.grads for part in taken_apart(grad))
+
+    def _hoist(self, steady: Container[Value]) -> None:
+        """Measure in the forward graph what only the forward graph has."""
+        originals: dict[Operand, Hashable] = dict(self.back.outers.items())
+        read = self._read([each for each in self.back.operations if each.type not in HOISTED])
+        kept = []
+        for operation in self.back.operations:
+            known = [_measured(operand, originals) for operand in operation.inputs]
+            is_there = any(x is None or x in steady for x in known) or not read.isdisjoint(operation.inputs)
+            if operation.type not in HOISTED or is_there:
+                kept.append(operation)
+                continue
+            (inner,) = operation.outputs
+            outer = Value(inner.name, inner.spec, inner.elements)
+            self.forward.operations.append(
+                Operation(operation.op, tuple(known), operation.attrs, (outer,), (), operation.origin)  # type: ignore[arg-type]
+            )
+            self.back.inputs.append(inner)
+            self.back.capture_as(inner, outer)
+        self.back.operations = kept
+
+    def forward_graph(self, extra: Sequence[Operand]) -> Graph:
+        """The forward graph, which gives also what is saved."""
+        outputs = (*self.graph.outputs, *extra)
+        return Graph(self.graph.name, tuple(self.forward.inputs), tuple(self.forward.operations), outputs)
+
+
+def _measured(operand: Operand, originals: Mapping[Operand, Hashable]) -> Value | None:
+    """What an input of the backward graph stands for in the forward graph."""
+    found = originals.get(operand)
+    return found if isinstance(found, Value) else None
+
+
+def content(spec: AnySpec) -> AnySpec:
+    """The spec of a gradient: that of the content for a variable."""
+    return spec.content if isinstance(spec, RefSpec) else spec
+
+
+def _sharpen(operand: Operand, spec: AnySpec) -> None:
+    """A gradient has the shape of what it is the gradient of."""
+    like = content(spec)
+    if isinstance(operand, Value) and isinstance(operand.spec, Spec) and isinstance(like, Spec):
+        operand.spec = operand.spec.with_shape(merge(operand.spec.shape, like.shape))
+
+
+def zeros_for(x: Any) -> Any:
+    """A gradient of zeros, in the builder that is current."""
+    spec = x.spec if not hasattr(x, "dtype") else Spec(x.dtype, x.shape.dims)
+    like = content(spec)
+    if isinstance(like, ArraySpec):
+        return new_list(like)
+    if is_static(like.shape):  # type: ignore[union-attr]
+        return blank(like)  # type: ignore[arg-type]
+    if isinstance(spec, RefSpec):
+        x = read_variable(x)
+    return zeros_like(x)
+
+
+def blank(spec: Spec) -> EagerTensor:
+    """Zeros that take no memory; of size 0 along dimensions that are not known."""
+    return EagerTensor(of_size_zero(spec))
+
+
+def making_list(spec: ArraySpec) -> list[Operation]:
+    """Operations, to be put into a graph by hand, the last of which makes an empty list."""
+    made = Value("none", spec)
+    if isinstance(spec.element, ArraySpec):
+        inner = making_list(spec.element)
+        return [*inner, Operation(list_of_lists, (inner[-1].outputs[0],), {}, (made,))]
+    attrs = {"dtype": spec.element.dtype, "element_shape": spec.element.shape}
+    return [Operation(list_new, (), attrs, (made,))]

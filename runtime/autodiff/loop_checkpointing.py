@@ -1,0 +1,266 @@
+"""The way back through a loop that keeps its state every few rounds only.
+
+    while n, h        [checkpoint_every=k]      while n, h, hs                        every k rounds hs gets an h
+      h = f(h)                                    hs = cond n is due: list_append hs, h
+                                          ==>     n, h = n + 1, f(h)
+                                                while n, dh, hs                       the last k rounds first
+                                                  hs, h = list_pop hs
+                                                  while i, h, as                      the k rounds once more; they save
+                                                    a, h = f'(h)                      what their way back reads
+                                                    i, as = i + 1, list_append as, a
+                                                  while i, dh, as                     and the way back through them
+                                                    ...
+
+So n rounds take memory for n / k states and for k rounds. Where k is "auto" the distances grow, 1, 2, 3 …, so that both
+are about the square root of 2 n. What cannot be computed again (random numbers, results of Python functions, contents
+of variables that the loop assigns) is kept from every round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..control_flow.regions import closed
+from ..core.tensor import EagerTensor
+from ..ir.builder import Builder, current
+from ..ir.clone import Substitution
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import ArraySpec
+from ..ops.framework.op import wrap
+from ..ops.framework.region_ops import COND, WHILE
+from ..ops.lists.nested_lists import array_sublist, list_take, new_list
+from ..ops.lists.tensor_list import list_get, list_pop, list_size
+from ..ops.math.arithmetic import add, floordiv, multiply, subtract
+from ..ops.math.comparison import equal, greater, less
+from .backward_loop import INT, LoopBack, counted, number
+from .clone_operations import copied, of
+from .graph_vjp import blank
+from .loop_invariants import is_repeatable
+from .loop_residuals import Kept, appended, grown, keeping, round_counter
+from .reread_variables import given_references, read_behind
+from .tape_records import GraphRecord
+
+EVERY = "checkpoint_every"
+AUTO = "auto"
+
+
+def checkpointed(record: GraphRecord, way: LoopBack, state: Sequence[Any], every: int | str) -> list[Any]:
+    """Keep the state every few rounds; go back through these rounds at a time. The state of the way back at its end."""
+    segment = Segment(record, way)
+    rounds, firsts, *saved = _save(record, segment, every)
+    segment.receive(saved)
+    builder = Builder("body", current())
+    left = builder.input_tensor("rounds", INT)
+    own = [wrap(builder.input(value.name, value.spec), builder) for value in way.state]
+    kept = [firsts, *segment.stacks]
+    stacks = [wrap(builder.input(name, x.spec), builder) for name, x in zip(segment.names, kept, strict=True)]
+    with builder:
+        popped = [_popped(array) for array in stacks]
+        first, *begin = [element for _, element in popped]
+        size = subtract(left, first)
+        passed, saved = segment.run(size, first, begin)
+        found = way.record(size, own, saved, passed, segment.inputs, first)
+        after = [first, *found, *(shorter for shorter, _ in popped)]
+    begin = [rounds, *state, *kept]
+    return recorded_loop(lambda left: greater(left, number(0)), builder, after, begin, **{EVERY: 1})[1:]
+
+
+def _save(record: GraphRecord, segment: Segment, every: int | str) -> list[Any]:
+    """Let the loop keep what the segments start with.
+
+    The number of rounds, those of the segments' first rounds, lists of states, and of what is never computed again.
+    """
+    body = Builder("body")
+    body.inputs = list(segment.body.inputs)
+    body.operations = segment.forward_operations()
+    counter = round_counter(record.operation, segment.saving)
+    parts, after = keeping(body, (), segment.unique, counts=counter is None)
+    rounds = parts[0] if counter is None else body.inputs[counter]
+    values = [rounds, *segment.kept]
+    lists = [Value(name, ArraySpec(x.spec)) for name, x in zip(segment.names, values, strict=True)]
+    with body:
+        due = equal(wrap(rounds, body), _first_of(list_size(wrap(lists[0], body)), every))
+        longer = _appended_if(due, [wrap(x, body) for x in lists], [wrap(x, body) for x in values])
+        at = 1 if counter is None else 0
+        parts[at:at] = lists
+        after[at:at] = map(body.operand, longer)
+    graph = Graph(segment.body.name, tuple(body.inputs), tuple(body.operations), segment.body.outputs)
+    found = grown(record, Kept(parts, after), graph)
+    return found if counter is None else [record.outputs[counter], *found]
+
+
+def _first_of(segment: Any, every: int | str) -> Any:
+    """The number of the round that a segment starts with."""
+    if every == AUTO:
+        return floordiv(multiply(segment, add(segment, number(1))), number(2))
+    return multiply(segment, number(int(every)))
+
+
+def _appended_if(due: Any, lists: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    outer = current()
+    assert outer is not None
+    then, orelse = Builder("then", outer), Builder("else", outer)
+    with then:
+        longer = [then.operand(appended(*pair)) for pair in zip(lists, values, strict=True)]
+    with orelse:
+        same = [orelse.operand(array) for array in lists]
+    regions, captured = closed((then, orelse), (longer, same))
+    results = outer.add(COND, [outer.operand(due), *captured], {}, [x.spec for x in lists], regions)
+    return [wrap(value, outer) for value in results]
+
+
+class Segment:
+    """Some rounds of a loop that run once more, and save what their way back reads.
+
+    Attributes: `kept`, the parts of the state that they start with; `unique`, what they cannot compute again.
+    """
+
+    def __init__(self, record: GraphRecord, way: LoopBack) -> None:
+        self.record, self.way, self.saving = record, way, way.saving
+        self.forward = way.reversal.forward
+        self.body = way.reversal.graph
+        self.originals = way.reversal.originals
+        self.wanted = [*self.saving.last, *self.saving.stacked]
+        self.operations, self.places, unique = self._needed()
+        self.unique = [value for each in self.forward.operations if each in unique for value in each.outputs]
+        self.kept = [self.body.inputs[place] for place in self.places]
+        self.names = ["firsts", *(value.name for value in self.kept)]
+        self.inputs = record.inputs
+        self.references = given_references(record, self.saving.references)
+        self.stacks: list[Any] = []
+        self.never_again: list[Any] = []
+        self.contents: dict[Value, Any] = {}
+
+    def _needed(self) -> tuple[list[Operation], list[int], set[Operation]]:
+        """The operations to run once more, the parts of the state that they read, and what is not to be run again."""
+        saving, body = self.saving, self.body
+        moving = {
+            value: i
+            for i, value in enumerate(body.inputs[: len(body.outputs)])
+            if value not in saving.steady and value not in saving.counters
+        }
+        needed: set[Operand] = set(self.wanted)
+        places: list[int] = []
+        while True:
+            again = []
+            unique = set()
+            for operation in reversed(self.forward.operations):
+                if needed.isdisjoint(operation.outputs):
+                    continue
+                if is_repeatable(operation, saving.references):
+                    again.append(operation)
+                    needed.update(operation.inputs)
+                else:
+                    unique.add(operation)
+            more = [place for value, place in moving.items() if value in needed and place not in places]
+            if not more:
+                return again[::-1], sorted(places), unique
+            places += more
+            needed.update(body.outputs[place] for place in more)
+
+    def forward_operations(self) -> list[Operation]:
+        """The body's operations as they were, but for those whose results have to be kept."""
+        unique = set(self.unique)
+        chosen: list[Operation] = []
+        needed: set[Operand] = set()
+        for operation in reversed(self.forward.operations):
+            original = self.originals.get(operation)
+            is_unique = not unique.isdisjoint(operation.outputs)
+            if original is not None and not is_unique:
+                chosen.append(original)
+            elif original is not None or is_unique or not needed.isdisjoint(operation.outputs):
+                chosen.append(operation)
+                needed.update(operation.inputs)
+        return chosen[::-1]
+
+    def receive(self, saved: list[Any]) -> None:
+        """What the loop has kept, and the contents of variables."""
+        self.stacks, self.never_again = saved[: len(self.kept)], saved[len(self.kept) :]
+        read = {*self.saving.read, *(x for each in self.operations for x in each.inputs)}
+        read = {self.saving.reads.get(value, value) for value in read if isinstance(value, Value)}
+        self.contents = read_behind(
+            self.record, {inner: outer for inner, outer in self.references.items() if inner in read}
+        )
+
+    def run(self, size: Any, first: Any, begin: Sequence[Any]) -> tuple[dict[Value, Any], list[Any]]:
+        """Record the loop of so many rounds; what stays the same, for the way back, and the lists."""
+        outer = current()
+        assert outer is not None
+        saving = self.saving
+        body = Builder("body", outer)
+        at = body.input_tensor("round", INT)
+        known: Substitution = {value: body.input(value.name, value.spec) for value in self.kept}
+        parts = [body.input(value.name, value.spec) for value in saving.last]
+        parts += [body.input(value.name, ArraySpec(value.spec)) for value in saving.stacked]
+        with body:
+            self._receive_steady(body, known, add(at, first))
+            body.operations += copied(self.operations, known)
+            after = [add(at, number(1))]
+            after += [_tensor(of(self.body.outputs[place], known), body) for place in self.places]
+            after += [_tensor(known[value], body) for value in saving.last]
+            lists = zip(parts[len(saving.last) :], saving.stacked, strict=True)
+            after += [appended(wrap(part, body), _tensor(known[value], body)) for part, value in lists]
+        begin = [number(0), *begin, *(_nothing(part.spec) for part in parts)]
+        results = recorded_loop(lambda now: less(now, size), body, after, begin)[1 + len(self.kept) :]
+        passed = {value: self.inputs[saving.steady[value]] for value in saving.given}
+        passed |= {value: self.contents[saving.reads[value]] for value in saving.read}
+        passed |= dict(zip(saving.last, results, strict=False))
+        return passed, results[len(saving.last) :]
+
+    def _receive_steady(self, body: Builder, known: Substitution, round_: Any) -> None:
+        """What stands for counters, for what is the same in every round, and for what is never computed again."""
+        saving = self.saving
+        read = {x for operation in self.operations for x in operation.inputs}
+        read.update(self.body.outputs[place] for place in self.places)
+        for place, value in enumerate(self.body.inputs):
+            if value not in read:
+                continue
+            if value in saving.counters:
+                now = known[value] = Value(value.name, value.spec, value.elements)
+                counter = saving.counters[value]
+                counted(body, round_, counter, self.inputs[counter.place], now)
+            elif value in self.contents:
+                known[value] = body.operand(self.contents[value])
+            elif value in saving.steady:
+                known[value] = body.operand(self.inputs[place])
+        for value, array in zip(self.unique, self.never_again, strict=True):
+            known[value] = body.operand(_element(array, round_))
+
+
+def recorded_loop(
+    going: Callable[[Any], Any], body: Builder, after: Sequence[Any], begin: Sequence[Any], **attrs: Any
+) -> list[Any]:
+    """Record a loop whose test asks the first part of its state; the state at its end."""
+    outer = current()
+    assert outer is not None
+    with body:
+        ends = [body.operand(x) for x in after]
+    test = Builder("test", outer)
+    with test:
+        seen = [test.input(value.name, value.spec) for value in body.inputs[: len(ends)]]
+        go = test.operand(going(wrap(seen[0], test)))
+    specs = [value.spec for value in seen]
+    regions, captured = closed((test, body), ([go], ends))
+    values = outer.add(WHILE, [*map(outer.operand, begin), *captured], attrs, specs, regions)
+    return [wrap(value, outer) for value in values]
+
+
+def _tensor(operand: Operand, builder: Builder) -> Any:
+    return EagerTensor(operand.value) if isinstance(operand, Constant) else wrap(operand, builder)
+
+
+def _nothing(spec: Any) -> Any:
+    return new_list(spec) if isinstance(spec, ArraySpec) else blank(spec)
+
+
+def _element(array: Any, place: Any) -> Any:
+    return (
+        array_sublist(array, place) if isinstance(array.spec.element, ArraySpec) else list_get(array, place)
+    )
+
+
+def _popped(array: Any) -> tuple[Any, Any]:
+    if isinstance(array.spec.element, ArraySpec):
+        return tuple(list_take(array))
+    return tuple(list_pop(array, -1))

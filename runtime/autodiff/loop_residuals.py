@@ -1,0 +1,92 @@
+"""Loops that keep more than their state: what they compute in every round goes to lists.
+
+h = while h, xs                       h, n, as = while h, 0, [], xs
+  body h, xs                            body h, n, as, xs
+    a = f(h, xs)              ==>         a = f(h, xs)
+    yield g(a)                            yield g(a), n + 1, list_append as, a
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ir.builder import Builder, recorders
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ops.framework.op import wrap
+from ..ops.lists.nested_lists import list_keep
+from ..ops.lists.tensor_list import list_append
+from ..ops.math.arithmetic import add
+from .backward_loop import INT, number
+from .graph_vjp import blank, making_list
+from .residual_policy import Saving
+from .tape_records import GraphRecord
+
+
+class Kept(NamedTuple):
+    """More parts of a loop's state, and what a round makes of them."""
+
+    parts: list[Value]
+    after: list[Operand]
+
+
+def keeping(body: Builder, last: Sequence[Value], stacked: Sequence[Value], counts: bool = True) -> Kept:
+    """Let a body under construction count, keep the last value of some things, and all values of others."""
+    parts = [Value("rounds", INT)] if counts else []
+    with body:
+        after: list[Operand] = [body.operand(add(wrap(part, body), number(1))) for part in parts]
+        for value in last:
+            parts.append(Value(value.name, value.spec))
+            after.append(value)
+        for value in stacked:
+            parts.append(Value(value.name, ArraySpec(value.spec)))
+            after.append(body.operand(appended(wrap(parts[-1], body), wrap(value, body))))
+    return Kept(parts, after)
+
+
+def appended(array: Any, value: Any) -> Any:
+    """The list with one more element, which may be a list."""
+    return list_keep(array, value) if isinstance(array.spec.element, ArraySpec) else list_append(array, value)
+
+
+def round_counter(operation: Operation, saving: Saving) -> int | None:
+    """The part of the state that counts the rounds anyway."""
+    for counter in saving.counters.values():
+        start = operation.inputs[counter.place]
+        is_zero = isinstance(start, Constant) and start.spec == INT and not start.value
+        if is_zero and counter.step == 1:
+            return counter.place
+    return None
+
+
+def grown(record: GraphRecord, kept: Kept, body: Graph) -> list[Any]:
+    """Give a loop of the graph under construction more state, with a body that does not know it; that at its end."""
+    operation = record.operation
+    test, _ = operation.regions
+    count = len(operation.outputs)
+    inside = (*body.inputs[:count], *kept.parts, *body.inputs[count:])
+    new_body = Graph(body.name, inside, body.operations, (*body.outputs, *kept.after))
+    ignored = [Value(part.name, part.spec) for part in kept.parts]
+    seen = (*test.inputs[:count], *ignored, *test.inputs[count:])
+    starts = [_empty(record, part.spec) for part in kept.parts]
+    operation.inputs = (*operation.inputs[:count], *starts, *operation.inputs[count:])
+    operation.regions = (Graph(test.name, seen, test.operations, test.outputs), new_body)
+    results = tuple(Value(part.name, part.spec) for part in kept.parts)
+    operation.outputs = (*operation.outputs, *results)
+    for tape in recorders():
+        tape.grown(operation, results)
+    return [wrap(value, record.builder) for value in results]
+
+
+def _empty(record: GraphRecord, spec: AnySpec) -> Operand:
+    """What more state starts with: a new list, made before the loop, or zeros."""
+    if isinstance(spec, ArraySpec):
+        made = making_list(spec)
+        place = record.builder.operations.index(record.operation)
+        record.builder.operations[place:place] = made
+        return made[-1].outputs[0]
+    assert isinstance(spec, Spec)
+    return Constant(np.array(0, np.int32)) if spec == INT else Constant(blank(spec)._array)

@@ -1,0 +1,226 @@
+"""Ways back through operations with regions: `cond`, `switch`, `call`, `while`.
+
+    y = cond p, x                 y, s = cond p, x                  dx = cond p, dy, s
+      then x        ==>             then x                 and        then dy, s
+        s = sin x                     s = sin x                         ...
+        yield ...                     yield ..., s
+
+The operation that stands in the graph is given more outputs: what its regions have to save. A loop saves in lists, one
+element each time round; what does not change from round to round is not saved again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..composite.indexed_slices import IndexedSlices
+from ..control_flow.regions import common_spec
+from ..core.shapes import is_static
+from ..core.tensor import EagerTensor
+from ..ir.builder import current, recorders
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ops.arrays.creation import zeros
+from ..ops.arrays.undefined_values import blank, of_size_zero
+from ..ops.framework.op import wrap
+from ..ops.framework.region_ops import CALL, COND, SWITCH
+from ..ops.math.cast import cast
+from .graph_vjp import Reversal, content, making_list, zeros_for
+from .loop_invariants import only_read
+from .reread_variables import given_references, read_behind
+from .residual_policy import steady_reads
+from .sparse_gradients import dense, public, put_together
+from .tape_records import Grads, GraphRecord
+from .while_gradient import while_back
+
+
+def call_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """The callee gives what it saves, and another call goes back through it."""
+    (callee,) = record.operation.regions
+    reversal = Reversal(callee, [grad is not None for grad in grads], wanted, lambda grad, _: public(grad))
+    flags = reversal.has_gradient
+    if not any(flags):
+        return [None] * len(flags)
+    outputs = reversal.outputs(flags)
+    saved = reversal.saved()
+    reads = steady_reads(reversal.forward.operations, only_read([callee]))
+    references = given_references(record, [reads[value] for value in saved if value in reads])
+    extra = [value for value in saved if value not in callee.inputs and value not in reads]
+    results = extend(record, [reversal.forward_graph(extra)], [value.spec for value in extra])
+    passed = dict(zip(callee.inputs, record.inputs, strict=True)) | dict(zip(extra, results, strict=True))
+    contents = read_behind(record, references)
+    passed |= {value: contents[reads[value]] for value in saved if value in reads}
+    graph = Graph(
+        reversal.back.name, tuple(reversal.back.inputs), tuple(reversal.back.operations), tuple(outputs)
+    )
+    operands = [*(grad for grad in grads if grad is not None), *(passed[value] for value in saved)]
+    found = add_structure(CALL, operands, [graph], {"name": graph.name})
+    return put_together(found, reversal.sizes)
+
+
+def custom_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """The region says it, which is called with the gradients of the results."""
+    (region,) = record.operation.regions
+    inputs, count = record.inputs, len(grads)
+    dys = [zeros_for(y) if grad is None else grad for grad, y in zip(grads, record.outputs, strict=True)]
+    captured = inputs[len(inputs) - (len(region.inputs) - count) :]
+    found = add_structure(CALL, [*dys, *captured], [region], {"name": region.name})
+    back: Grads = [None] * len(inputs)
+    for number, grad in zip(record.attrs["given"], found, strict=True):
+        back[count + number] = grad
+    return back
+
+
+def branches_back(record: GraphRecord, grads: Grads, wanted: Sequence[bool]) -> Grads:
+    """Each branch gives what it saves (and blanks for what others save); the same choice is made on the way back."""
+    operation = record.operation
+    given = [grad is not None for grad in grads]
+    reversals = [
+        Reversal(region, given, wanted[1:], lambda grad, _: public(grad)) for region in operation.regions
+    ]
+    for place in range(len(wanted) - 1):
+        _agree(reversals, place)
+    flags = [any(column) for column in zip(*(r.has_gradient for r in reversals), strict=True)]
+    if not any(flags):
+        return [None] * len(wanted)
+    for reversal in reversals:
+        reversal.fill(flags)
+    outputs = [reversal.outputs(flags) for reversal in reversals]
+    saved = [reversal.saved() for reversal in reversals]
+    references = only_read(operation.regions)
+    reads: dict[Value, Value] = {}
+    for reversal, region in zip(reversals, operation.regions, strict=True):
+        reads |= steady_reads(reversal.forward.operations, references.intersection(region.inputs))
+    own = [
+        [value for value in values if value not in reversal.graph.inputs and value not in reads]
+        for reversal, values in zip(reversals, saved, strict=True)
+    ]
+    read = [value for values in saved for value in values if value in reads]
+    behind = given_references(record, [reads[value] for value in read], 1)
+    extra = [value for values in own for value in values]
+    forward = [_with_blanks(reversal, values, own) for reversal, values in zip(reversals, own, strict=True)]
+    results = extend(record, forward, [value.spec for value in extra])
+    passed = dict(zip(extra, results, strict=True))
+    contents = read_behind(record, behind)
+    passed |= {value: contents[reads[value]] for value in read}
+    for region in operation.regions:
+        passed |= dict(zip(region.inputs, record.inputs[1:], strict=True))
+    used = list(dict.fromkeys(value for values in saved for value in values))
+    dys = [grad for grad in grads if grad is not None]
+    graphs = [
+        _taking(reversal, len(dys), values, used, results)
+        for reversal, values, results in zip(reversals, saved, outputs, strict=True)
+    ]
+    selector = record.inputs[0]
+    op = COND if operation.type == "cond" else SWITCH
+    found = add_structure(op, [selector, *dys, *(passed[value] for value in used)], graphs, {})
+    return [None, *put_together(found, reversals[0].sizes)]
+
+
+def _agree(reversals: Sequence[Reversal], place: int) -> None:
+    """Let all branches give the gradient of an input in one form: as IndexedSlices where none has to be dense."""
+    grads = [reversal.grads[place] for reversal in reversals]
+    like: Any = content(reversals[0].graph.inputs[place].spec)
+    if not any(isinstance(grad, IndexedSlices) for grad in grads):
+        return
+    are_slices = all(grad is None or isinstance(grad, IndexedSlices) for grad in grads)
+    if not are_slices or not is_static(like.shape):
+        for reversal in reversals:
+            with reversal.back:
+                reversal.grads[place] = dense(reversal.grads[place])
+        return
+    for reversal, grad in zip(reversals, grads, strict=True):
+        with reversal.back:
+            values = zeros([0, *like.shape[1:]], like.dtype) if grad is None else grad.values
+            indices = zeros([0], "int64") if grad is None else cast(grad.indices, "int64")
+            reversal.grads[place] = IndexedSlices(
+                values, indices, EagerTensor(np.array(like.shape, np.int32))
+            )
+
+
+def _with_blanks(reversal: Reversal, own: list[Value], everybody: list[list[Value]]) -> Graph:
+    """The forward region, with blanks in the places of what the other regions save."""
+    extra: list[Operand] = []
+    for values in everybody:
+        for value in values:
+            if values is own:
+                extra.append(value)
+            else:
+                extra.append(_blank_operand(reversal, value.spec))
+    return reversal.forward_graph(extra)
+
+
+def _blank_operand(reversal: Reversal, spec: AnySpec) -> Operand:
+    if isinstance(spec, ArraySpec):
+        reversal.forward.operations += making_list(spec)
+        return reversal.forward.operations[-1].outputs[0]
+    assert isinstance(spec, Spec)
+    if is_static(spec.shape):
+        return Constant(of_size_zero(spec))
+    made = Value("blank", spec)
+    reversal.forward.operations.append(
+        Operation(blank, (), {"dtype": spec.dtype, "like": spec.shape}, (made,))
+    )
+    return made
+
+
+def _taking(
+    reversal: Reversal, count: int, saved: list[Value], used: list[Value], outputs: list[Operand]
+) -> Graph:
+    """The backward region, which takes all that any of the regions has saved."""
+    inner = dict(zip(saved, reversal.back.inputs[count:], strict=True))
+    inputs = [inner.get(value) or Value(value.name, value.spec) for value in used]
+    own = reversal.back.inputs[:count]
+    return Graph(reversal.graph.name, (*own, *inputs), tuple(reversal.back.operations), tuple(outputs))
+
+
+def extend(record: GraphRecord, regions: list[Graph], specs: list[AnySpec]) -> list[Any]:
+    """Give an operation of a graph under construction other regions, which have more outputs; those outputs."""
+    operation = record.operation
+    names = [value.name for value in _last(regions[0].outputs, len(specs))]
+    added = tuple(Value(name, spec) for name, spec in zip(names, specs, strict=True))
+    operation.outputs = (*operation.outputs, *added)
+    operation.regions = tuple(regions)
+    results = [wrap(value, record.builder) for value in added]
+    for tape in recorders():
+        tape.grown(operation, added)
+    return results
+
+
+def _last(outputs: Sequence[Operand], count: int) -> list[Any]:
+    found = outputs[len(outputs) - count :]
+    return [value if isinstance(value, Value) else Value("saved", value.spec) for value in found]
+
+
+def add_structure(
+    op: Any, arguments: Sequence[Any], regions: list[Graph], attrs: dict[str, Any]
+) -> list[Any]:
+    """Record an operation with regions in the graph that is being built; its results."""
+    builder = current()
+    assert builder is not None
+    operands = [builder.operand(argument) for argument in arguments]
+    specs = [_common([region.outputs[i].spec for region in regions]) for i in range(len(regions[0].outputs))]
+    values = builder.add(op, operands, attrs, specs, tuple(regions))
+    return [wrap(value, builder) for value in values]
+
+
+def _common(specs: list[AnySpec]) -> AnySpec:
+    found = specs[0]
+    for spec in specs[1:]:
+        both = common_spec(found, spec)
+        assert both is not None
+        found = both
+    return found
+
+
+BACK: dict[str, Callable[[GraphRecord, Grads, Sequence[bool]], Grads]] = {
+    "call": call_back,
+    "cond": branches_back,
+    "switch": branches_back,
+    "while": while_back,
+    "custom_gradient": custom_back,
+}
+"""The way back through an operation with regions, by its name."""

@@ -1,0 +1,133 @@
+"""How the way back of a loop's body comes by what it reads of the body.
+
+    body i, h, xs, W                              the way back reads
+      x = gather xs, i                              xs      given: the same in every round
+      w = read_variable W                           w       read once, behind the loop
+      s = matmul w, w                               s       the last one, which is that of every round
+      a = matmul x, s                               i       counted down
+      y = add a, h                                  x       computed again: that is cheap
+      g = tanh y                                    h       stacked: an element in every round
+      j = add i, 1                                  g       handed on: it is the h of the round before
+      yield j, g, xs, W
+
+Only what is stacked takes memory in every round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..ir.graph import Constant, Operand, Operation, Value
+from .graph_vjp import Reversal
+from .loop_invariants import READ, counters, only_read, steady_inputs, unchanging
+
+CHEAP = frozenset(
+    {
+        "abs", "add", "broadcast_to", "cast", "concat", "equal", "expand_dims", "fill", "floordiv", "floormod",
+        "gather", "getitem", "greater", "greater_equal", "identity", "less", "less_equal", "logical_and", "logical_not",
+        "logical_or", "maximum", "minimum", "multiply", "negative", "not_equal", "one_hot", "ones", "ones_like",
+        "pack", "range", "rank", "relu", "reshape", "reverse", "select", "shape", "sign", "size", "square", "squeeze",
+        "stop_gradient", "subtract", "tile", "transpose", "where", "zeros", "zeros_like",
+    }
+)  # fmt: skip
+"""Operations that take no longer than to keep their results, and to get them back."""
+
+MOST = 4
+"""How many cheap operations may be done again to spare one value."""
+
+
+class Saving:
+    """What the way back of a body reads, by the way in which it comes by it; see the module's picture."""
+
+    def __init__(self, reversal: Reversal, operation: Operation) -> None:
+        body = reversal.graph
+        self.steady = steady_inputs(operation)
+        self.counters = counters(operation)
+        self.references = only_read(operation.regions)
+        self.reads = steady_reads(reversal.forward.operations, self.references)
+        reversal.saved(self.steady)
+        saved = compute_again(reversal, self._is_at_hand)
+        same = unchanging(reversal.forward.operations, {*self.steady, *self.reads})
+        self.given = [value for value in saved if value in self.steady]
+        self.read = [value for value in saved if value in self.reads]
+        self.counted = [value for value in saved if value in self.counters]
+        rest = [value for value in saved if not self._is_at_hand(value)]
+        self.last = [value for value in rest if value in same]
+        kept = {value for value in rest if value not in same}
+        places = {
+            after: i
+            for i, (before, after) in enumerate(zip(body.inputs, body.outputs, strict=False))
+            if isinstance(after, Value) and before in kept
+        }
+        self.handed = {value: places[value] for value in rest if value in kept and value in places}
+        self.stacked = [value for value in rest if value in kept and value not in self.handed]
+
+    def _is_at_hand(self, value: Value) -> bool:
+        return value in self.steady or value in self.counters or value in self.reads
+
+
+def steady_reads(operations: list[Operation], references: set[Value]) -> dict[Value, Value]:
+    """The contents of variables that nothing assigns meanwhile, and the references by which they are read."""
+    return {
+        each.outputs[0]: each.inputs[0]
+        for each in operations
+        if each.type == READ and each.inputs[0] in references
+    }
+
+
+def compute_again(reversal: Reversal, is_at_hand: Callable[[Value], bool]) -> list[Value]:
+    """Compute in the backward graph what is cheap to find there; what it reads of the forward graph then."""
+    back = reversal.back
+    saved = {value for value in back.captured_outer() if isinstance(value, Value)}
+    made, found = _findable(reversal, saved, is_at_hand)
+    chosen = [value for value in saved if value in found]
+    needed: set[Operand] = set(chosen)
+    again = []
+    for operation in reversed(reversal.forward.operations):
+        if not needed.isdisjoint(operation.outputs) and all(value in made for value in operation.outputs):
+            again.append(operation)
+            needed.update(x for x in operation.inputs if x in made and x not in saved - found)
+    inner = {value: back.captures[value] for value in chosen}
+    back.inputs[:] = [value for value in back.inputs if value not in set(inner.values())]
+    copies = []
+    for operation in reversed(again):
+        operands = tuple(_inside(x, inner, reversal) for x in operation.inputs)
+        inner |= {
+            value: Value(value.name, value.spec, value.elements)
+            for value in operation.outputs
+            if value not in inner
+        }
+        outputs = tuple(inner[value] for value in operation.outputs)
+        copies.append(Operation(operation.op, operands, operation.attrs, outputs, (), operation.origin))
+    back.operations[:0] = copies
+    return [value for value in back.captured_outer() if isinstance(value, Value)]
+
+
+def _findable(
+    reversal: Reversal, saved: set[Value], is_at_hand: Callable[[Value], bool]
+) -> tuple[set[Value], set[Value]]:
+    """What could be computed again cheaply, and what of that is worth it: those of `saved`."""
+    inputs = reversal.forward.inputs
+    costs: dict[Operand, int] = {value: 0 for value in inputs if is_at_hand(value) or value in saved}
+    made, found = set(), set()
+    for operation in reversal.forward.operations:
+        known = [0 if isinstance(x, Constant) else costs.get(x, MOST) for x in operation.inputs]
+        cost = 1 + sum(known)
+        is_cheap = operation.type in CHEAP and not operation.regions and cost <= MOST
+        for value in operation.outputs:
+            if is_at_hand(value):
+                costs[value] = 0
+            elif is_cheap:
+                made.add(value)
+                costs[value] = 0 if value in saved else cost
+                found |= saved & {value}
+            elif value in saved:
+                costs[value] = 0
+    return made, found
+
+
+def _inside(operand: Operand, inner: dict[Value, Value], reversal: Reversal) -> Operand:
+    """What stands in the backward graph for an operand of the forward graph."""
+    if isinstance(operand, Constant):
+        return operand
+    return inner.get(operand) or reversal.back.input_for(operand)

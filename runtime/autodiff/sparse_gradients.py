@@ -1,0 +1,151 @@
+"""Gradients that are zero in most places: `IndexedSlices`, and parts that stand somewhere in a tensor.
+
+    y = gather x, indices           dx = IndexedSlices(dy, indices, shape of x)
+    y = getitem x, i [key='_']      dx = Scattered([dy at i], shape of x)
+
+Such gradients of one thing are added up by putting them one behind the other. IndexedSlices stay what they are
+through what hands values on (a variable that is read, `identity`), and out of the functions that they come from.
+Everything else gets one tensor, to which the parts are added one by one: none of them is made as large as the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..composite.indexed_slices import IndexedSlices
+from ..core.tensor import Tensor
+from ..ops.arrays.concat_split import join
+from ..ops.arrays.gather_where import put_back, take
+from ..ops.arrays.getitem import put_back_item, select
+from ..ops.arrays.reshape import expand_dims, reshape
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.lists.accumulator_list import ROWS, array_add
+from ..ops.lists.list_gradients import array_item, array_of_rows, array_sum
+from ..ops.lists.tensor_list import list_new
+from ..ops.math.arithmetic import add
+from ..ops.math.cast import cast
+
+HANDING_ON = frozenset({"identity", "read_variable"})
+"""Operations whose gradient may be given slices."""
+
+PARTS = 3
+"""Tensors that slices consist of."""
+
+
+class Part(NamedTuple):
+    """A gradient at a key, whose holes have `places`."""
+
+    value: Any
+    key: str
+    places: list[Any]
+
+
+class Scattered(NamedTuple):
+    """The sum of parts, in a tensor of this shape that is zero elsewhere."""
+
+    parts: list[Part]
+    shape: Any
+
+
+@take.gradient
+def _(dy: Any, y: Any, params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    shape = shape_of(params)
+    if axis != 0 or batch_dims != 0:
+        return put_back(dy, indices, shape, axis, batch_dims), None
+    rows = [-1, *params.shape.dims[1:]] if params.shape.rank and None not in params.shape.dims[1:] else None
+    values = reshape(dy, join([[-1], shape[1:]], 0) if rows is None else rows)
+    return IndexedSlices(values, reshape(indices, [-1]), shape), None
+
+
+@select.gradient
+def _(dy: Any, y: Any, tensor: Any, parts: list[Any], key: str) -> Any:
+    return Scattered([Part(dy, key, list(parts))], shape_of(tensor)), None
+
+
+def summed(one: Any, other: Any) -> Any:
+    """The sum of two gradients of one thing: tensors, or lists of TensorArrays."""
+    return add(one, other) if isinstance(one, Tensor) else array_sum(one, other)
+
+
+def total(grads: Sequence[Any]) -> Any:
+    """The sum of gradients of one thing, in the order of the program."""
+    if len(grads) == 1:
+        return grads[0]
+    if all(isinstance(grad, IndexedSlices) for grad in grads):
+        return _joined(grads)
+    scattered = [_scattered(grad) for grad in grads if isinstance(grad, (IndexedSlices, Scattered))]
+    others = [grad for grad in grads if not isinstance(grad, (IndexedSlices, Scattered))]
+    whole = others[0] if others else None
+    for other in others[1:]:
+        whole = summed(whole, other)
+    if not scattered:
+        return whole
+    together = Scattered([part for one in scattered for part in one.parts], scattered[0].shape)
+    return (
+        together if whole is None else _whole(added(array_of_rows(expand_dims(whole, 0)), together), together)
+    )
+
+
+def dense(grad: Any) -> Any:
+    """A gradient as one tensor; lists of TensorArrays, and None, as they are."""
+    if isinstance(grad, IndexedSlices):
+        return put_back(grad.values, grad.indices, grad.dense_shape, 0, 0)
+    if not isinstance(grad, Scattered):
+        return grad
+    if len(grad.parts) == 1:
+        ((value, key, places),) = grad.parts
+        return put_back_item(value, grad.shape, places, key)
+    return _whole(added(list_new(grad.parts[0].value.dtype, None), grad), grad)
+
+
+def public(grad: Any) -> Any:
+    """A gradient as users get it: a tensor or IndexedSlices."""
+    return dense(grad) if isinstance(grad, Scattered) else grad
+
+
+def added(running: Any, grad: Any) -> Any:
+    """A running sum with the parts of a gradient."""
+    whole = _scattered(grad)
+    for value, key, places in whole.parts:
+        running = array_add(running, value, places, whole.shape, key)
+    return running
+
+
+def is_in_parts(grad: Any) -> bool:
+    return isinstance(grad, (IndexedSlices, Scattered))
+
+
+def _whole(running: Any, grad: Scattered) -> Any:
+    return array_item(running, 0, grad.shape, grad.parts[0].value.dtype)
+
+
+def _scattered(grad: Any) -> Scattered:
+    if isinstance(grad, Scattered):
+        return grad
+    return Scattered([Part(grad.values, ROWS, [grad.indices])], grad.dense_shape)
+
+
+def _joined(slices: Sequence[IndexedSlices]) -> IndexedSlices:
+    kinds = {one.indices.dtype for one in slices}
+    places = [one.indices if len(kinds) == 1 else cast(one.indices, "int64") for one in slices]
+    return IndexedSlices(join([one.values for one in slices], 0), join(places, 0), slices[0].dense_shape)
+
+
+def taken_apart(grad: Any) -> list[Any]:
+    """The tensors of a gradient; none of None."""
+    if isinstance(grad, IndexedSlices):
+        return [grad.values, grad.indices, grad.dense_shape]
+    if isinstance(grad, Scattered):
+        return [grad.shape, *(x for part in grad.parts for x in (part.value, *part.places))]
+    return [] if grad is None else [grad]
+
+
+def put_together(parts: Sequence[Any], sizes: Sequence[int]) -> list[Any]:
+    """Tensors and IndexedSlices again, of so many tensors each."""
+    rest = iter(parts)
+    grads = []
+    for size in sizes:
+        found = [next(rest) for _ in range(size)]
+        grads.append(IndexedSlices(*found) if size == PARTS else found[0] if found else None)
+    return grads

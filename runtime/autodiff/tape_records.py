@@ -1,0 +1,181 @@
+"""What a tape knows of an operation: its inputs and outputs as tensors, and how to go back from these to those.
+
+Tensors are known by their `key`: a value of a graph by itself, whoever wraps it; a known tensor, and a variable, by its
+identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+from .. import dtypes
+from ..core.tensor import EagerTensor, Reference, SymbolicArray, SymbolicTensor, Tensor
+from ..executors.plan.kernel_results import returns_many
+from ..ir.builder import Builder
+from ..ir.graph import Constant, Operand, Operation
+from ..ir.source_location import Origin, Site, origin_at
+from ..ir.value_types import AnySpec, ArraySpec, RefSpec
+from ..ops.framework.op import Op, wrap
+
+Key = Hashable
+Grads = list[Any]
+
+
+def key_of(x: Any) -> Key:
+    """By what a tensor, the state of a TensorArray or a variable is recognised."""
+    return x._value if isinstance(x, (SymbolicTensor, SymbolicArray)) else id(x)
+
+
+def carries_gradient(x: Any) -> bool:
+    """Whether its elements are numbers that may change by a little."""
+    if isinstance(x, Tensor):
+        return is_continuous(x.dtype)
+    return spec_carries_gradient(x.spec)
+
+
+def spec_carries_gradient(spec: AnySpec) -> bool:
+    if isinstance(spec, ArraySpec):
+        return spec_carries_gradient(spec.element)
+    return is_continuous(spec.content.dtype if isinstance(spec, RefSpec) else spec.dtype)
+
+
+def is_continuous(dtype: dtypes.DType) -> bool:
+    return dtype.is_floating or dtype.is_complex
+
+
+class Record:
+    """An operation that ran at once, or something else with a way back."""
+
+    __slots__ = ("attrs", "inputs", "op", "outputs", "site")
+
+    def __init__(
+        self, op: Op | None, inputs: Sequence[Any], attrs: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> None:
+        self.op = op
+        self.inputs = list(inputs)
+        self.attrs = attrs
+        self.outputs = list(outputs)
+        self.site: Site | Origin | None = None
+
+    @property
+    def origin(self) -> Origin | None:
+        """The line of the user's program."""
+        site = self.site
+        return site if site is None or isinstance(site, Origin) else origin_at(site)
+
+    @property
+    def name(self) -> str:
+        """The operation's name; empty where there is none."""
+        return "" if self.op is None else self.op.name
+
+    def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
+        """The gradients of the inputs, from those of the outputs (None where nothing depends on an output)."""
+        assert self.op is not None
+        return pulled_back(self.op, self.attrs, self.inputs, self.outputs, grads, wanted)
+
+
+class Pullback(Record):
+    """A computation that knows its way back by itself, such as one with a custom gradient."""
+
+    __slots__ = ("function",)
+
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        function: Callable[[Grads, Sequence[bool]], Grads],
+    ) -> None:
+        super().__init__(None, inputs, {}, outputs)
+        self.function = function
+
+    def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
+        return self.function(grads, wanted)
+
+
+class GraphRecord(Record):
+    """An operation of a graph that is being built. It may be given more inputs and outputs later.
+
+    `constants` are tensors by the identity of their arrays: these are meant where the operation has such a constant.
+    """
+
+    __slots__ = ("_known", "builder", "constants", "operation")
+
+    def __init__(
+        self, operation: Operation, builder: Builder, constants: Mapping[int, Any] | None = None
+    ) -> None:
+        self.op = operation.op
+        self.attrs = operation.attrs
+        self.operation = operation
+        self.builder = builder
+        self.constants = constants or {}
+        self._known: tuple[int, list[Any]] | None = None
+
+    @property
+    def inputs(self) -> list[Any]:  # type: ignore[override]
+        size = len(self.operation.inputs)
+        if self._known is None or self._known[0] != size:
+            self._known = (
+                size,
+                [_original(operand, self.builder, self.constants) for operand in self.operation.inputs],
+            )
+        return self._known[1]
+
+    @property
+    def outputs(self) -> list[Any]:  # type: ignore[override]
+        return [wrap(value, self.builder) for value in self.operation.outputs]
+
+    @property
+    def origin(self) -> Origin | None:
+        return self.operation.origin
+
+    def back(self, grads: Grads, wanted: Sequence[bool]) -> Grads:
+        if self.operation.regions:
+            from .region_gradients import BACK
+
+            return BACK[self.operation.type](self, grads, wanted)
+        return super().back(grads, wanted)
+
+
+def _original(operand: Operand, builder: Builder, constants: Mapping[int, Any]) -> Any:
+    """An operand as the tensor or variable that it stands for, where that was made."""
+    if isinstance(operand, Constant):
+        found = constants.get(id(operand.value))
+        return EagerTensor(operand.value) if found is None else found
+    outer, owner = builder.outermost(operand)
+    return outer.deref() if isinstance(outer, Reference) else wrap(outer, owner)  # type: ignore[arg-type]
+
+
+def pulled_back(
+    op: Op,
+    attrs: Mapping[str, Any],
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    grads: Grads,
+    wanted: Sequence[bool],
+) -> Grads:
+    """What the operation's own gradient says, one for each input."""
+    if op.differentiate is None:
+        if op.has_no_gradient is not None:
+            return [None] * len(inputs)
+        raise LookupError(
+            f"no gradient is defined for the operation {op.name!r}: declare it with `@{op.name}.gradient`, or stop "
+            "here with tf.stop_gradient"
+        )
+    single = len(outputs) == 1 and not returns_many(op)
+    dy, y = (grads[0], outputs[0]) if single else (grads, list(outputs))
+    arguments = op.grouped(list(inputs))
+    found = op.differentiate(dy, y, *arguments, **attrs)
+    parts = [found] if len(arguments) == 1 else found
+    assert len(parts) == len(arguments), (
+        f"the gradient of {op.name} has {len(parts)} parts, not {len(arguments)}"
+    )
+    flat: Grads = []
+    for argument, part in zip(arguments, parts, strict=True):
+        flat.extend((part or [None] * len(argument)) if isinstance(argument, list) else [part])
+    return [_called(grad) if want else None for grad, want in zip(flat, wanted, strict=True)]
+
+
+def _called(grad: Any) -> Any:
+    """A gradient may be a function without arguments, to be called only if somebody wants it."""
+    return grad() if callable(grad) else grad

@@ -1,0 +1,151 @@
+"""How this runtime plugs into AutoGraph: the backend for traced tensors.
+
+While a graph is being built, control flow that a tensor decides on becomes `cond` and `while` operations of
+that graph. Outside of graphs tensors are ordinary values and Python runs as it is.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agc.autograph import staging
+
+from .control_flow import conditional, exceptions, loop_options, regions, state_leaves
+from .control_flow import while_loop as loops
+from .core.tensor import SymbolicTensor, Tensor
+from .core.tensor_array import TensorArray
+from .core.variable import Variable
+from .ir.builder import current
+from .ops.framework.region_ops import COND
+from .ops.math import comparison
+from .ops.state import print_op
+from .python_semantics import item_assignment, pattern_matching
+from .python_semantics.builtins import BUILTINS
+from .python_semantics.indexed_iterables import Rows, passing, rows_of
+from .python_semantics.tensor_list import TensorList
+
+
+class GraphBackend:
+    """Stages on the runtime's values while a graph is being built; see `agc.autograph.staging.Backend`."""
+
+    lasting = (Variable,)
+
+    @property
+    def builtins(self) -> Mapping[Callable[..., Any], Callable[..., Any]]:
+        return BUILTINS
+
+    def owns(self, value: Any) -> bool:
+        if isinstance(value, (TensorArray, TensorList)):
+            return current() is not None
+        return isinstance(value, SymbolicTensor) or current() is not None
+
+    def is_lost(self, value: Any) -> bool:
+        builder = current()
+        return builder is not None and isinstance(value, SymbolicTensor) and builder.is_out_of_reach(value)
+
+    def cond(
+        self,
+        test: Any,
+        then: Callable[..., Any],
+        orelse: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+    ) -> tuple[Any, ...]:
+        going = regions.truth(test, "if")
+        functions = [lambda: then(*state) or (), lambda: orelse(*state) or ()]
+        results: tuple[Any, ...] = conditional.choice(COND, going, functions, names, blocks=(then, orelse))
+        return results
+
+    def while_loop(
+        self,
+        test: Callable[..., Any],
+        body: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+        options: Mapping[str, Any],
+    ) -> tuple[Any, ...]:
+        return loop_options.while_loop(test, body, state, names, options)
+
+    def for_loop(
+        self,
+        items: Any,
+        body: Callable[..., Any],
+        state: tuple[Any, ...],
+        names: tuple[str, ...],
+        until: str | None,
+        options: Mapping[str, Any],
+    ) -> tuple[Any, ...]:
+        rows = rows_of(items)
+        rounds = loop_options.at_most(rows.count, options)
+        stop = None if until is None else names.index(until)
+        taken = passing(rows, body, names, self.cond)
+
+        def going(index: Any, *now: Any) -> Any:
+            more = comparison.less(index, rounds)
+            if stop is None or now[stop] is False:
+                return more
+            return comparison.logical_and(more, comparison.logical_not(now[stop]))
+
+        def step(index: Any, *now: Any) -> tuple[Any, ...]:
+            return (index + 1, *(taken(rows.get(index), *now) or ()))
+
+        step.__wrapped__ = body  # type: ignore[attr-defined]  # errors show the lines of the block itself
+        shapes = loop_options.invariants((0, *state), options)
+        every = loop_options.checkpoints(options)
+        loop = loops.Loop(going, step, (0, *state), ("index", *names), shapes, None, every)
+        return loop.record()[1:]
+
+    def logical(self, op: str, first: Any, rest: Callable[[], Any] | None) -> Any:
+        if isinstance(first, Variable):
+            first = state_leaves.carried(first)
+        if rest is None:
+            return comparison.logical_not(regions.truth(first, "not"))
+        going = regions.truth(first, op)
+        decided = _decided(first, going)
+        other = _decided_rest(rest, decided, op)
+        functions = [other, lambda: (decided,)] if op == "and" else [lambda: (decided,), other]
+        name = "both" if op == "and" else "either"
+        return conditional.choice(COND, going, functions, [name], is_logic=True)[0]
+
+    def mentions(self, text: str) -> bool:
+        return print_op.mentions(text)
+
+    def check(self, test: Any, message: Callable[[], Any] | None) -> None:
+        exceptions.check(regions.truth(test, "assert"), message)
+
+    def length(self, value: Any) -> int | None:
+        return pattern_matching.length(value)
+
+    def is_(self, value: Any, truth: bool) -> Any:
+        return pattern_matching.is_truth(value, truth)
+
+    def set_item(self, target: Any, key: Any, value: Any) -> Any:
+        return item_assignment.with_item(target, key, value)
+
+
+def _decided(first: Any, going: Any) -> Any:
+    """What `and` and `or` give when the first operand decides: the operand itself."""
+    return state_leaves.carried(first) if state_leaves.is_carried(first) else going
+
+
+def _decided_rest(rest: Callable[[], Any], decided: Any, op: str) -> Callable[[], tuple[Any]]:
+    def evaluated() -> tuple[Any]:
+        value = rest()
+        if isinstance(value, Variable):
+            value = state_leaves.carried(value)
+        if decided.dtype.is_bool and isinstance(value, Tensor) and value.shape.rank != 0:
+            value = regions.truth(value, op)
+        return (value,)
+
+    return evaluated
+
+
+BUILTINS[builtins.print] = print_op.print_now
+BUILTINS[operator.eq] = comparison.equal
+BUILTINS[operator.ne] = comparison.not_equal
+
+BACKEND = GraphBackend()
+staging.register(BACKEND, Tensor, Variable, TensorArray, TensorList, Rows, always=False)

@@ -1,0 +1,205 @@
+"""`variable_scope` and `get_variable`: variables that are found again by their names.
+
+with variable_scope("layer"):
+    w = get_variable("w", [2, 3])            # layer/w
+with variable_scope("layer", reuse=True):
+    get_variable("w") is w
+"""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ... import dtypes
+from ...core import shapes
+from ...core.variable import Variable
+from ...ir.graph import Graph
+from ...ir.name_scopes import name_scope
+from .graph_builder import get_default_graph
+
+
+class _AutoReuse:
+    def __repr__(self) -> str:
+        return "<_ReuseMode.AUTO_REUSE: 1>"
+
+
+AUTO_REUSE = _AutoReuse()
+"""Take the variable if there is one of the name, else make it."""
+
+
+class VariableScope(NamedTuple):
+    """What a scope says of the variables in it."""
+
+    name: str = ""
+    reuse: Any = False
+    initializer: Any = None
+    dtype: dtypes.DType = dtypes.float32
+
+    @property
+    def original_name_scope(self) -> str:
+        return f"{self.name}/" if self.name else ""
+
+
+class _Store:
+    def __init__(self) -> None:
+        self.scopes = [VariableScope()]
+        self.variables: dict[str, Variable] = {}
+
+
+_stores: weakref.WeakKeyDictionary[Graph, _Store] = weakref.WeakKeyDictionary()
+
+
+def _store() -> _Store:
+    return _stores.setdefault(get_default_graph(), _Store())
+
+
+def get_variable_scope() -> VariableScope:
+    """The scope of the block that is running."""
+    return _store().scopes[-1]
+
+
+@contextlib.contextmanager
+def variable_scope(
+    name_or_scope: str | VariableScope | None,
+    default_name: str | None = None,
+    values: Any = None,
+    initializer: Any = None,
+    reuse: Any = None,
+    dtype: Any = None,
+) -> Iterator[VariableScope]:
+    """A block whose variables have names that begin with its own.
+
+    Args:
+        name_or_scope: its name, or an earlier scope to enter again; None for `default_name`, made unique.
+        initializer: for variables that have none, as in `get_variable`.
+        reuse: True to find variables that exist, AUTO_REUSE to make those that do not; None as in the block around.
+        dtype: for variables that give none.
+
+    Raises TypeError without a name.
+    """
+    store = _store()
+    around = store.scopes[-1]
+    if isinstance(name_or_scope, VariableScope):
+        scope = name_or_scope
+    else:
+        name = name_or_scope if name_or_scope is not None else _unused(store, around, default_name)
+        if name is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        scope = around._replace(name=f"{around.name}/{name}" if around.name else name)
+    scope = scope._replace(
+        reuse=around.reuse if reuse is None else reuse,
+        initializer=scope.initializer if initializer is None else initializer,
+        dtype=scope.dtype if dtype is None else dtypes.as_dtype(dtype),
+    )
+    store.scopes.append(scope)
+    try:
+        yield scope
+    finally:
+        store.scopes.pop()
+
+
+def _unused(store: _Store, around: VariableScope, wish: str | None) -> str | None:
+    if wish is None:
+        return None
+    prefix = f"{around.name}/" if around.name else ""
+    name, number = wish, 0
+    while any(known.startswith(f"{prefix}{name}/") for known in store.variables):
+        number += 1
+        name = f"{wish}_{number}"
+    return name
+
+
+def get_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool | None = None,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Any = None,
+    constraint: Callable[[Any], Any] | None = None,
+    synchronization: Any = None,
+    aggregation: Any = None,
+) -> Variable:
+    """The variable with this name in the scope: made, or found where the scope says `reuse`.
+
+    Args:
+        initializer: a function of `shape` and `dtype`, or the initial value itself. By default Glorot's uniform
+            distribution for floats, zeros for others.
+
+    Raises ValueError when the variable exists and is not reused, or is reused and does not exist or has another shape
+    or dtype; and for `partitioner`, `regularizer` and `custom_getter`, which have no meaning here.
+    """
+    for what, given in (
+        ("regularizer", regularizer),
+        ("partitioner", partitioner),
+        ("custom_getter", custom_getter),
+    ):
+        if given is not None:
+            raise ValueError(f"get_variable: `{what}` is not supported")
+    store = _store()
+    scope = store.scopes[-1]
+    full = f"{scope.name}/{name}" if scope.name else name
+    found = store.variables.get(full)
+    if found is not None and not scope.reuse:
+        raise ValueError(
+            f"Variable {full} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+            "VarScope?"
+        )
+    if found is None and scope.reuse and scope.reuse is not AUTO_REUSE:
+        raise ValueError(
+            f"Variable {full} does not exist, or was not created with tf.get_variable(). Did you mean to set "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    if found is not None:
+        return _fitting(found, full, shape, dtype)
+    wanted = scope.dtype if dtype is None else dtypes.as_dtype(dtype)
+    chosen = scope.initializer if initializer is None else initializer
+    value = _initial(chosen, full, shape, wanted)
+    with name_scope(""):  # the scope of the variable is its own
+        made = Variable(
+            value, trainable=trainable, name=full, dtype=wanted if chosen is None or callable(chosen) else None,
+            constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+        )  # fmt: skip
+    store.variables[full] = made
+    return made
+
+
+def _fitting(found: Variable, name: str, shape: Any, dtype: Any) -> Variable:
+    if shape is not None and not found.shape.is_compatible_with(shape):
+        raise ValueError(
+            f"Trying to share variable {name}, but specified shape {shapes.TensorShape(shape)} and found shape "
+            f"{found.shape}."
+        )
+    if dtype is not None and dtypes.as_dtype(dtype) is not found.dtype:
+        raise ValueError(
+            f"Trying to share variable {name}, but specified dtype {dtypes.as_dtype(dtype).name} and found dtype "
+            f"{found.dtype.name}."
+        )
+    return found
+
+
+def _initial(initializer: Any, name: str, shape: Any, dtype: dtypes.DType) -> Any:
+    if initializer is not None and not callable(initializer):
+        return initializer
+    if shape is None or not shapes.is_static(shapes.as_dims(shape)):
+        raise ValueError(
+            f"The shape of a new variable ({name}) must be fully defined, but instead was {shapes.TensorShape(shape)}."
+        )
+    sizes = [int(size or 0) for size in shapes.as_dims(shape) or ()]
+    if isinstance(initializer, type):
+        initializer = initializer()
+    if initializer is not None:
+        return initializer(sizes, dtype=dtype)
+    from ...keras import initializers
+    from ...ops.arrays.creation import zeros
+
+    return initializers.GlorotUniform()(sizes, dtype=dtype) if dtype.is_floating else zeros(sizes, dtype)

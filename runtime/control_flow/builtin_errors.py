@@ -1,0 +1,22 @@
+"""Python's own exceptions from built-in functions, raised when the graph runs.
+
+max(t)  of a tensor with no rows        ValueError: max() arg is an empty sequence
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.framework.region_ops import COND
+from ..ops.state.raise_op import raise_error
+from .conditional import choice
+
+
+def demand(holds: Any, error: Exception) -> None:
+    """Raise `error` when the graph comes here, unless `holds` is true by then."""
+
+    def fail() -> tuple[()]:
+        raise_error([], type(error).__name__, (str(error),), (), None)
+        return ()
+
+    choice(COND, holds, [lambda: (), fail], ())

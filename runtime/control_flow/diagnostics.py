@@ -1,0 +1,129 @@
+"""Staging errors, in the one shape that all errors of agc have, at the line of the user's program.
+
+error[AGC201]: the branches give `step` different types: int32[] and float32[]
+  --> train.py:12:5, in fit
+ 12 |     if loss < best:
+    |     ^^^^^^^^^^^^^^^ the graph decides
+ 13 |         step = tf.constant(1)         int32[]
+ 15 |         step = tf.constant(0.5)       float32[]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agc.autograph.api import (
+    Diagnostic,
+    Note,
+    StagingError,
+    Where,
+    assigned_before,
+    assigned_in,
+    is_user_class,
+    running,
+)
+
+from ..core.tensor import SymbolicTensor
+
+
+def staging_error(
+    code: str, title: str, why: str, fix: str, label: str = "", notes: Sequence[Note | None] = ()
+) -> StagingError:
+    """The error for the innermost line of the user's program that is running. The other lines that play a
+    part are shown with their notes, where they are known, in the order of the program."""
+    shown = tuple(sorted(note for note in notes if note is not None))
+    if _is_about_return(title, shown):
+        title, why, fix = map(_of_return, (title, why, fix))
+        shown = tuple(_of_end(note) for note in shown)
+    return StagingError(Diagnostic(code, title, running(), label=label, notes=shown, why=why, fix=fix))
+
+
+_RESULT = r"`(result(?:_\d+)?)\b([^`]*)`"
+"""The converted code's variable for what a function returns, or a part of it; the user may have such a name, too."""
+
+
+def _is_about_return(title: str, notes: Sequence[Note]) -> bool:
+    """Return whether `title` names the converted code's variable: no line of the notes has its name."""
+    named = re.search(_RESULT, title)
+    if named is None:
+        return False
+    return not any(re.search(rf"\b{named[1]}\b", note.where.text() or "") for note in notes)
+
+
+def _of_return(text: str) -> str:
+    """Reword a text about the converted code's variable for what is returned.
+
+    >>> _of_return("the branches give `result` different types"), _of_return("make `result_1` the same")
+    ('the branches return different types', 'make the returned value the same')
+    >>> _of_return("the branches give `result[0]` different types")
+    'the branches give `[0]` of the returned value different types'
+    """
+    text = re.sub(r"give `result(_\d+)?`", "return", text)
+    return re.sub(
+        _RESULT,
+        lambda found: f"`{found[2]}` of the returned value" if found[2] else "the returned value",
+        text,
+    )
+
+
+def _of_end(note: Note) -> Note:
+    """Reword a note about the returned value; on a line without `return`, None is what the function ends with."""
+    label = note.label.removesuffix(", as before")
+    ends = label == "None" and not re.search(r"\breturn\b", note.where.text() or "")
+    return note._replace(label="None, where no `return` follows" if ends else label)
+
+
+def assigned(block: Callable[..., Any], path: str, value: Any, said: str) -> Note | None:
+    """What a branch or a loop's body gives a variable, beside the line where it does."""
+    name = variable_of(path)
+    where = assigned_in(block, name)
+    if where is not None:
+        return Note(where, said)
+    before = _before(name, value)
+    return None if before is None else Note(before, f"{said}, as before")
+
+
+def assigned_outside(path: str, value: Any, said: str) -> Note | None:
+    """What a variable is when a loop starts, beside the line where it was assigned."""
+    where = _before(variable_of(path), value)
+    return None if where is None else Note(where, said)
+
+
+def made(value: Any) -> Note | None:
+    """The line of the operation that made a value, with its type."""
+    where = _made_at(value)
+    return None if where is None else Note(where, str(value._value.spec))
+
+
+def variable_of(path: str) -> str:
+    """The variable of a part of its value.
+
+    >>> variable_of("state['h'][0]"), variable_of("self.step")
+    ('state', 'self.step')
+    """
+    found = re.match(r"[\w.]+", path)
+    return path if found is None else found[0]
+
+
+def _before(name: str, value: Any) -> Where | None:
+    return assigned_before(name) or _made_at(value)
+
+
+def _made_at(value: Any) -> Where | None:
+    if not isinstance(value, SymbolicTensor):
+        return None
+    origin = value._builder.origin_of(value._value)
+    return None if origin is None else Where(origin.filename, origin.line, function=origin.function)
+
+
+def advice_for_objects(values: Sequence[Any]) -> str | None:
+    """How to go on where a block makes instances of a user's class, which a graph does not carry; None for others."""
+    for kind in map(type, values):
+        if all(base is object or is_user_class(base) for base in kind.__mro__):
+            return (
+                f"make `{kind.__name__}` a dataclass, whose fields a graph carries, "
+                f"or make the objects before the block and let it choose and change them"
+            )
+    return None

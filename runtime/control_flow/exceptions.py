@@ -1,0 +1,221 @@
+"""Exceptions of the user's in a graph: `raise` and `assert` fail when the graph comes to them.
+
+    if x < 0:                                            cond less, x
+        raise ValueError(f"bad value {x}")     ==>         then x
+                                                             raise x [error='ValueError', pieces=('bad value ', '')]
+
+While tracing, the exception is raised as ever, up to the block that becomes a region of the graph. There it is
+recorded, behind all effects on its way, such as those of a `finally`. A region that fails gives no results; when no
+region of an operation gives any, the region around it ends as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agc.autograph import staging
+from agc.autograph.api import Note, StagingError, Where
+
+from ..core.conversion import convert_to_tensor, is_tensor_like
+from ..core.tensor import SymbolicTensor, Tensor
+from ..ir.builder import Builder
+from ..ir.source_location import raised_at
+from ..ops.assertions.assert_op import require
+from ..ops.framework.op import Op
+from ..ops.framework.region_ops import COND
+from ..ops.state.print_and_assert import GraphAssertionError
+from ..ops.state.raise_op import Blueprint, Filled, Slot, is_known, raise_error
+from .diagnostics import staging_error
+from .regions import active, closed
+
+_SKIPPED = "raise", "assert", "read_variable"
+"""Operations that count as stateful, but leave nothing behind when they do not run."""
+
+
+class Ended(BaseException):
+    """The region that is being traced always fails before it comes to its end; that is recorded already."""
+
+
+def end(error: BaseException) -> None:
+    """Record what a region's function raised in place of giving results, if the graph shall fail with it.
+
+    Anything else is an error of tracing, and goes on.
+    """
+    if isinstance(error, Ended):
+        return
+    is_pythons = isinstance(error, UnboundLocalError) or hasattr(error, "fails_in_graph")
+    if not is_pythons and not staging.raised_by_user(error):
+        _explain(error)
+        raise error
+    fail(error)
+
+
+def _explain(error: BaseException) -> None:
+    """Say why a block ran that the program might never come to, when Python itself refused something in it."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    origin = raised_at(error)
+    file = None if innermost is None else innermost.tb_frame.f_code.co_filename
+    is_pythons = origin is not None and file == origin.filename and not hasattr(error, "raised_in_agc")
+    if is_pythons and isinstance(error, Exception) and not getattr(error, "__notes__", None):
+        error.add_note(
+            "(raised while a graph was made: every branch of an `if` on tensors runs then, and the body of a loop, "
+            "whether the graph will come to them or not)"
+        )
+
+
+def has_effects(builder: Builder) -> bool:
+    """Whether a graph does something before it comes to this point."""
+    return any(operation.stateful and operation.type != "read_variable" for operation in builder.operations)
+
+
+def fail(error: BaseException) -> None:
+    """Raise `error` whenever the graph comes here, at the line of the user's that raised it now."""
+    origin = raised_at(error)
+    where = None if origin is None else Where(origin.filename, origin.line, function=origin.function)
+    _look_around(error, where)
+    _record(error, type(error).__name__, None if is_plain(error) else error)
+    active().operations[-1].origin = origin
+
+
+def is_plain(error: BaseException) -> bool:
+    """Whether class and message are all there is to the exception."""
+    return (
+        is_known(type(error))
+        and len(error.args) == 1
+        and type(error.args[0]) is str
+        and not (error.__cause__ or error.__context__)
+        and vars(error).keys() <= {"message", "op"}
+    )
+
+
+def check(test: Tensor, message: Callable[[], Any] | None) -> None:
+    """`assert test, message()`: a message that needs the graph's values is made when the test is false."""
+    outer = active()
+    then, orelse = Builder("then", outer), Builder("else", outer)
+    with orelse:
+        said = None if message is None else message()
+        if is_tensor_like(said):
+            said = convert_to_tensor(said)
+    error = said if isinstance(said, BaseException) else AssertionError(said)
+    _look_around(error, None)
+    if not orelse.operations and not _is_filled(said):
+        require(test, "" if said is None else str(said), error=type(error).__name__)
+        return
+    with orelse:
+        _record(error, GraphAssertionError.__name__, None)
+    regions, captured = closed((then, orelse), ([], []))
+    outer.add(COND, [outer.operand(test), *captured], {}, [], regions, [])
+
+
+def _is_filled(said: Any) -> bool:
+    """Whether a message has tensors in it."""
+    return isinstance(said, Tensor) or bool(_Mentions().text(str(said)).numbers)
+
+
+def _record(error: BaseException, name: str, whole: BaseException | None) -> None:
+    """Add the operation; `whole` is the exception if it is more than its class and message."""
+    mentions = _Mentions()
+    message = mentions.text(_message(error))
+    blueprint = None if whole is None else mentions.blueprint(whole)
+    mentioned = [mentions.tensors[number] for number in message.numbers]
+    values = mentioned if blueprint is None else mentions.tensors
+    raise_error(values, name, message.pieces, message.forms, blueprint)
+
+
+def _message(error: BaseException) -> str:
+    said = error.args[0] if len(error.args) == 1 else None
+    return f"{said}" if isinstance(said, (str, Tensor)) else str(error)
+
+
+def _look_around(error: BaseException, where: Where | None) -> None:
+    """Refuse an exception that an `except` of the user's would take, and watch the `finally` blocks that it passes."""
+    root = active().root
+    found = staging.surroundings(error, root.entered)
+    if found.catching is not None:
+        raise refused(_uncaught(error, where, found.catching)) from None
+    if found.cleaning:
+        root.cleaning.update(found.cleaning)
+        root.watch = _watch
+
+
+def refused(error: StagingError) -> StagingError:
+    """Note an error that must come out, although an `except` of the user's might take it."""
+    active().root.refusals.append(error)
+    return error
+
+
+def _uncaught(error: BaseException, where: Where | None, handler: Where) -> StagingError:
+    kind = type(error).__name__
+    refusal = staging_error(
+        "AGC260",
+        f"an `except` cannot take this {kind}: the graph fails with it",
+        why="the tensors decide when the graph runs whether it is raised; by then the `except` has had its turn",
+        fix="let the branch give a value that says so, and decide on that; or catch it around the call of the traced "
+        "function",
+    ).diagnostic
+    return StagingError(
+        refusal._replace(where=where or refusal.where, notes=(Note(handler, f"takes {kind}"),))
+    )
+
+
+def _watch(op: Op) -> None:
+    """Refuse an effect in a `finally` that a failing branch would leave out."""
+    if op.name in _SKIPPED:
+        return
+    root = active().root
+    for frame in staging.running(root.entered):
+        place = frame.f_code.co_filename, frame.f_lineno
+        if any(name == place[0] and place[1] in lines for name, lines in root.cleaning):
+            raise refused(
+                staging_error(
+                    "AGC261",
+                    "this `finally` has an effect in the graph, and a branch of its `try` fails before that",
+                    why="when the graph fails, the rest of it does not run, so the effect would be left out",
+                    fix="let the branch give a value, and raise behind the `finally`",
+                )
+            )
+
+
+class _Mentions:
+    """The tensors that the parts of an exception mention, numbered."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Any] = []
+        self._shown = active().shown
+
+    def number(self, tensor: Any) -> int:
+        for number, known in enumerate(self.tensors):
+            if known is tensor:
+                return number
+        self.tensors.append(tensor)
+        return len(self.tensors) - 1
+
+    def text(self, message: str) -> Filled:
+        pieces, mentions = self._shown.split(message)
+        numbers = tuple(self.number(mention.tensor) for mention in mentions)
+        return Filled(tuple(pieces), numbers, tuple(mention.form for mention in mentions))
+
+    def blueprint(self, error: BaseException) -> Blueprint:
+        made = Blueprint(type(error))
+        made.args = self.part(error.args)
+        made.attributes = self.part(vars(error))
+        made.cause, made.context = self.part(error.__cause__), self.part(error.__context__)
+        made.suppresses_context = error.__suppress_context__
+        return made
+
+    def part(self, value: Any) -> Any:
+        """A part of an exception, with what stands for tensors in it."""
+        kind = type(value)
+        if kind is str:
+            found = self.text(value)
+            return found if found.numbers else value
+        if isinstance(value, Tensor):
+            return Slot(self.number(value)) if isinstance(value, SymbolicTensor) else value
+        if isinstance(value, BaseException):
+            return self.blueprint(value)
+        if kind in (tuple, list):
+            return kind(map(self.part, value))
+        return {key: self.part(item) for key, item in value.items()} if kind is dict else value

@@ -1,0 +1,196 @@
+"""Control flow as functions: `cond` and `while_loop`; `cases` has `switch_case` and `case`.
+
+Outside of graphs they just run Python; in a graph they record one operation with regions. AutoGraph stages
+`if`, `while` and `for` to the same operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import SymbolicTensor
+from ..core.type_spec import TypeSpec
+from ..ir.builder import current, eagerly
+from ..ops.framework.region_ops import COND
+from . import conditional, loop_options, regions
+from . import while_loop as loops
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+) -> Any:
+    """`true_fn()` if `pred` is true, else `false_fn()`; in a graph the run decides, and only that one runs.
+
+    Args:
+        pred: a scalar bool, as a tensor or a Python value.
+        true_fn, false_fn: functions without arguments that return the same structure, dtypes and kinds of values.
+
+    Raises TypeError when a function is missing or, in a graph, when the results do not fit each other; ValueError when
+    `pred` is None.
+
+    >>> from agc.runtime import constant
+    >>> cond(constant(3) > 2, lambda: constant(1), lambda: constant(0)).numpy()
+    np.int32(1)
+    """
+    if not callable(true_fn):
+        raise TypeError("'true_fn' must be callable.")
+    if not callable(false_fn):
+        raise TypeError("'false_fn' must be callable.")
+    if pred is None:
+        raise ValueError("None values not supported: 'pred' must be a bool or a scalar tensor.")
+    if not is_traced(pred):
+        return true_fn() if pred else false_fn()
+    test = regions.truth(pred, "tf.cond")
+    functions = [lambda: (true_fn(),), lambda: (false_fn(),)]
+    return conditional.choice(COND, test, functions, ["result"])[0]
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a graph decides on this value: it is a traced tensor, or a variable while a graph is being built."""
+    return isinstance(value, SymbolicTensor) or (hasattr(value, "content_spec") and current() is not None)
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    maximum_iterations: Any = None,
+    name: str | None = None,
+    checkpoint_every: Any = None,
+) -> Any:
+    """Replace `loop_vars` by `body(*loop_vars)` while `cond(*loop_vars)` is true; return the last ones.
+
+    Args:
+        cond: takes the loop variables, returns a scalar bool.
+        body: takes them, returns a list or tuple of the same structure (one variable may stand alone).
+        loop_vars: a tuple, list or other nest of tensors, TensorArrays, numbers and Python objects.
+        shape_invariants: shapes (TensorShape or a type spec) in the structure of `loop_vars`, for those that change.
+            What is left out is found by tracing: a dimension that changes becomes unknown.
+        maximum_iterations: stop after so many rounds at the latest.
+        checkpoint_every: for gradients the state is kept after so many rounds only, and the rounds between are
+            computed again; with "auto" n rounds take memory for about the square root of 2 n. None: every round
+            keeps what its gradient needs. Without effect outside of graphs, where tapes record each operation.
+        parallel_iterations, back_prop, swap_memory: accepted for compatibility.
+
+    Raises TypeError when `cond` or `body` cannot be called; TypeError (ValueError) in a graph when the body changes
+    dtypes or structure.
+
+    >>> while_loop(lambda i: i < 10, lambda i: (i * 2,), (1,))
+    (<tf.Tensor: shape=(), dtype=int32, numpy=16>,)
+    """
+    for name_of_function, function in (("cond", cond), ("body", body)):
+        if not callable(function):
+            raise TypeError(f"'{name_of_function}' must be callable.")
+    if not loop_vars:
+        raise ValueError("'loop_vars' must be provided.")
+    if parallel_iterations < 1:
+        raise TypeError("'parallel_iterations' must be a positive integer.")
+    every = loop_options.checkpoints({"checkpoint_every": checkpoint_every})
+    state = tuple(loop_vars)
+    step = _as_tuple(body, len(state))
+    if maximum_iterations is not None:
+        test, counted = _limited(cond, step, maximum_iterations)
+        last = _run(
+            (0, *state),
+            test,
+            counted,
+            ["iteration", *_names(body, state)],
+            _shapes(shape_invariants, state, 1),
+            every,
+        )
+        return nest.rebuilt(loop_vars, list(last[1:]))
+    last = _run(state, cond, step, _names(body, state), _shapes(shape_invariants, state, 0), every)
+    return nest.rebuilt(loop_vars, list(last))
+
+
+def _run(
+    state: tuple[Any, ...],
+    test: Callable[..., Any],
+    body: Callable[..., Any],
+    names: Sequence[str],
+    shapes: Any,
+    every: Any,
+) -> tuple[Any, ...]:
+    if current() is None:
+        state = nest.map_structure(_eager_leaf, state)
+        while test(*state):
+            state = body(*state)
+        return tuple(nest.map_structure(_eager_leaf, state))
+    return loops.Loop(test, body, state, names, shapes, None, every).record()
+
+
+def _eager_leaf(leaf: Any) -> Any:
+    is_number = isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic))
+    return convert_to_tensor(leaf) if is_number else leaf
+
+
+def _as_tuple(body: Callable[..., Any], count: int) -> Callable[..., tuple[Any, ...]]:
+    def stepped(*state: Any) -> tuple[Any, ...]:
+        result = body(*state)
+        is_sequence = isinstance(result, (tuple, list)) and (count > 1 or len(result) == 1)
+        after = tuple(result) if is_sequence else (result,)
+        if len(after) != count:
+            raise ValueError(f"The body returns {len(after)} values for {count} loop variables")
+        return after
+
+    return stepped
+
+
+def _limited(
+    test: Callable[..., Any], body: Callable[..., tuple[Any, ...]], limit: Any
+) -> tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]:
+    with eagerly():
+        bound = limit if is_traced(limit) else convert_to_tensor(limit, "int32")
+
+    def limited_test(iteration: Any, *state: Any) -> Any:
+        return cond(iteration < bound, lambda: test(*state), lambda: False)
+
+    return limited_test, lambda iteration, *state: (iteration + 1, *body(*state))
+
+
+def _names(body: Callable[..., Any], state: tuple[Any, ...]) -> list[str]:
+    code = getattr(body, "__code__", None)
+    own = code.co_varnames[: code.co_argcount] if code is not None else ()
+    return list(own) if len(own) == len(state) else [f"var_{i}" for i in range(len(state))]
+
+
+def _shapes(invariants: Any, state: tuple[Any, ...], extra: int) -> list[Any] | None:
+    """The shape that is said of each leaf of the state; `extra` leaves of which nothing is said come first."""
+    if invariants is None:
+        return None
+    said, flat = _flat_shapes(invariants), nest.flatten(state)
+    if not any(map(nest.is_composite, flat)):
+        return [None] * extra + [getattr(shape, "shape", shape) for shape in said]
+    pairs = zip(flat, said, strict=True)
+    return [None] * extra + [shape for leaf, one in pairs for shape in _shapes_of(leaf, one)]
+
+
+def _shapes_of(leaf: Any, said: Any) -> list[Any]:
+    """The shapes of the components of a composite, or that of a tensor."""
+    if not nest.is_composite(leaf):
+        return [getattr(said, "shape", said)]
+    spec = said if isinstance(said, TypeSpec) else leaf._shape_invariant_to_type_spec(said)
+    return [part.shape for part in spec.flatten()]
+
+
+def _flat_shapes(invariants: Any) -> list[Any]:
+    if isinstance(invariants, (list, tuple)) and not all(
+        isinstance(item, (int, type(None))) for item in invariants
+    ):
+        return [shape for item in invariants for shape in _flat_shapes(item)]
+    return [invariants]
+
+
+__all__ = ["cond", "while_loop"]

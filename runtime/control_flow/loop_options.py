@@ -1,0 +1,116 @@
+"""What `set_loop_options` says about a loop of the graph: how often it runs at most, and shapes that stay.
+
+    set_loop_options(maximum_iterations=9)                  while i < 9 and …
+    set_loop_options(shape_invariants=[(x, [None])])        x has an unknown number of elements from the start
+
+    set_loop_options(checkpoint_every=100)                  gradients: only every hundredth state is kept, the rounds
+                                                            between are computed again
+
+The other options are hints for executors that run rounds side by side; there is none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from agc.autograph.staging import Undefined, name_of, rotated, unbound
+
+from .. import nest
+from ..core.conversion import convert_to_tensor
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..ops.math import arithmetic, comparison
+from . import state_leaves
+from .regions import truth
+from .while_loop import Loop
+
+State = tuple[Any, ...]
+
+
+def while_loop(
+    test: Callable[..., Any],
+    body: Callable[..., State],
+    state: State,
+    names: Sequence[str],
+    options: Mapping[str, Any],
+) -> State:
+    """Record a `while` with these options."""
+    limit = options.get("maximum_iterations")
+    shapes = invariants(state, options)
+    first, every = options.get("first"), checkpoints(options)
+    if limit is None:
+        return Loop(test, body, state, names, shapes, first, every).record()
+
+    def tested(*now: Any) -> Any:
+        return truth(test(*now), "while")
+
+    going, step, start = rotated(tested, body, state, truth(first, "while"))
+    most = _rounds(limit)
+
+    def limited(count: Any, *now: Any) -> Any:
+        return comparison.logical_and(comparison.less(count, most), going(*now))
+
+    def counted(count: Any, *now: Any) -> State:
+        return (count + 1, *step(*now))
+
+    fixed = None if shapes is None else [None, None, *shapes]
+    return Loop(limited, counted, (0, *start), ("iteration", "going", *names), fixed, None, every).record()[
+        2:
+    ]
+
+
+def at_most(rounds: Any, options: Mapping[str, Any]) -> Any:
+    """The number of rounds of a `for`."""
+    limit = options.get("maximum_iterations")
+    return rounds if limit is None else arithmetic.minimum(rounds, _rounds(limit))
+
+
+def _rounds(limit: Any) -> Tensor:
+    most: Tensor = convert_to_tensor(limit, "int32")
+    return most
+
+
+def checkpoints(options: Mapping[str, Any]) -> int | str | None:
+    """After how many rounds the state is kept for gradients: a number, "auto", or None for every round.
+
+    Raises ValueError for other values.
+    """
+    every = options.get("checkpoint_every")
+    if every is None or every == "auto":
+        return every
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ValueError(
+            f"checkpoint_every is a number of rounds (a Python integer, 1 or more), 'auto' or None, not {every!r}"
+        )
+    return int(every)
+
+
+def invariants(state: State, options: Mapping[str, Any]) -> list[Any] | None:
+    """For each leaf of the state the shape that it is to have, None where nothing is said; None for none at all."""
+    pairs = options.get("shape_invariants")
+    if not pairs:
+        return None
+    shapes = {}
+    for variable, shape in pairs:
+        if isinstance(variable, Undefined):
+            raise unbound(name_of(variable))
+        for leaf, said in _matched(variable, shape):
+            shapes[id(leaf)] = getattr(said, "shape", said)
+    found = [shapes.pop(id(leaf), None) for value in state for leaf in state_leaves.flatten(value)]
+    if shapes:
+        raise ValueError("shape_invariants: each must be about a tensor that the loop changes")
+    return found
+
+
+def _matched(variable: Any, shape: Any) -> list[tuple[Any, Any]]:
+    """The leaves of a variable with their shapes, which come in the same structure."""
+    if not nest.is_nested(variable):
+        return [(variable, shape)]
+    parts = nest.flatten(variable)
+    if isinstance(shape, TensorShape) or len(shape) != len(parts):
+        raise ValueError(
+            f"shape_invariants: {len(parts)} shapes are needed for {variable!r}, in its structure"
+        )
+    return list(zip(parts, shape, strict=True))

@@ -1,0 +1,119 @@
+"""What the tracing of branches and of loops have in common: one structure for all paths, closed regions, truth.
+
+A function is called inside a builder of its own, on the tensors of the surroundings: what it uses is captured and
+becomes an input of the region. `closed` gives all regions of an operation the same captured inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from agc.autograph.staging import Maybe, Undefined
+
+from .. import nest
+from ..core import shapes
+from ..core.conversion import is_tensor_like
+from ..core.tensor_array import TensorArray
+from ..ir.builder import Builder, current
+from ..ir.graph import Graph, Operand
+from ..ir.value_types import AnySpec, ArraySpec, RefSpec, Spec
+from ..ops.arrays.reshape import reshape
+from ..ops.math.comparison import not_equal
+from ..python_semantics.tensor_list import TensorList
+from . import state_leaves
+from .diagnostics import staging_error
+
+
+def active() -> Builder:
+    builder = current()
+    assert builder is not None, "regions exist in graphs only"
+    return builder
+
+
+def shown(value: Any) -> str:
+    return (
+        state_leaves.describe(value)
+        if not nest.is_nested(value)
+        else str(nest.map_structure(state_leaves.describe, value))
+    )
+
+
+def as_maybe(name: str, value: Any, like: Any) -> Maybe:
+    if isinstance(value, Maybe):
+        return value
+    if not isinstance(value, Undefined):
+        return Maybe(name, value, True)
+    return Maybe(name, blank_like(like.value if isinstance(like, Maybe) else like), False)
+
+
+def blank_like(value: Any) -> Any:
+    """A value of the same structure and types that nobody reads."""
+    return state_leaves.packed(value, [_blank(leaf) for leaf in state_leaves.flatten(value)])
+
+
+def _blank(leaf: Any) -> Any:
+    if not state_leaves.is_carried(leaf) or state_leaves.is_weak(leaf):
+        return leaf
+    blank = state_leaves.zeros(state_leaves.spec_of(state_leaves.carried(leaf)))
+    return leaf.with_flow(blank) if isinstance(leaf, TensorArray) else blank
+
+
+def common_spec(one: AnySpec, other: AnySpec) -> AnySpec | None:
+    """The most precise spec that covers both, None when their kinds or dtypes differ."""
+    if isinstance(one, Spec) and isinstance(other, Spec) and one.dtype is other.dtype:
+        return one.with_shape(shapes.generalise(one.shape, other.shape))
+    if isinstance(one, ArraySpec) and isinstance(other, ArraySpec):
+        element = common_spec(one.element, other.element)
+        return None if element is None else ArraySpec(element)
+    return one if isinstance(one, RefSpec) and one == other else None
+
+
+def closed(
+    builders: Sequence[Builder], outputs: Sequence[Sequence[Operand]]
+) -> tuple[tuple[Graph, ...], list[Operand]]:
+    """The finished regions, all with the same captured inputs, and what the surroundings pass in for them."""
+    captured = list(dict.fromkeys(chain.from_iterable([builder.captured_outer() for builder in builders])))
+    regions = []
+    for builder, results in zip(builders, outputs, strict=True):
+        own = [value for value in builder.inputs if value not in builder.outers]
+        given = [builder.input_for(outer) for outer in captured]
+        regions.append(builder.finish(results, (*own, *given)))
+    return tuple(regions), captured  # type: ignore[return-value]
+
+
+def repacked(like: Sequence[Any], flat: list[Any]) -> tuple[Any, ...]:
+    if state_leaves.are_plain(like):
+        return tuple(flat)
+    packed = []
+    for value in like:
+        count = len(state_leaves.flatten(value))
+        packed.append(state_leaves.packed(value, flat[:count]))
+        flat = flat[count:]
+    return tuple(packed)
+
+
+def hint(path: str) -> str:
+    """A path as a name for the graph: `cell[0]` → `cell_0`."""
+    if path.isalnum():
+        return path
+    return "".join(c if c.isalnum() else "_" for c in path).strip("_").replace("__", "_") or "value"
+
+
+def truth(value: Any, where: str) -> Any:
+    """A condition as a scalar bool tensor; numbers are true when they are not zero, as in Python."""
+    if isinstance(value, TensorList):
+        value = value.size()
+    decides = state_leaves.is_carried(value) or is_tensor_like(value)
+    tensor = state_leaves.carried(value if decides else bool(value))
+    if tensor.shape.rank not in (0, None):
+        if tensor.shape.num_elements() not in (1, None):
+            raise staging_error(
+                "AGC207",
+                f"the condition of this `{where}` has shape {tensor.shape}, but one truth value is needed",
+                why="the truth of a tensor with several elements is ambiguous",
+                fix="reduce it with tf.reduce_all(...) or tf.reduce_any(...)",
+            )
+        tensor = reshape(tensor, ())
+    return tensor if tensor.dtype.is_bool else not_equal(tensor, state_leaves.zeros(Spec(tensor.dtype, ())))

@@ -1,0 +1,76 @@
+"""Where code runs, and what is known of values while a graph is built.
+
+>>> from agc.runtime import convert_to_tensor
+>>> inside_function(), get_static_value(convert_to_tensor([1, 2])).tolist()
+(False, [1, 2])
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import EagerTensor, SymbolicTensor
+from ..ir.builder import current, eagerly
+
+
+def inside_function() -> bool:
+    """Whether a function is being traced."""
+    return current() is not None
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """A block that runs eagerly, also while a function is traced: what it makes belongs to no graph.
+
+    >>> with init_scope():
+    ...     inside_function()
+    False
+    """
+    with eagerly():
+        yield
+
+
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether this is a tensor of a graph that is being built.
+
+    >>> from agc.runtime import convert_to_tensor
+    >>> is_symbolic_tensor(convert_to_tensor(1))
+    False
+    """
+    return isinstance(tensor, SymbolicTensor)
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as far as it is known while a function is traced, as a NumPy array; None if it is not.
+
+    Args:
+        partial: whether a vector of integers may have elements that are not known, which are None.
+    """
+    if isinstance(tensor, EagerTensor):
+        return tensor.numpy()
+    if not isinstance(tensor, SymbolicTensor):
+        return None
+    known = tensor._value.elements
+    if known is None or (None in known and not partial):
+        return None
+    if None in known:
+        return np.array(known, object)
+    shape = () if tensor.shape.rank == 0 else (len(known),)
+    return np.array(known, tensor.dtype.numpy).reshape(shape)[()]
+
+
+def get_logger() -> logging.Logger:
+    """The logger of TensorFlow programs, called "tensorflow".
+
+    >>> get_logger().name
+    'tensorflow'
+    """
+    return logging.getLogger("tensorflow")
+
+
+__all__ = ["get_logger", "get_static_value", "init_scope", "inside_function", "is_symbolic_tensor"]

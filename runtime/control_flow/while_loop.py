@@ -1,0 +1,352 @@
+"""Tracing a loop into one `while` operation.
+
+The body is called on new inputs, again and again until what comes out fits what goes in: Python numbers adapt their
+dtype, shapes that grow become unknown, and a variable that has its first value in the loop is carried with a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agc.autograph.api import Note
+from agc.autograph.staging import Maybe, Pending, Undefined, deciding, rotated
+
+from ..core import shapes, weak_types
+from ..core.tensor import SymbolicTensor, WeakDtypeError
+from ..ir.builder import Builder
+from ..ir.graph import Operand, Value
+from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..ops.framework.region_ops import WHILE
+from ..python_semantics.list_staging import NeedsTensorList, fitted, held, indexable, lengths_differ
+from ..python_semantics.tensor_list import from_elements
+from . import exceptions, state_leaves
+from .diagnostics import advice_for_objects, assigned, assigned_outside, staging_error
+from .regions import active, as_maybe, blank_like, closed, common_spec, hint, repacked, shown, truth
+
+MAX_ATTEMPTS = 12
+
+
+class _Slot:
+    """One leaf of a loop's state: its path, its initial value, and what is carried."""
+
+    __slots__ = ("_own", "fixed", "initial", "path", "spec")
+
+    def __init__(self, path: str, initial: Any, spec: AnySpec | None, fixed: bool = False) -> None:
+        self.path = path
+        self.initial = initial
+        self.spec = spec  # None: static
+        self._own = spec  # that of the initial value by itself
+        self.fixed = fixed  # the user said what the shape may be
+
+    def is_weak(self) -> bool:
+        """Whether the variable still has the dtype that its Python number has by itself."""
+        if isinstance(self.initial, SymbolicTensor):
+            return self.initial._weak_from is not None or bool(self.initial._numbers)
+        return state_leaves.is_weak(self.initial) and self._own == self.spec
+
+    def starting(self, builder: Builder) -> Operand:
+        dtype = self.spec.dtype if isinstance(self.spec, Spec) else None
+        return state_leaves.operand_in(builder, state_leaves.carried(self.initial, dtype))
+
+
+class Loop:
+    """A `while` being traced: the state's slots, refined until the body maps them into themselves."""
+
+    def __init__(
+        self,
+        test: Callable[..., Any],
+        body: Callable[..., Any],
+        state: Sequence[Any],
+        names: Sequence[str],
+        invariants: Sequence[Any] | None = None,
+        first: Any = None,
+        checkpoint_every: Any = None,
+    ) -> None:
+        self.test, self.body, self.names = test, body, tuple(names)
+        self.state = list(state)
+        self.invariants = invariants
+        self.attrs = {} if checkpoint_every is None else {"checkpoint_every": checkpoint_every}
+        self.first = first  # what the test gave for the initial state, if it was called already
+        self._known: dict[str, _Slot] = {}
+        self.slots = self._slots()
+
+    def _slots(self) -> list[_Slot]:
+        slots = []
+        for name, value in zip(self.names, self.state, strict=True):
+            for path, leaf in state_leaves.flatten_named(name, value):
+                spec = (
+                    state_leaves.spec_of(state_leaves.carried(leaf))
+                    if state_leaves.is_carried(leaf)
+                    else None
+                )
+                slots.append(_Slot(path, leaf, spec))
+        for slot in slots:
+            if (known := self._known.get(slot.path)) is not None and known.initial is slot.initial:
+                slot.spec = known.spec  # what was found out already
+        self._known = {slot.path: slot for slot in slots}
+        if self.invariants is not None:
+            for slot, shape in zip(slots, self.invariants, strict=True):
+                if shape is not None and isinstance(slot.spec, Spec):
+                    slot.spec, slot.fixed = slot.spec.with_shape(shapes.as_dims(shape)), True
+        return slots
+
+    def record(self) -> tuple[Any, ...]:
+        """Trace until the types settle, record the operation, and return the state after the loop."""
+        attempts = 0
+        while attempts < MAX_ATTEMPTS:
+            attempts += 1
+            body = Builder("body", active())
+            try:
+                results = self._traced(body)
+                if not self._refined(results):
+                    break
+            except WeakDtypeError as error:
+                self._start_with(error, body)
+                attempts -= 1  # that happens once for each variable
+            except NeedsTensorList as error:
+                self._hold_in_graph(error)
+        else:
+            raise staging_error(
+                "AGC206",
+                f"the types of {', '.join(self.names)} do not settle, however often the loop's body is traced",
+                why="each iteration gives the state another type",
+                fix="give the state its final dtypes and shapes before the loop",
+            )
+        test = Builder("test", active())
+        try:
+            with test:
+                going = truth(self.test(*self._arguments(test)), "while")
+        except WeakDtypeError as error:
+            self._start_with(error, test)
+            return self.record()
+        except NeedsTensorList as error:
+            self._hold_in_graph(error)
+            return self.record()
+        if self.first is not None:
+            if any(operation.stateful for operation in test.operations):
+                return self._rotated()
+            active().discard(self.first)
+        return self._finish(test, body, test.operand(going), self._yielded(results, body))
+
+    def _traced(self, body: Builder) -> list[Any]:
+        """What an iteration gives. One that raises, or reads a variable without a value, fails if it is run."""
+        with deciding(), body:
+            arguments = self._arguments(body)
+            try:
+                return fitted(self.names, self.state, self.body(*arguments))
+            except BaseException as error:
+                exceptions.end(error)
+                return [*arguments]
+
+    def _rotated(self) -> tuple[Any, ...]:
+        """The same loop for a test with effects, which must not happen once more for the initial state."""
+
+        def going(*state: Any) -> Any:
+            return truth(self.test(*state), "while")
+
+        test, body, state = rotated(going, self.body, tuple(self.state), truth(self.first, "while"))
+        return Loop(test, body, state, ("going", *self.names), **self.attrs).record()[1:]
+
+    def _arguments(self, builder: Builder) -> tuple[Any, ...]:
+        flat = [slot.initial if slot.spec is None else self._argument(slot, builder) for slot in self.slots]
+        return indexable(repacked(self.state, flat), self)
+
+    def _hold_in_graph(self, error: NeedsTensorList) -> None:
+        """A Python list of the state is indexed by a tensor: the graph has to hold its elements."""
+        if error.loop is not self:
+            raise error
+        at = error.position
+        self.state[at] = from_elements(self.names[at], self.state[at])
+        self.slots = self._slots()
+
+    def _argument(self, slot: _Slot, builder: Builder) -> Any:
+        assert slot.spec is not None
+        value = builder.input(hint(slot.path), slot.spec)
+        argument = state_leaves.rewrapped(slot.initial, value, builder)
+        if isinstance(argument, SymbolicTensor):
+            argument._weak_from = argument._value if slot.is_weak() else None
+        return argument
+
+    def _start_with(self, error: WeakDtypeError, traced: Builder) -> None:
+        """A Python number in the initial state takes the dtype that it met in the body, or the test."""
+        at = next((i for i, value in enumerate(traced.inputs) if value is error.origin), None)
+        carried = [slot for slot in self.slots if slot.spec is not None]
+        if at is None or at >= len(carried):
+            raise error
+        slot = carried[at]
+        is_choice = isinstance(slot.spec, Spec) and weak_types.adapts(slot.initial, error.dtype)
+        if isinstance(slot.initial, SymbolicTensor) and not is_choice:  # weak in the surrounding loop as well
+            raise WeakDtypeError(str(error), slot.initial._weak_from, error.dtype) from None
+        wider = self._other_dtype(slot, Spec(error.dtype, ()))
+        if wider is None:
+            raise TypeError(str(error)) from None
+        slot.spec = wider
+
+    def _refined(self, results: list[Any]) -> bool:
+        """Whether the slots had to change after this trace of the body."""
+        if not (
+            state_leaves.are_plain(self.state) and state_leaves.are_plain(results)
+        ) and self._restructured(results):
+            return True
+        changes = [
+            self._adapted(slot, leaf)
+            for slot, leaf in zip(self.slots, state_leaves.flatten_all(results), strict=True)
+        ]
+        return any(changes)  # all slots must have been looked at
+
+    def _restructured(self, results: list[Any]) -> bool:
+        """Whether variables of the state had to take another structure."""
+        changed = False
+        for i, (name, before, after) in enumerate(zip(self.names, self.state, results, strict=True)):
+            if isinstance(before, Maybe) and not isinstance(after, Maybe):
+                results[i] = as_maybe(name, after, before)
+            elif isinstance(before, Pending) and not isinstance(after, Pending):
+                self.state[i] = blank_like(after)
+                changed = True
+            elif type(before) is Undefined and type(after) is not Undefined:
+                self.state[i] = as_maybe(name, before, after)
+                changed = True
+            elif type(after) is Undefined and not isinstance(before, Undefined):
+                raise staging_error(
+                    "AGC205",
+                    f"the loop leaves `{name}` without a value",
+                    why=f"a loop in a graph carries the same values round and round, and `{name}` is one of them",
+                    fix=f"remove `{name}` before the loop or after it, or give it another value in the loop",
+                )
+            elif lengths_differ(before, after):
+                self.state[i] = held(name, before, after)
+                changed = True
+        if changed:
+            self.slots = self._slots()
+            return True
+        for name, before, after in zip(self.names, self.state, results, strict=True):
+            if not state_leaves.same_structure(before, after):
+                raise staging_error(
+                    "AGC205",
+                    f"the loop changes the structure of `{name}`",
+                    notes=self._notes(name, (before, shown(before)), (after, shown(after))),
+                    why="a loop in a graph carries the same structure round and round",
+                    fix="keep what grows in a tf.TensorArray, or make it a tensor whose shape grows",
+                )
+        return self._widened(results)
+
+    def _widened(self, results: list[Any]) -> bool:
+        """Whether a composite of the state takes a spec that covers what an iteration gives as well."""
+        wider = [state_leaves.widened(*pair) for pair in zip(self.state, results, strict=True)]
+        if all(one is other for one, other in zip(wider, self.state, strict=True)):
+            return False
+        changed = any(map(state_leaves.composites_differ, wider, self.state))
+        self.state = wider
+        return changed
+
+    def _adapted(self, slot: _Slot, leaf: Any) -> bool:
+        """Make the slot fit what an iteration gives it; whether that changed it."""
+        if slot.spec is None:
+            if state_leaves.same_static(slot.initial, leaf):
+                return False
+            if state_leaves.can_be_carried(slot.initial) and state_leaves.can_be_carried(leaf):
+                slot.initial = state_leaves.carried(slot.initial)
+                slot.spec = state_leaves.spec_of(slot.initial)
+                return True
+            raise staging_error(
+                "AGC204",
+                f"the loop changes `{slot.path}` from {state_leaves.describe(slot.initial)} "
+                f"to {state_leaves.describe(leaf)}",
+                notes=self._changes(slot, leaf),
+                why="only tensors change while a loop of the graph runs",
+                fix=advice_for_objects((leaf,)) or f"make `{slot.path}` a tensor before the loop",
+            )
+        if not state_leaves.can_be_carried(leaf):
+            raise self._changes_type(slot, leaf)
+        initial, slot.initial = slot.initial, state_leaves.covering(slot.initial, leaf)
+        return self._respecified(slot, slot.spec, leaf) or slot.initial is not initial
+
+    def _respecified(self, slot: _Slot, known: AnySpec, leaf: Any) -> bool:
+        """Make the slot's spec cover a value that the graph carries; whether that changed it."""
+        try:
+            spec = state_leaves.spec_in(leaf, getattr(known, "dtype", None))
+        except TypeError:
+            spec = state_leaves.spec_of(state_leaves.carried(leaf))
+        if known.covers(spec):
+            return self._sharpened(slot, spec)
+        wider = common_spec(known, spec)
+        if wider is None:
+            wider = self._other_dtype(slot, spec)
+        if wider is None or slot.fixed:
+            raise self._changes_type(slot, leaf)
+        slot.spec = wider
+        return True
+
+    def _sharpened(self, slot: _Slot, spec: AnySpec) -> bool:
+        """A TensorArray learns its elements' shape from what the body writes."""
+        if isinstance(spec, ArraySpec) and spec != slot.spec and slot.initial._infer_shape:
+            slot.spec = spec
+            return True
+        return False
+
+    def _other_dtype(self, slot: _Slot, spec: AnySpec) -> AnySpec | None:
+        """Python numbers start the loop with the dtype that the body gives them, if they fit it."""
+        if isinstance(spec, Spec) and weak_types.adapts(slot.initial, spec.dtype):
+            slot.initial = weak_types.adapted(slot.initial, spec.dtype)
+            return Spec(spec.dtype, shapes.generalise(slot.initial.shape.dims, spec.shape))
+        if (
+            not state_leaves.is_weak(slot.initial)
+            or not isinstance(spec, Spec)
+            or not isinstance(slot.spec, Spec)
+        ):
+            return None
+        try:
+            state_leaves.carried(slot.initial, spec.dtype)
+            fits = state_leaves.carried(slot.initial, spec.dtype).dtype is spec.dtype
+        except TypeError:
+            return None
+        return Spec(spec.dtype, shapes.generalise(slot.spec.shape, spec.shape)) if fits else None
+
+    def _changes_type(self, slot: _Slot, leaf: Any) -> Exception:
+        return staging_error(
+            "AGC204",
+            f"the loop changes the type of `{slot.path}` from {slot.spec} to {state_leaves.describe(leaf)}",
+            notes=self._changes(slot, leaf),
+            why="a loop in a graph carries values of one dtype and of a shape that fits every iteration",
+            fix=f"give `{slot.path}` that type before the loop, or cast it back in the body",
+        )
+
+    def _changes(self, slot: _Slot, leaf: Any) -> list[Note | None]:
+        before = str(slot.spec) if slot.spec is not None else state_leaves.describe(slot.initial)
+        return self._notes(slot.path, (slot.initial, before), (leaf, state_leaves.describe(leaf)))
+
+    def _notes(self, path: str, before: tuple[Any, str], after: tuple[Any, str]) -> list[Note | None]:
+        """The line that gives a variable its value before the loop, and the one in the body."""
+        return [assigned_outside(path, *before), assigned(self.body, path, *after)]
+
+    def _yielded(self, results: list[Any], body: Builder) -> list[Operand]:
+        with body:
+            return [
+                state_leaves.operand_in(body, state_leaves.carried(leaf, getattr(slot.spec, "dtype", None)))
+                for slot, leaf in zip(self.slots, state_leaves.flatten_all(results), strict=True)
+                if slot.spec is not None
+            ]
+
+    def _finish(
+        self, test: Builder, body: Builder, going: Operand, yielded: list[Operand]
+    ) -> tuple[Any, ...]:
+        outer = active()
+        carried = [slot for slot in self.slots if slot.spec is not None]
+        start = [slot.starting(outer) for slot in carried]
+        regions, captured = closed((test, body), ([going], yielded))
+        specs = [slot.spec for slot in carried if slot.spec is not None]
+        names = [hint(slot.path) for slot in carried]
+        values = iter(outer.add(WHILE, [*start, *captured], self.attrs, specs, regions, names))
+        flat = [
+            slot.initial if slot.spec is None else _result(slot, next(values), outer) for slot in self.slots
+        ]
+        return repacked(self.state, flat)
+
+
+def _result(slot: _Slot, value: Value, builder: Builder) -> Any:
+    """A variable after the loop; one of the surrounding loop's that is weak still is."""
+    result = state_leaves.rewrapped(slot.initial, value, builder)
+    if isinstance(slot.initial, SymbolicTensor) and slot.initial.dtype is result.dtype:
+        result._weak_from = slot.initial._weak_from
+    return result

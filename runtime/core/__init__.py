@@ -1,0 +1,1 @@
+"""Data types, shapes, tensors, variables, errors: what every other package builds on."""

@@ -1,0 +1,332 @@
+"""From Python values to tensors: one registry of conversions, one set of rules for dtypes.
+
+Python's int, float, bool, complex, str and nests of them take the dtype that they stand beside when that loses
+nothing; otherwise int32 (int64 where it must be), float32, bool, complex128, string. NumPy arrays keep theirs
+unless they stand beside a tensor; lists of them are lists, and only one that begins with a float of NumPy's has its
+dtype. Two tensors are never promoted.
+
+>>> convert_to_tensor([1, 2])
+<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+>>> [convert_to_tensor(x).dtype.name for x in (np.int64(1), [np.int64(1)], [np.float64(1), 2], [1, np.float64(2)])]
+['int64', 'int32', 'float64', 'float32']
+>>> convert_to_tensor(3, dtypes.float32)
+<tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from agc.autograph.staging import is_chosen, settled
+
+from .. import dtypes
+from ..ir.builder import current
+from . import mixed_literals
+from .fp_errors import quietly
+from .shapes import TensorShape
+from .tensor import EagerTensor, SymbolicTensor, Tensor
+from .type_spec import MeetsCompositeError
+
+TensorLike = Any
+"""What an operation takes where it needs a tensor: a Tensor, Variable, NumPy array, number or nest of these."""
+
+Conversion = Callable[[Any, dtypes.DType | None], Tensor]
+
+Kinds = type | tuple[type, ...]
+
+_conversions: list[tuple[int, Kinds, Conversion]] = []
+_NUMBERS = frozenset({bool, int, float, complex})
+_PLAIN = frozenset({bool, int, float, complex, str, bytes, list, tuple})
+_SINGLE = np.dtype(np.float32)
+_ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__dlpack__")
+
+
+def register_conversion(kind: Kinds, conversion: Conversion, priority: int = 0) -> None:
+    """Make `conversion(value, dtype or None) -> Tensor` the way to convert instances of `kind`."""
+    bisect.insort(_conversions, (priority, kind, conversion), key=lambda known: known[0])
+
+
+def register_tensor_conversion_function(
+    base_type: Kinds, conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    """Make `conversion_func(value, dtype=..., name=..., as_ref=...)` the way to convert instances of `base_type`.
+
+    A function may return NotImplemented; then the next one is asked, by `priority` and then in order.
+
+    >>> class Degrees:
+    ...     def __init__(self, number):
+    ...         self.number = number
+    >>> def in_degrees(value, dtype=None, name=None, as_ref=False):
+    ...     return convert_to_tensor(value.number, dtype)
+    >>> register_tensor_conversion_function(Degrees, in_degrees)
+    >>> convert_to_tensor(Degrees(20.5))
+    <tf.Tensor: shape=(), dtype=float32, numpy=20.5>
+    """
+    kinds = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(kind, type) for kind in kinds):
+        raise TypeError(f"Argument `base_type` must be a type or a tuple of types. Obtained: {base_type}")
+    if any(issubclass(kind, (int, float, np.ndarray, np.generic)) for kind in kinds):
+        raise TypeError("Cannot register conversions for Python numeric types and NumPy scalars and arrays.")
+    if not callable(conversion_func):
+        raise TypeError(f"Argument `conversion_func` must be callable. Received {conversion_func}.")
+
+    def conversion(value: Any, dtype: dtypes.DType | None) -> Any:
+        return conversion_func(value, dtype=dtype, name=None, as_ref=False)
+
+    register_conversion(base_type, conversion, priority)
+
+
+def convert_to_tensor(
+    value: TensorLike,
+    dtype: Any = None,
+    dtype_hint: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`value` as a tensor of `dtype`.
+
+    `dtype_hint` is the dtype to take where the value allows it. Raises TypeError when `value` cannot become a
+    tensor of that dtype, ValueError for a nest that is not rectangular.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if wanted is not None and value.dtype is not wanted:
+            raise ValueError(
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            )
+        return value
+    if wanted is None and dtype_hint is not None:
+        try:
+            return _convert(value, dtypes.as_dtype(dtype_hint))
+        except MeetsCompositeError:
+            raise
+        except (TypeError, ValueError):
+            return _convert(value, None)  # a hint that does not fit is no error: the value decides
+    return _convert(value, wanted)
+
+
+def _convert(value: Any, dtype: dtypes.DType | None) -> Tensor:
+    if type(value) is np.ndarray:  # for which nobody can register another conversion
+        return EagerTensor(_from_numpy(value, dtype))
+    if type(value) not in _PLAIN:
+        if is_chosen(type(value)):
+            return _convert(settled(value), dtype)
+        for _, kind, conversion in _conversions:
+            if isinstance(value, kind):
+                result = conversion(value, dtype)
+                if result is not NotImplemented:
+                    return result
+        if hasattr(value, "__components__"):
+            raise MeetsCompositeError(value)
+        if hasattr(value, "__tf_tensor__"):
+            return convert_to_tensor(value.__tf_tensor__(dtype), dtype)
+    elif type(value) in (list, tuple) and holds_tensor(value):
+        return _stack(value, dtype)
+    return EagerTensor(to_array(value, dtype))
+
+
+def holds_tensor(value: Any) -> bool:
+    """Whether a list or tuple contains a tensor, or something that converts into one that a graph computes."""
+    if isinstance(value, (list, tuple)):
+        return not _NUMBERS.issuperset(map(type, value)) and any(map(holds_tensor, value))
+    return isinstance(value, SymbolicTensor) or is_tensor_like(value)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a Tensor, a Variable or a composite tensor."""
+    if hasattr(type(x), "__components__"):
+        return bool(x._is_native)
+    return is_tensor_like(x) and hasattr(x, "get_shape")
+
+
+def is_tensor_like(value: Any) -> bool:
+    """Whether `value` is a Tensor or Variable: something with a dtype of its own that is never promoted."""
+    return isinstance(getattr(value, "dtype", None), dtypes.DType)
+
+
+def _stack(values: Sequence[Any], dtype: dtypes.DType | None) -> Tensor:
+    for _, kind, conversion in _conversions:
+        if kind is list:
+            try:
+                return conversion(values, dtype)
+            except RecursionError as error:
+                from . import cyclic_nests  # when it is needed: it needs this file
+
+                raise cyclic_nests.told(error, values) from None
+    raise TypeError("nests of tensors cannot be converted before the array operations are loaded")
+
+
+def to_array(value: Any, dtype: dtypes.DType | None = None) -> np.ndarray[Any, Any]:
+    """A NumPy array of its own for a Python or NumPy value, by the rules above."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(np.asarray(value), dtype)
+    if isinstance(value, TensorShape):
+        value = value.as_list()
+    if type(value) not in _PLAIN and any(hasattr(type(value), protocol) for protocol in _ARRAY_PROTOCOLS):
+        return _from_numpy(_of_another_library(value), dtype)
+    array = _from_python(value, dtype)
+    if dtype is None:
+        return _demanded(array, value) if array.dtype == _SINGLE else array
+    if array.dtype == dtype.numpy:
+        return array
+    if not _fits(array, dtype, isinstance(value, bool)):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
+    if dtype.is_floating or dtype.is_complex:
+        return rounded(value, dtype.numpy)  # from the value itself: `array` is rounded to float32
+    return array.astype(dtype.numpy)
+
+
+def _demanded(array: np.ndarray[Any, Any], value: Any) -> np.ndarray[Any, Any]:
+    """Single precision, which nobody asked for: ValueError for a number that it does not hold.
+
+    While a graph is built such a number is infinite, as in TensorFlow.
+    """
+    if type(value) is float and abs(value) < 1e38:  # as most are
+        return array
+    if np.isinf(array).any() and current() is None:
+        for single, number in zip(array.flat, np.array(value, np.float64).flat, strict=True):
+            if np.isinf(single) and not np.isinf(number):
+                raise ValueError(
+                    f"Can't convert the Python number {number} to a tensor: it is too large for float32, the dtype of "
+                    f"floats. Give the dtype, for instance tf.float64, or float('inf') for infinity."
+                )
+    return array
+
+
+@quietly
+def rounded(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Numbers as an array of their own of this dtype: those that are too large for a float are infinite, quietly.
+
+    >>> rounded(1e6, np.dtype(np.float16)).tolist()
+    inf
+    """
+    return np.array(value, dtype)
+
+
+def _of_another_library(value: Any) -> np.ndarray[Any, Any]:
+    """An object that says how it is an array: a column of a table, a tensor of another library."""
+    if hasattr(type(value), "__array__") or hasattr(type(value), "__array_interface__"):
+        return np.asarray(value)
+    return np.from_dlpack(value)
+
+
+def _from_numpy(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
+    if array.dtype.kind in "SUO":
+        if dtype not in (None, dtypes.string):
+            raise _unfit(array, dtype)
+        return _strings(array)
+    own = dtypes.as_dtype(array.dtype)
+    if dtype is None or own is dtype:
+        return np.array(array, own.numpy)  # a copy: the caller may go on writing to the original
+    if dtype is dtypes.string or (own.is_complex and not dtype.is_complex) or own.is_bool:
+        raise _unfit(array, dtype)
+    if own.is_floating and dtype.is_integer and not np.array_equal(array, np.trunc(array)):
+        raise _unfit(array, dtype)
+    return rounded(array, dtype.numpy)
+
+
+def _unfit(array: np.ndarray[Any, Any], dtype: dtypes.DType | None) -> TypeError:
+    return TypeError(f"Cannot convert a NumPy array of {array.dtype} to a tensor of {dtype and dtype.name}")
+
+
+def _from_python(value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
+    kind = type(value)
+    if kind is float:
+        return rounded(value, _SINGLE)
+    if kind is bool:
+        return np.array(value)
+    if kind is int:
+        small = -(2**31) <= value < 2**31
+        return np.array(value, np.int32) if small else _integers(np.array(value), value, dtype)
+    if kind in (str, bytes):
+        return _strings(np.array(value, object))
+    if value is None:
+        raise _unsupported(value)
+    first_leaf = value
+    while type(first_leaf) in (list, tuple) and first_leaf:
+        first_leaf = first_leaf[0]
+    if type(first_leaf) in (str, bytes):  # else NumPy gives each the room of the longest
+        array = np.array(value, object)
+        if not any(isinstance(item, (list, tuple)) for item in array.flat):
+            return _strings(array)
+    try:
+        array = np.array(value)
+    except ValueError:
+        raise ValueError(f"Can't convert non-rectangular Python sequence to Tensor: {value!r}") from None
+    if array.dtype.kind == "f":
+        first = mixed_literals.first(value)
+        if array.size and mixed_literals.are_whole(value):
+            return _integers(mixed_literals.whole(value), value, dtype)
+        own = getattr(first, "dtype", None)
+        return rounded(array, own if own in (np.float16, np.float64) else _SINGLE)
+    if array.dtype.kind in "iu":
+        return _integers(array, value, dtype)
+    if array.dtype.kind == "O" and mixed_literals.are_whole(value):
+        return _integers(array, value, dtype)
+    if array.dtype.kind in "SUO":
+        return _strings(np.array(value, object))
+    return array.astype(np.complex128 if array.dtype.kind == "c" else dtypes.as_dtype(array.dtype).numpy)
+
+
+def _integers(array: np.ndarray[Any, Any], value: Any, dtype: dtypes.DType | None) -> np.ndarray[Any, Any]:
+    if array.dtype.kind not in "iu":
+        if dtype is not None and (dtype.is_floating or dtype.is_complex):
+            return _large(value)
+        raise ValueError(f"{value!r} does not fit any integer dtype")
+    if not array.size or (array.max() <= dtypes.int32.max and array.min() >= dtypes.int32.min):
+        return array.astype(np.int32)
+    return array if array.max() > dtypes.int64.max else array.astype(np.int64)
+
+
+def _large(value: Any) -> np.ndarray[Any, Any]:
+    """Integers that no integer dtype holds, as floats."""
+    try:
+        return np.array(value, np.float64)
+    except OverflowError:
+        raise ValueError(f"{value!r} does not fit any dtype") from None
+
+
+def _strings(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    out = np.empty(array.shape, object)
+    for index in np.ndindex(array.shape):
+        item = array[index]
+        if hasattr(type(item), "__components__"):
+            raise MeetsCompositeError(item)
+        if not isinstance(item, (str, bytes)):
+            raise _no_string(array, item)
+        out[index] = item.encode() if isinstance(item, str) else bytes(item)
+    return out
+
+
+def _no_string(array: np.ndarray[Any, Any], first: Any) -> ValueError:
+    """Why objects among which is no string in the first place are no tensor: the one that is to blame is named."""
+    plain = (str, bytes, bool, int, float, complex, np.generic)
+    odd = next((item for item in array.flat if not isinstance(item, plain)), first)
+    if any(isinstance(item, (str, bytes)) for item in array.flat) and odd is first:
+        return ValueError(f"Can't convert Python sequence with mixed types to Tensor: {array.tolist()!r}")
+    return _unsupported(odd)
+
+
+def _unsupported(value: Any) -> ValueError:
+    return ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
+    )
+
+
+def _fits(array: np.ndarray[Any, Any], dtype: dtypes.DType, is_bool: bool) -> bool:
+    """Whether Python numbers may take `dtype`: into a richer kind, and integers into a range that holds them."""
+    kind = array.dtype.kind
+    if not array.size:
+        return True
+    if kind == "b":
+        return is_bool and dtype.is_numeric
+    if kind in "iu" and dtype.is_integer:
+        return bool(dtype.min <= array.min() and array.max() <= dtype.max)
+    rank = "iufc".find(kind)
+    return (
+        dtype.is_numeric
+        and rank >= 0
+        and ("iufc".find(dtype.kind) >= rank or (kind in "iu" and dtype.is_integer))
+    )

@@ -1,0 +1,34 @@
+"""Nests that contain themselves: taking one apart would never end.
+
+items = [x]
+items.append(items)
+tf.nest.flatten(items)      StagingError, which is a ValueError, in place of a RecursionError"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nest
+from ..control_flow.diagnostics import staging_error
+
+
+def told(error: RecursionError, *values: Any) -> Exception:
+    """What to raise in place of an error that came of taking these values apart."""
+    found = next((one for value in values for one in _rings(value, ())), None)
+    if found is None:
+        return error
+    return staging_error(
+        "AGC291",
+        f"a {type(found).__name__} contains itself, and is to be taken apart into tensors",
+        why="arguments and results of a function with a graph, and what becomes a tensor, are nests with an end",
+        fix="hand on the tensors in it, or make an object of it that is no list, dict or dataclass",
+    )
+
+
+def _rings(value: Any, inside: tuple[Any, ...]) -> Any:
+    """The nests that contain themselves, the outermost first."""
+    if any(value is outer for outer in inside):
+        yield value
+    elif nest.is_nested(value):
+        for _, child in nest.children(value):
+            yield from _rings(child, (*inside, value))

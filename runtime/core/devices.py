@@ -1,0 +1,166 @@
+"""Devices by name: `tf.device("/GPU:0")` around operations. There is one device, the CPU of this process.
+
+    with device("/GPU:0"):        # soft placement, the default: runs on the CPU
+        y = tf.matmul(x, x)
+
+>>> parsed("/job:localhost/gpu:1")
+DeviceName(job='localhost', replica=None, task=None, kind='GPU', number=1)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .. import errors
+
+CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+"""Where every operation runs."""
+
+
+class DeviceName(NamedTuple):
+    """The parts of a device's name; None for those that it leaves open."""
+
+    job: str | None = None
+    replica: int | None = None
+    task: int | None = None
+    kind: str | None = None
+    number: int | None = None
+
+    def within(self, outer: DeviceName) -> DeviceName:
+        """This name, with what it leaves open from the block around."""
+        given = {name: part for name, part in self._asdict().items() if part is not None}
+        return outer._replace(**given)
+
+    def __str__(self) -> str:
+        parts = [("job", self.job), ("replica", self.replica), ("task", self.task)]
+        text = "".join(f"/{name}:{value}" for name, value in parts if value is not None)
+        if self.kind is not None:
+            text += f"/device:{self.kind}:{'*' if self.number is None else self.number}"
+        return text
+
+
+_ANYWHERE = DeviceName()
+
+
+class _Placement(threading.local):
+    """Where operations of this thread are to be placed."""
+
+    def __init__(self) -> None:
+        self.names: list[DeviceName] = [_ANYWHERE]
+
+
+class _Setting:
+    soft = True
+    logged = False
+
+
+placement = _Setting()
+_blocks = _Placement()
+
+
+def parsed(name: str) -> DeviceName:
+    """The parts of a name. Raises ValueError for what is none.
+
+    >>> parsed("/tpu/0")
+    Traceback (most recent call last):
+    ValueError: Unknown attribute '0' is encountered while parsing the device spec: '/tpu/0'.
+    """
+    found = DeviceName()
+    for part in name.split("/"):
+        words = part.split(":")
+        if words == [""]:
+            continue
+        found = _with_part(found, words, name)
+    return found
+
+
+def _with_part(found: DeviceName, words: list[str], name: str) -> DeviceName:
+    head = words[0]
+    if head == "job" and len(words) == 2:
+        return found._replace(job=words[1])
+    if head == "replica" and len(words) == 2:
+        return found._replace(replica=_number(words[1:], name))
+    if head == "task" and len(words) == 2:
+        return found._replace(task=_number(words[1:], name))
+    if head == "device" and len(words) in (2, 3):
+        return found._replace(kind=words[1].upper(), number=_number(words[2:], name))
+    if head.upper() in ("CPU", "GPU", "TPU") and len(words) <= 2:
+        return found._replace(kind=head.upper(), number=_number(words[1:], name))
+    raise ValueError(f"Unknown attribute '{head}' is encountered while parsing the device spec: '{name}'.")
+
+
+def _number(words: list[str], name: str) -> int | None:
+    if not words or words[0] == "*":
+        return None
+    if not words[0].isdigit():
+        raise ValueError(f"{words[0]!r} is no number of a device in the device spec: '{name}'.")
+    return int(words[0])
+
+
+def wanted() -> str:
+    """The device that the blocks around ask for; "" when there are none."""
+    name = _blocks.names[-1]
+    return "" if name is _ANYWHERE or name == _ANYWHERE else str(name)
+
+
+@contextlib.contextmanager
+def device(device_name: str | None) -> Iterator[None]:
+    """Place the operations of a block (or, as a decorator, of a function) on a device.
+
+    Args:
+        device_name: such as "/CPU:0", "GPU:1", "/job:localhost/device:CPU:0"; what it leaves open is taken from the
+            block around. None takes all of that back.
+
+    Raises ValueError for what is no name of a device, InvalidArgumentError for a device that is not there: another
+    machine's, or any but the CPU when soft placement is off (`tf.config.set_soft_device_placement`).
+
+    >>> with device("/GPU:0"):
+    ...     wanted()
+    '/device:GPU:0'
+    """
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions.")
+    if device_name is not None and not isinstance(device_name, str):
+        raise ValueError(f"Expecting a string device name. Got {type(device_name)}({device_name!r})")
+    name = DeviceName() if device_name is None else parsed(device_name).within(_blocks.names[-1])
+    _check(name)
+    _blocks.names.append(name)
+    try:
+        yield
+    finally:
+        _blocks.names.pop()
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Whether each operation that runs at once, and each one of a graph before its first run, is reported.
+
+    A line on standard error says where it runs.
+    """
+    placement.logged = bool(enabled)
+
+
+def get_log_device_placement() -> bool:
+    """What `set_log_device_placement` was last given; False at first."""
+    return placement.logged
+
+
+def log_placement(operation: str, name: str | None = None) -> None:
+    """Say on standard error where an operation runs: at once, or under its name in a graph."""
+    text = f"Executing op {operation} in device {CPU}" if name is None else f"{name}: ({operation}): {CPU}"
+    print(text, file=sys.stderr)
+
+
+def _check(name: DeviceName) -> None:
+    here = DeviceName("localhost", 0, 0, "CPU", 0)
+    full = name.within(here)
+    if full[:3] != here[:3]:
+        raise errors.InvalidArgumentError(f"{full} unknown device.")
+    if not placement.soft and full != here:
+        raise errors.InvalidArgumentError(
+            f"Could not satisfy device specification '{full}'. enable_soft_placement=0. Supported device types [CPU]. "
+            f"All available devices [{CPU}]."
+        )

@@ -1,0 +1,89 @@
+"""Errors for names that a public module has not: the reason and a replacement, or the nearest name.
+
+    tf.lookup       AttributeError: tf.lookup is not in agc (tables that are resources of a session). Use a dict …
+    tf.log          AttributeError: tf.log is not in agc (TensorFlow 1's, …). Use tf.math.log.
+    tf.reduce_sun   AttributeError: module 'agc.runtime' has no attribute 'reduce_sun'. Did you mean 'reduce_sum'?
+
+The names and reasons are in missing_names.txt, which is read when the first name is missed.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from agc.autograph import api
+
+_ROOT = "agc.runtime"
+_FILE = __file__.removesuffix(".py") + ".txt"
+
+
+def explain(module: str, public: str | None = None) -> None:
+    """Let names that `module` has not raise the error of `missing_name`; `public` is its path below `tf`."""
+
+    def __getattr__(name: str) -> Any:  # noqa: N807
+        raise missing_name(module, name, public)
+
+    vars(sys.modules[module])["__getattr__"] = __getattr__
+    api.filter_tracebacks(_ROOT, module)
+
+
+def missing_name(
+    module: str, name: str, public: str | None = None, among: Iterable[str] | None = None
+) -> AttributeError | ImportError:
+    """Return the error for a name that `module` has not: ImportError in a statement `from module import name`.
+
+    The module's `__getattr__` calls it. `among` are the names that there are, by default those of the module.
+    """
+    plain = f"module {module!r} has no attribute {name!r}"
+    asks = sys._getframe(2)
+    if (
+        name.startswith("_") or asks.f_code.co_name == "_handle_fromlist"
+    ):  # of importlib, which tries submodules next
+        return AttributeError(plain)
+    path = module.removeprefix(_ROOT).lstrip(".") if public is None else public
+    known = names().get(f"{path}.{name}" if path else name)
+    if known is None:
+        text = plain + _nearest(name, _names_of(sys.modules[module]) if among is None else among)
+    else:
+        why, instead = known
+        advice = f" Use {instead}." if instead else ""
+        text = f"tf.{path}.{name} is not in agc ({why}).{advice}".replace("tf..", "tf.")
+    is_import = _is_importing(asks)
+    return ImportError(text, name=module) if is_import else AttributeError(text, name=name)
+
+
+def _names_of(module: ModuleType) -> Iterable[str]:
+    return getattr(module, "__all__", None) or dir(module)
+
+
+def _nearest(name: str, among: Iterable[str]) -> str:
+    import difflib  # when first used: most programs misspell nothing
+
+    near = difflib.get_close_matches(name, among, 1)
+    return f". Did you mean {near[0]!r}?" if near else ""
+
+
+@functools.cache
+def names() -> dict[str, tuple[str, str]]:
+    """Return all names of TensorFlow that are not there, without `tf.`: why, and what to use instead."""
+    found = {}
+    with open(_FILE, encoding="utf-8") as file:
+        text = file.read()
+    for block in text.split("\n\n")[1:]:
+        why, instead, *lines = block.strip().splitlines()
+        for line in lines:
+            name, _, new = line.partition("=")
+            found[name] = why[2:], f"tf.{new}" if new else instead[2:]
+    return found
+
+
+def _is_importing(frame: FrameType) -> bool:
+    """Return whether a statement `from module import name` asks for the name, which would not show the error."""
+    import opcode
+
+    code: CodeType = frame.f_code
+    return frame.f_lasti >= 0 and code.co_code[frame.f_lasti] == opcode.opmap["IMPORT_FROM"]

@@ -1,0 +1,169 @@
+"""`Module`: an object that knows the variables in its attributes, however deep.
+
+>>> class Dense(Module):
+...     def __init__(self, size):
+...         super().__init__()
+...         self.w, self.b = Variable([[0.5] * size]), Variable([0.0] * size, trainable=False)
+>>> class Stack(Module):
+...     def __init__(self):
+...         super().__init__(name="stack")
+...         self.layers = [Dense(1), Dense(2)]
+>>> stack = Stack()
+>>> [tuple(v.shape) for v in stack.variables], len(stack.trainable_variables), len(stack.submodules)
+([(1,), (1, 1), (2,), (1, 2)], 2, 2)
+>>> [(".".join(map(str, path)), m.name) for path, m in stack._flatten(lambda x: isinstance(x, Module), with_path=True)]
+[('layers.0', 'dense'), ('layers.1', 'dense')]
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import nest
+from ..ir.name_scopes import name_scope, scope_prefix
+from . import trackable
+from .variable import Variable
+
+Path = tuple[Any, ...]
+
+
+class Module:
+    """Base class of layers and models. Variables and modules in its attributes, and in lists, tuples and dicts
+    of these, belong to it.
+
+    Attributes are visited in the order of their names, keys of dicts in theirs; what stands in a module comes before
+    what stands in the modules inside of it. Attributes whose names are in `_TF_MODULE_IGNORED_PROPERTIES` are not.
+
+    Args:
+        name: an identifier; by default the class's name in snake case. ValueError for anything else.
+    """
+
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+    _is_leaf_of_nests = True
+
+    def __init__(self, name: str | None = None) -> None:
+        chosen = _snake_case(type(self).__name__) if name is None else name
+        if not chosen.isidentifier():
+            raise ValueError(
+                f"{chosen!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a valid "
+                "class name)."
+            )
+        self._name = chosen
+        self._scope_name = f"{scope_prefix()}{chosen}/"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        trackable.announce(self, name, value)
+
+    def __children__(self) -> dict[str, Any]:
+        """The attributes: what saving and restoring follow."""
+        return trackable.attributes(self)
+
+    @property
+    def name(self) -> str:
+        """The name given to the module; the class's name in snake case where `__init__` did not run."""
+        return getattr(self, "_name", _snake_case(type(self).__name__))
+
+    @property
+    def name_scope(self) -> name_scope:
+        """A block in which names begin with the module's, and with the scope that it was made in."""
+        return name_scope(getattr(self, "_scope_name", f"{self.name}/"))
+
+    @classmethod
+    def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A decorator of methods that run in the module's `name_scope`.
+
+        >>> class Scaled(Module):
+        ...     @Module.with_name_scope
+        ...     def __call__(self, x):
+        ...         self.w = Variable(2.0, name="w")
+        ...         return self.w * x
+        >>> scaled = Scaled()
+        >>> float(scaled(3.0)), scaled.w.name
+        (6.0, 'scaled/w:0')
+        """
+
+        @functools.wraps(method)
+        def scoped(self: Module, *args: Any, **kwargs: Any) -> Any:
+            with self.name_scope:
+                return method(self, *args, **kwargs)
+
+        return scoped
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of this module and its submodules, each once, attributes in the order of their names."""
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Variable)))
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """The variables that training should change."""
+        return tuple(variable for variable in self.variables if variable.trainable)
+
+    @property
+    def non_trainable_variables(self) -> tuple[Variable, ...]:
+        """The variables that training should leave alone."""
+        return tuple(variable for variable in self.variables if not variable.trainable)
+
+    @property
+    def submodules(self) -> tuple[Module, ...]:
+        """The modules inside this one, at any depth, each once."""
+        return tuple(self._flatten(lambda leaf: isinstance(leaf, Module)))
+
+    def _flatten(
+        self,
+        predicate: Callable[[Any], bool] | None = None,
+        recursive: bool = True,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+        expand_composites: bool = False,
+    ) -> Iterator[Any]:
+        """The leaves of the attributes for which `predicate` holds, each once.
+
+        Args:
+            predicate: a test; None takes all leaves.
+            recursive: whether to go into the modules among them.
+            attribute_traversal_key: the sort key of attributes' names; None takes the names as they are.
+            with_path: give pairs of a path and a leaf; a path has the names, keys and numbers that lead there.
+            expand_composites: whether composite tensors are taken apart as well.
+        """
+        seen: set[int] = {id(self)}
+        pending: list[tuple[Path, Module]] = [((), self)]
+        while pending:
+            place, module = pending.pop(0)
+            inner: list[tuple[Path, Module]] = []
+            for path, leaf in module._leaves(attribute_traversal_key, expand_composites):
+                if id(leaf) in seen:
+                    continue
+                seen.add(id(leaf))
+                if predicate is None or predicate(leaf):
+                    yield ((*place, *path), leaf) if with_path else leaf
+                if recursive and isinstance(leaf, Module):
+                    inner.append(((*place, *path), leaf))
+            pending[:0] = inner  # what stands in the first of them comes before the second
+
+    def _leaves(self, key: Callable[[str], Any] | None, expand: bool) -> Iterator[tuple[Path, Any]]:
+        attributes = trackable.attributes(self)
+        for name in sorted(attributes, key=key):
+            if name not in self._TF_MODULE_IGNORED_PROPERTIES:
+                for path, leaf in _leaves_of(attributes[name], expand):
+                    yield (name, *path), leaf
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def _leaves_of(value: Any, expand: bool) -> Iterator[tuple[Path, Any]]:
+    if expand and nest.is_composite(value):
+        yield from (((number,), leaf) for number, leaf in enumerate(nest.flatten(value, True)))
+        return
+    if isinstance(value, (Module, Variable)) or not nest.is_nested(value):
+        yield (), value
+        return
+    for key, child in nest.children(value):
+        for path, leaf in _leaves_of(child, expand):
+            yield (key, *path), leaf

@@ -1,0 +1,638 @@
+"""Tensors: `EagerTensor` holds a value, `SymbolicTensor` names one of a graph that is being built.
+
+Users see one class, `Tensor`. Its operators are installed by `ops.overloads`; what is here needs no op.
+
+>>> EagerTensor(np.array([1, 2], np.int32))
+<tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from agc.autograph import api
+
+from .. import dtypes, errors
+from ..ir.graph import Value
+from .abstract_value import Kind, kind_of
+from .devices import CPU
+from .missing_attributes import INSTEAD, declare_missing
+from .shapes import TensorShape, of_dims
+
+if TYPE_CHECKING:
+    from ..ir.builder import Builder
+    from ..ir.graph import Graph, Operation
+
+
+class Tensor:
+    """An array of one dtype that never changes; in a traced function, a value that the graph will have.
+
+    Attributes: `shape` (TensorShape, dimensions may be None), `dtype`, `name` (None for eager tensors).
+    Arithmetic, comparison and indexing follow NumPy's rules for broadcasting; two tensors of different
+    dtypes are never promoted, Python numbers take the tensor's dtype.
+    """
+
+    __slots__ = ("__weakref__", "_part_of")
+
+    _part_of: Any  # of what `v[key]` gives: the variable and the key
+
+    __array_priority__ = 100.0
+
+    def __hash__(self) -> int:  # == compares elements, as in TensorFlow 2
+        raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> TensorShape:
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str | None:
+        return None
+
+    @property
+    def ndim(self) -> int | None:
+        return self.shape.rank
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value; in a graph, the one that `tf.device` asked for."""
+        return CPU
+
+    def get_shape(self) -> TensorShape:
+        """The same as `shape`."""
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Hold the shape against `shape`: ValueError when it contradicts that. A traced tensor learns from it."""
+        if not self.shape.is_compatible_with(shape):
+            raise ValueError(
+                f"Tensor's shape {self.shape} is not compatible with supplied shape {TensorShape(shape)}."
+            )
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError(
+            "'Tensor' object does not support item assignment: a tensor never changes. In converted code, "
+            "`x[i] = value` gives a local variable or an attribute a new tensor (a function that does so to its "
+            "parameter must return it); elsewhere make one with tf.tensor_scatter_nd_update, keep the values in a "
+            "tf.Variable, or collect them in a tf.TensorArray"
+        )
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        raise TypeError(
+            "'Tensor' object doesn't support item deletion: a tensor never changes. Put together what stays, for "
+            "instance `x = tf.concat([x[:i], x[i + 1:]], axis=0)`"
+        )
+
+    @property
+    def assign(self) -> Callable[..., Any]:
+        """Of a part of a variable, `v[1:3].assign(value)`: assigns the part, and gives the variable."""
+        return self._of_variable("assign")
+
+    @property
+    def assign_add(self) -> Callable[..., Any]:
+        """`v[1:3].assign_add(value)`, in the same way."""
+        return self._of_variable("assign_add")
+
+    @property
+    def assign_sub(self) -> Callable[..., Any]:
+        """`v[1:3].assign_sub(value)`, in the same way."""
+        return self._of_variable("assign_sub")
+
+    def _of_variable(self, method: str) -> Callable[..., Any]:
+        part = getattr(self, "_part_of", None)
+        if part is None:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {method!r}: tensors never change; a tf.Variable "
+                "and its parts `v[i]` have it"
+            )
+        variable, key = part
+        return functools.partial(variable._assign_part, method, key)
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The functions of the array API standard for tensors: the module `array_api`."""
+        from ..interop import array_api
+
+        return array_api.of_version(api_version)
+
+    @property
+    def _keras_mask(self) -> Any:  # programs print it, and delete it where losses shall not see it
+        from ..keras import notes
+
+        mask = notes.masks.get(self)
+        if mask is None:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute '_keras_mask': it has no mask"
+            )
+        return mask
+
+    @_keras_mask.setter
+    def _keras_mask(self, mask: Any) -> None:
+        from ..keras import notes
+
+        notes.masks[self] = mask
+
+    @_keras_mask.deleter
+    def _keras_mask(self) -> None:
+        from ..keras import notes
+
+        del notes.masks[self]
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__()} - INSTEAD.keys())
+
+    def ref(self) -> Reference:
+        """A hashable stand-in for this tensor, for dicts and sets: equal for the same tensor only."""
+        return Reference(self)
+
+    if TYPE_CHECKING:  # installed by ops.overloads
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+
+        # Of tensors that have a value; others raise an error that says so.
+        def numpy(self) -> Any: ...
+        def __iter__(self) -> Iterator[Tensor]: ...
+        def __len__(self) -> int: ...
+        def __bool__(self) -> bool: ...
+        def __int__(self) -> int: ...
+        def __float__(self) -> float: ...
+        def __index__(self) -> int: ...
+
+
+declare_missing(Tensor)
+
+
+class Reference:
+    """A tensor or variable by identity; see `Tensor.ref`."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def deref(self) -> Any:
+        return self._target
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._target is other._target
+
+    def __hash__(self) -> int:
+        return id(self._target)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._target!r}>"
+
+
+class EagerTensor(Tensor):
+    """A tensor whose value is known: a wrapper of a NumPy array that nobody writes to any more."""
+
+    __slots__ = ("_array", "_kind")
+
+    def __init__(self, array: Any) -> None:
+        self._array: np.ndarray[Any, Any] = array
+        self._kind: Kind | None = None  # worked out when it is asked for
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return (self._kind or kind_of(self)).dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return (self._kind or kind_of(self)).shape
+
+    @property
+    def name(self) -> NoReturn:
+        self._is_of_graphs("name")
+
+    @property
+    def op(self) -> NoReturn:
+        self._is_of_graphs("op")
+
+    @property
+    def graph(self) -> NoReturn:
+        self._is_of_graphs("graph")
+
+    @property
+    def value_index(self) -> NoReturn:
+        self._is_of_graphs("value_index")
+
+    @property
+    def backing_device(self) -> str:
+        """Where the elements are: on the one device that there is."""
+        return self.device
+
+    def cpu(self) -> EagerTensor:
+        """The tensor itself, which is in the memory of the CPU."""
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> NoReturn:
+        """RuntimeError: there is no such device."""
+        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+
+    def _is_of_graphs(self, name: str) -> NoReturn:
+        raise AttributeError(f"Tensor.{name} is undefined when eager execution is enabled.")
+
+    def numpy(self) -> Any:
+        """The value: a NumPy array of its own, or a NumPy scalar for a scalar tensor (bytes for a string)."""
+        return self._array.copy() if self._array.ndim else self._array[()]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._array, dtype=dtype, copy=True if copy is None else copy)
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """The elements for memoryview(), which may not write; from Python 3.12 on."""
+        view = self._array.view()
+        view.flags.writeable = False
+        return view.data
+
+    def __dlpack__(self, **options: Any) -> Any:
+        from ..experimental.dlpack import exported
+
+        return exported(self, **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from ..experimental.dlpack import CPU
+
+        return CPU
+
+    def _repr_html_(self) -> str:
+        from .html_repr import tensor_html
+
+        return tensor_html(self, "tf.Tensor")
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __int__(self) -> int:
+        return int(self._scalar())
+
+    def __float__(self) -> float:
+        return float(self._scalar())
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar())
+
+    def _scalar(self) -> Any:
+        if self._array.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return self._array.item()
+
+    def __index__(self) -> int:
+        if self._array.ndim or self._array.dtype.kind not in "iu":
+            raise TypeError(f"only integer scalar tensors can be an index, not {self.dtype.name}{self.shape}")
+        return int(self._array)
+
+    def __len__(self) -> int:
+        if not self._array.ndim:
+            raise TypeError("Scalar tensor has no `len()`")
+        return len(self._array)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array[()], spec)
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return self
+
+    def __reduce__(self) -> Any:
+        return EagerTensor, (self._array,)
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={value_text(self._array)}>"
+
+    def __str__(self) -> str:
+        item = self._array[()]
+        text = repr(item) if isinstance(item, bytes) else str(item)
+        gap = "\n" if "\n" in text else ""
+        return f"tf.Tensor({gap}{text}, shape={self.shape}, dtype={self.dtype.name})"
+
+
+def value_text(array: np.ndarray[Any, Any]) -> str:
+    """A value as the `repr` of tensors and variables shows it.
+
+    A scalar is shown as Python's number (all digits of the float64 beside a float32); a text of several lines
+    begins on a line of its own.
+
+    >>> value_text(np.array(0.1, np.float32)), value_text(np.array([0.1], np.float32))
+    ('0.10000000149011612', 'array([0.1], dtype=float32)')
+    """
+    if not array.ndim:
+        return repr(array.item())
+    text = repr(array)
+    return f"\n{text}" if "\n" in text else text
+
+
+class EagerArray:
+    """The state of an eager TensorArray, as operations pass it on."""
+
+    __slots__ = ("_array", "spec")
+
+    def __init__(self, elements: Any, spec: Any) -> None:
+        self._array = elements
+        self.spec = spec
+
+
+class SymbolicTensor(Tensor):
+    """A tensor that a graph under construction will compute."""
+
+    __slots__ = ("_builder", "_numbers", "_value", "_weak_from")
+
+    def __init__(self, value: Value, builder: Builder) -> None:
+        self._value = value
+        self._builder = builder
+        # The loop's variable that starts as a Python number, if this is it or made from it; see WeakDtypeError.
+        self._weak_from: Value | None = None
+        self._numbers: tuple[Any, ...] = ()  # the Python numbers of which it is one; see literals.py
+
+    def __hash__(self) -> int:
+        """Tensors of graphs for sessions are keys, of feed_dict for instance; there `==` means identity."""
+        return hash(self._value) if self._builder.root.keeps_constants else super().__hash__()
+
+    def __eq__(self, other: Any) -> Any:
+        return self._is(other) if self._builder.root.keeps_constants else super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        return not self._is(other) if self._builder.root.keeps_constants else super().__ne__(other)
+
+    def _is(self, other: object) -> bool:
+        return isinstance(other, SymbolicTensor) and other._value is self._value
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._value.spec.dtype  # type: ignore[union-attr]
+
+    @property
+    def shape(self) -> TensorShape:
+        return of_dims(self._value.shape)
+
+    @property
+    def name(self) -> str:
+        """The name of the operation that gives it and its number among the results: `add_1:0`."""
+        return self.graph.naming().values[self._value]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that it belongs to; while that is being built, what there is of it."""
+        return self._builder.graph
+
+    @property
+    def op(self) -> Operation:
+        """The operation that gives it."""
+        return self.graph.made_by(self._value)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The value in a session, by default the one whose block is running."""
+        from ..compat.sessions.session import session_for
+
+        return session_for(session, "evaluate tensor using `eval()`").run(self, feed_dict)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take it."""
+        return [operation for operation in self.graph.get_operations() if self._value in operation.inputs]
+
+    @property
+    def value_index(self) -> int:
+        """Its number among the results of `op`."""
+        return self.op.outputs.index(self._value)
+
+    @property
+    def device(self) -> str:
+        return self.op.device
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        merged = self.shape.merge_with(shape)
+        self._value.spec = self._value.spec.with_shape(merged.dims)  # type: ignore[union-attr]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a traced tensor cannot be pickled: `{self._value.name}` is a value of the graph that is being "
+            "built, and gets one when that runs"
+        )
+
+    def __copy__(self) -> SymbolicTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SymbolicTensor:
+        return self
+
+    @property
+    def numpy(self) -> NoReturn:
+        """There is none yet: AttributeError, so that `hasattr(x, "numpy")` tells eager tensors from traced ones."""
+        reason = (
+            self._builder.out_of_reach(self._value)
+            if self._builder.is_over()
+            else f"`{self._value.name}` ({self._value.spec}) gets its value when the graph runs. Use functions of tf, "
+            "or tf.numpy_function for what only NumPy has."
+        )
+        raise AttributeError(f"'SymbolicTensor' object has no attribute 'numpy': {reason}")
+
+    def unreachable(self, use: str) -> errors.InaccessibleTensorError:
+        """What to raise when eager code wants the value; `use` says what for, up to the words "a traced tensor"."""
+        return errors.InaccessibleTensorError(
+            f"{use} a traced tensor outside of the function that it belongs to: "
+            + self._builder.out_of_reach(self._value)
+        )
+
+    def _refuse(self, use: str, remedy: str) -> NoReturn:
+        if self._builder.is_over():
+            raise self.unreachable(f"{use.removeprefix('Using a traced tensor as ')} needs the value of")
+        diagnostic = api.unconverted(f"`{self._value.name}` ({self._value.spec}) has one when the graph runs")
+        if diagnostic is not None:
+            raise errors.NotConvertedError(diagnostic)
+        raise errors.OperatorNotAllowedInGraphError(
+            f"{use} needs the value of `{self._value.name}` ({self._value.spec}), which it gets only when the "
+            f"graph runs. {remedy}"
+        )
+
+    def __bool__(self) -> NoReturn:
+        self._refuse(
+            "Using a traced tensor as a Python `bool`",
+            "An `if`, `while`, `and`, `or` or `not` in converted code may depend on it (AutoGraph took this "
+            "for plain Python, as it does with `==` and a string literal: use tf.equal there, or bytes); elsewhere "
+            "use tf.cond, tf.while_loop or tf.logical_and.",
+        )
+
+    def __int__(self) -> NoReturn:
+        self._refuse("int()", "Use tf.cast(x, tf.int32).")
+
+    def __float__(self) -> NoReturn:
+        self._refuse(
+            "float()", "Use tf.cast(x, tf.float32); in place of a function of `math`, that of tf.math."
+        )
+
+    def __index__(self) -> NoReturn:
+        self._refuse(
+            "A Python index or `range`",
+            f"For `xs[{self._value.name}]` of a list or tuple of numbers or tensors of one type write "
+            f"tf.gather(tf.stack(xs), {self._value.name}); for `range`, tf.range.",
+        )
+
+    def __contains__(self, item: Any) -> NoReturn:
+        name = self._value.name
+        sought = item._value.name if isinstance(item, SymbolicTensor) else repr(item)
+        self._refuse(
+            f"`in {name}`",
+            f"Write tf.reduce_any({name} == {sought}), and for `not in` tf.reduce_all({name} != {sought}).",
+        )
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """The rows, where their number is known: for `a, b = x`, `f(*x)`, `list(x)`."""
+        if self.shape.rank == 0:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        rows = None if self.shape.rank is None else self.shape[0]
+        if rows is None:
+            self._refuse(
+                "Iterating over a traced tensor with an unknown number of rows",
+                "A `for` in converted code may do it (AutoGraph did not convert this code); elsewhere use "
+                "tf.TensorArray or tf.while_loop, or say the number with tf.ensure_shape.",
+            )
+        return map(self.__getitem__, range(rows))
+
+    def __len__(self) -> int:
+        rows = self.shape.rank and self.shape[0]
+        if rows is None:
+            self._refuse("len()", "Use tf.shape(x)[0].")
+        if self.shape.rank == 0:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(rows)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from ..interop.numpy_dispatch import on_ufunc  # only programs that mix both need it
+
+        return on_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        from ..interop.numpy_dispatch import on_function
+
+        return on_function(function, args, kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic tf.Tensor ({self.name}) to a numpy array. This error may indicate that "
+            "you're trying to pass a Tensor to a NumPy call, which is not supported."
+        )
+
+    def __repr__(self) -> str:
+        shown = self._builder.shown
+        text = f"<tf.Tensor '{shown.name(self._value)}' shape={self.shape} dtype={self.dtype.name}>"
+        return shown.text(text, self, "!r")
+
+    def __str__(self) -> str:
+        return format(self, "")
+
+    def __format__(self, spec: str) -> str:
+        """A text that stands for the value; with `:.3f` or the like it says so."""
+        shown = self._builder.shown
+        shape = "" if self.shape.rank is None else f"shape={self.shape}, "
+        text = f'Tensor("{shown.name(self._value)}", {shape}dtype={self.dtype.name})'
+        return shown.text(f"{text}:{spec}" if spec else text, self, f":{spec}" if spec else "")
+
+
+class KnownTensor(SymbolicTensor):
+    """A constant of a graph for sessions: a tensor of the graph whose value operations may know beforehand."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, value: Value, builder: Builder, array: np.ndarray[Any, Any]) -> None:
+        super().__init__(value, builder)
+        self._array = array
+
+
+class SymbolicArray:
+    """The state of a TensorArray in a graph under construction, as operations pass it on."""
+
+    __slots__ = ("_builder", "_value")
+
+    def __init__(self, value: Value, builder: Builder) -> None:
+        self._value = value
+        self._builder = builder
+
+    @property
+    def spec(self) -> Any:
+        return self._value.spec
+
+
+class WeakDtypeError(TypeError):
+    """A loop variable that starts as a Python number met another dtype, which it should have from the start.
+
+    step = 1.0
+    while v > 1:
+        step /= 2
+        v = v * step        `v` is a float64: so is `step`
+    """
+
+    def __init__(self, message: str, origin: Value | None, dtype: dtypes.DType) -> None:
+        super().__init__(message)
+        self.origin = origin
+        self.dtype = dtype
+
+
+def adapting(
+    values: Iterable[Any], others: Iterable[dtypes.DType | None]
+) -> tuple[SymbolicTensor, dtypes.DType] | None:
+    """The weak tensor among the values and the one other dtype that it meets, if it may take that.
+
+    A variable as it is takes any. For what was computed from one, integers stay integers: `k // 2` is another number
+    for a float.
+    """
+    weak = next((v for v in values if isinstance(v, SymbolicTensor) and v._weak_from is not None), None)
+    if weak is None:
+        return None
+    met = set(others) - {weak.dtype, None}
+    if len(met) != 1:
+        return None
+    dtype = met.pop()
+    assert dtype is not None
+    is_itself = weak._weak_from is weak._value
+    return (weak, dtype) if is_itself or dtype.is_floating == weak.dtype.is_floating else None
+
+
+def weak_origin(values: Iterable[Any]) -> Value | None:
+    """The weak variable that a result is made from, when all else that it is made from is Python's numbers."""
+    origin = None
+    for value in values:
+        if isinstance(value, SymbolicTensor) and value._weak_from is not None:
+            origin = origin or value._weak_from
+        elif type(value) not in (int, float):
+            return None
+    return origin

@@ -1,0 +1,244 @@
+"""`TensorArray`: a list of tensors that loops write and read.
+
+ta = TensorArray(float32, size=n)
+for i in range(n):
+    ta = ta.write(i, f(i))          # a write gives the new array: keep it
+return ta.stack()
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .. import dtypes
+from ..ir.builder import Builder, current
+from ..ir.value_types import ArraySpec
+from ..ops.arrays.concat_split import unstack
+from ..ops.lists import tensor_array
+from . import shapes
+from .conversion import convert_to_tensor
+from .tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, Tensor
+
+
+class TensorArray:
+    """A list of tensors of one dtype, written and read by index, also in loops of a graph.
+
+    Args:
+        dtype: of the elements.
+        size: number of elements, an int or a scalar integer tensor; 0 when it is left out.
+        dynamic_size: whether writing past the end makes the array grow.
+        clear_after_read, tensor_array_name, colocate_with_first_write_call: accepted for compatibility.
+        element_shape: shape of every element, where it is known.
+        infer_shape: whether all elements have the same shape, so that the first one tells it.
+
+    `write`, `unstack` and `scatter` return the new array; in a graph the old one keeps its elements.
+
+    >>> ta = TensorArray(dtypes.int32, size=2)
+    >>> ta = ta.write(0, 10).write(1, 20)
+    >>> ta.stack().numpy()
+    array([10, 20], dtype=int32)
+    >>> int(ta.read(1)), int(ta.size()), ta.gather([1, 0]).numpy().tolist()
+    (20, 2, [20, 10])
+    >>> TensorArray(dtypes.int32, size=2).unstack([[1, 2], [3, 4]]).concat().numpy().tolist()
+    [1, 2, 3, 4]
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Any = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        self.dtype = dtypes.as_dtype(dtype)
+        self.dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        self._declared = shapes.as_dims(element_shape)
+        if flow is None:
+            flow = tensor_array.array_new(
+                0 if size is None else size, self.dtype, self._declared, self.dynamic_size, name=name
+            )
+            self._size = None if self.dynamic_size or size is None else _known(size)
+        else:
+            self._size = None
+        self._flow: EagerArray | SymbolicArray = flow
+
+    @property
+    def flow(self) -> Any:
+        """The array's present state, as operations see it."""
+        return self._flow
+
+    @property
+    def element_shape(self) -> shapes.TensorShape:
+        """What is known of the shape that all elements have."""
+        spec = self._flow.spec
+        assert isinstance(spec, ArraySpec)
+        return shapes.TensorShape(spec.element.shape if self._infer_shape else self._declared)
+
+    def with_flow(self, flow: Any) -> TensorArray:
+        """This array in another state, with as many elements."""
+        array = self.of_any_size(flow)
+        array._size = self._size
+        return array
+
+    def of_any_size(self, flow: Any) -> TensorArray:
+        """An array like this one, which may have another number of elements."""
+        return TensorArray(
+            self.dtype, dynamic_size=self.dynamic_size, infer_shape=self._infer_shape, element_shape=self._declared,
+            flow=flow,
+        )  # fmt: skip
+
+    def covering(self, *others: Any) -> TensorArray:
+        """This array, with a number of elements that is known only if all others have as many."""
+        sizes = {other._size if isinstance(other, TensorArray) else None for other in others}
+        return self if self._size is None or sizes <= {self._size} else self.of_any_size(self._flow)
+
+    def _after(self, flow: Any) -> TensorArray:
+        if isinstance(flow, EagerArray):  # eager arrays change in place, as in TensorFlow
+            self._flow = flow
+            return self
+        return self.with_flow(flow)
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with `value` at `index` (a scalar integer).
+
+        Raises InvalidArgumentError (ValueError in a graph where the shapes are known) when the index is out of range,
+        or the value's shape differs from that of the other elements.
+        """
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        return self._after(
+            tensor_array.array_write(self._reachable(), index, tensor, self._infer_shape, name=name)
+        )
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`; zeros when it was never written and its shape is known."""
+        return tensor_array.array_read(self._reachable(), index, **self._element(), name=name)  # type: ignore[no-any-return]
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements as the rows of one tensor."""
+        flow = self._reachable()
+        return tensor_array.array_stack(flow, **self._rows(flow, flow), size=self._size, name=name)  # type: ignore[no-any-return]
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """All elements one behind the other, along their first axis."""
+        flow = self._reachable()
+        return tensor_array.array_concat(flow, **self._element(), size=self._size, name=name)  # type: ignore[no-any-return]
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements with the given indices, as the rows of one tensor."""
+        flow = self._reachable()
+        return tensor_array.array_gather(flow, indices, **self._rows(flow, indices), name=name)  # type: ignore[no-any-return]
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The array whose elements are the rows of `value`."""
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        return self._after(tensor_array.array_unstack(self._reachable(), tensor, name=name))
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The array with the rows of `value` at `indices`, a vector of as many integers.
+
+        Raises InvalidArgumentError for an index out of range, and where there are not as many rows as indices.
+
+        >>> TensorArray(dtypes.int32, size=3).scatter([2, 0], [7, 8]).stack().numpy().tolist()
+        [8, 0, 7]
+        """
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        places = convert_to_tensor(indices)
+        counted = places.shape.rank == 1 and None not in places.shape and places.dtype.is_integer
+        if not counted or tensor.shape[:1] != places.shape:
+            return self._after(tensor_array.array_scatter(self._reachable(), places, tensor, name=name))
+        array = self
+        for index, row in zip(unstack(places), unstack(tensor), strict=True):
+            array = array.write(index, row)
+        return array
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The array whose elements are parts of `value`, of these lengths along its first axis.
+
+        Raises InvalidArgumentError unless there are as many lengths as elements (or the array grows), and they add up
+        to the size of the axis.
+
+        >>> parts = TensorArray(dtypes.int32, size=2, infer_shape=False).split([1, 2, 3], [1, 2])
+        >>> parts.read(1).numpy().tolist()
+        [2, 3]
+        """
+        tensor = convert_to_tensor(value, None if isinstance(value, Tensor) else self.dtype)
+        return self._after(tensor_array.array_split(self._reachable(), tensor, lengths, name=name))
+
+    def close(self, name: str | None = None) -> None:
+        """Nothing to do: memory is freed when nobody has the array any more."""
+
+    def grad(self, source: str, flow: Any = None, name: str | None = None) -> NoReturn:
+        """Not needed, as in TensorFlow 2: NotImplementedError. Tapes differentiate through TensorArrays."""
+        raise NotImplementedError("TensorArray.grad is not supported: use tf.GradientTape")
+
+    @property
+    def handle(self) -> None:
+        """None: a TensorArray is a value."""
+        return None
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of elements, a scalar int32 tensor; a constant where it is known before the graph runs."""
+        if self._size is not None:
+            return EagerTensor(np.array(self._size, np.int32))
+        return tensor_array.array_size(self._reachable(), name=name)  # type: ignore[no-any-return]
+
+    def identity(self) -> TensorArray:
+        return self.with_flow(self._flow)
+
+    def _element(self) -> dict[str, Any]:
+        return {"dtype": self.dtype, "element_shape": self.element_shape.dims}
+
+    def _rows(self, flow: Any, chosen: Any) -> dict[str, Any]:
+        """Return `_element`, for rows of one tensor.
+
+        Eager code stacks no elements of unknown shape as numbers, as TensorFlow does; graphs refuse them.
+        """
+        found = self._element()
+        if isinstance(flow, EagerArray) and not self.element_shape.is_fully_defined():
+            count = len(self) if chosen is flow else convert_to_tensor(chosen).shape[0]
+            return found if count else found | {"element_shape": ()}
+        return found
+
+    def _reachable(self) -> Any:
+        """The state, brought into the graph that is being built if the array was made outside of it."""
+        builder = current()
+        if builder is None or not isinstance(self._flow, EagerArray):
+            return self._flow
+        return _recorded(self, builder)
+
+    def __len__(self) -> int:
+        if isinstance(self._flow, EagerArray):
+            return len(self._flow._array.items())
+        raise TypeError("len() of a TensorArray is not known before the graph runs: use ta.size()")
+
+    def __repr__(self) -> str:
+        return f"<tf.TensorArray {self._flow.spec}>"
+
+
+def _known(size: Any) -> int | None:
+    """A number of elements, if it is known before the graph runs."""
+    if isinstance(size, SymbolicTensor):
+        known = size._value.elements
+        return None if known is None else known[0]
+    return max(int(size), 0)
+
+
+def _recorded(array: TensorArray, builder: Builder) -> SymbolicArray:
+    """An eager array's elements as constants of the graph."""
+    assert isinstance(array._flow, EagerArray)
+    items = array._flow._array.items()
+    flow = tensor_array.array_new(len(items), array.dtype, array.element_shape.dims, array.dynamic_size)
+    for index, item in enumerate(items):
+        if item is not None:
+            flow = tensor_array.array_write(flow, index, item)
+    return flow  # type: ignore[no-any-return]

@@ -1,0 +1,265 @@
+"""Type specs: what is known of a value before there is one, and how it is taken apart into tensors.
+
+    value                   spec                                    components
+    tensor                  TensorSpec(shape, dtype)                the tensor itself
+    RaggedTensor            RaggedTensorSpec(shape, dtype, ...)     flat values, row splits
+    SparseTensor            SparseTensorSpec(shape, dtype)          indices, values, dense shape
+    IndexedSlices           IndexedSlicesSpec(shape, dtype, ...)    values, indices, dense shape
+    an ExtensionType        its `Spec` class                        its fields
+
+A value that is made of tensors is a `CompositeTensor`. `function`, `cond` and `while_loop` carry its components,
+and put a value of the same kind together again from them.
+
+A class of specs of its own has `value_type`, `_serialize()` (what tells two specs apart), `_component_specs`,
+`_to_components(value)` and `_from_components(components)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from . import shapes
+from .shapes import TensorShape
+
+
+class TypeSpec:
+    """What is known of a value: `value_type`, and the dtypes, shapes and Python data that it is made of."""
+
+    __slots__ = ("__weakref__",)
+
+    @property
+    def value_type(self) -> type:
+        """The class of the values that fit."""
+        raise NotImplementedError(f"{type(self).__name__}.value_type")
+
+    @property
+    def _component_specs(self) -> Any:
+        """The specs of the components: a TypeSpec, or a nest of them."""
+        raise NotImplementedError(f"{type(self).__name__}._component_specs")
+
+    def _serialize(self) -> tuple[Any, ...]:
+        """What makes this spec differ from others of its class: nests of shapes, dtypes, specs and Python data."""
+        raise NotImplementedError(f"{type(self).__name__}._serialize")
+
+    def _to_components(self, value: Any) -> Any:
+        """The components of a value that fits, in the structure of `_component_specs`."""
+        raise NotImplementedError(f"{type(self).__name__}._to_components")
+
+    def _from_components(self, components: Any) -> Any:
+        """The value with these components."""
+        raise NotImplementedError(f"{type(self).__name__}._from_components")
+
+    @classmethod
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> Any:
+        return cls(*serialization)
+
+    def flatten(self) -> list[Any]:
+        """The TensorSpecs of all components."""
+        from .. import nest
+        from ..composite import components
+
+        return [
+            flat
+            for spec in nest.flatten(self._component_specs)
+            for flat in (spec.flatten() if components.is_composite_spec(spec) else [spec])
+        ]
+
+    def to_tensors(self, value: Any) -> list[Any]:
+        """The tensors that a value that fits is made of; TypeError for one that does not."""
+        from ..composite import components
+
+        if not self.is_compatible_with(value):
+            raise TypeError(f"{value!r} is not compatible with {self!r}")
+        return components.flatten(value)
+
+    def from_tensors(self, tensors: Any) -> Any:
+        """The value that is made of these tensors."""
+        from ..composite import components
+
+        return components.made(self, iter(tensors))
+
+    def cast(self, value: Any, casting_context: Any = None) -> Any:
+        """`value` as one that fits; TypeError when it does not."""
+        if self.is_compatible_with(value):
+            return value
+        raise TypeError(f"{value!r} cannot be cast to {self!r}")
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether some value fits both this spec and the other one, or the value fits this spec."""
+        try:
+            other = (
+                spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
+            )
+        except TypeError:
+            return False
+        return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
+
+    def is_subtype_of(self, other: Any) -> bool:
+        """Whether every value that fits this spec fits the other one."""
+        return type(self) is type(other) and _covers(other._serialize(), self._serialize())
+
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
+        """The most precise spec that all values of this one and the others fit; None if there is none."""
+        merged = self._serialize()
+        for other in others:
+            if type(other) is not type(self):
+                return None
+            merged = _generalised(merged, other._serialize())
+            if merged is _DIFFERENT:
+                return None
+        return self._deserialize(merged)
+
+    def most_specific_compatible_type(self, other: Any) -> Any:
+        """The most precise spec that covers both; ValueError if there is none."""
+        common = self.most_specific_common_supertype([other]) if isinstance(other, TypeSpec) else None
+        if common is None:
+            raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
+        return common
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and _key(self._serialize()) == _key(other._serialize())
+
+    def __hash__(self) -> int:
+        return hash((type(self), _key(self._serialize())))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self._serialize()!r}"
+
+    def __reduce__(self) -> Any:
+        return type(self)._deserialize, (self._serialize(),)
+
+
+class CompositeTensor:
+    """A value made of tensors, with a `_type_spec` that says how."""
+
+    __slots__ = ()
+    _is_native = True  # whether it counts as a tensor for `tf.is_tensor`
+
+    @property
+    def _type_spec(self) -> TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__}._type_spec")
+
+    def __components__(self) -> Any:
+        """The nest of the tensors that it is made of."""
+        return self._type_spec._to_components(self)
+
+    def __recomposed__(self, components: Any) -> Any:
+        """A value of the same kind with other components, of the same structure."""
+        return self._type_spec._from_components(components)
+
+    def _printed(self, summarize: int) -> list[Any]:
+        """Texts and tensors that `tf.print` shows one after the other."""
+        return [repr(self)]
+
+    @property
+    def _differentiated(self) -> Any:
+        """The tensor of which a gradient tape takes derivatives; TypeError when there is none."""
+        raise TypeError(f"a {type(self).__name__} has no derivatives: take those of its parts")
+
+    def _with_differentiated(self, derivatives: Any) -> Any:
+        """A value of the same kind with derivatives in the place of that tensor."""
+        raise TypeError(f"a {type(self).__name__} has no derivatives: take those of its parts")
+
+    def _shape_invariant_to_type_spec(self, shape: Any) -> TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__}._shape_invariant_to_type_spec")
+
+
+class MeetsCompositeError(ValueError):
+    """A conversion to a tensor met a value that is made of several: operations ask it what they are for it."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(
+            f"Attempt to convert a value ({value}) with an unsupported type ({type(value)}) to a Tensor."
+        )
+        self.value = value
+
+
+def type_spec_from_value(value: Any) -> TypeSpec:
+    """The spec of a value: of tensors, composite tensors, TensorArrays, and what converts into a tensor.
+
+    Raises TypeError for other values.
+
+    >>> type_spec_from_value([1, 2])
+    TensorSpec(shape=(2,), dtype=tf.int32, name=None)
+    """
+    from .tensor_spec import TensorSpec
+
+    spec = getattr(value, "_type_spec", None)
+    if isinstance(spec, TypeSpec):
+        return spec
+    from .conversion import convert_to_tensor, is_tensor_like
+
+    if not is_tensor_like(value):
+        try:
+            value = convert_to_tensor(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"Could not build a TypeSpec for {value!r} of unsupported type {type(value)}."
+            ) from None
+    return TensorSpec.from_tensor(value)
+
+
+_DIFFERENT: Any = object()
+
+
+def _key(data: Any) -> Any:
+    """Serialised data as something hashable."""
+    if isinstance(data, Mapping):
+        return "mapping", frozenset((name, _key(item)) for name, item in data.items())
+    if isinstance(data, (list, tuple)):
+        return type(data), tuple(map(_key, data))
+    if isinstance(data, TensorShape):
+        return TensorShape, data.dims
+    if hasattr(data, "dtype") and hasattr(data, "tobytes"):
+        return "array", str(data.dtype), data.shape, data.tobytes()
+    return type(data), data
+
+
+def _same_nest(one: Any, other: Any) -> bool:
+    """Whether both are nests with the same keys, whose items are to be compared."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys()
+    both = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
+    return both and len(one) == len(other)
+
+
+def _pairs(one: Any, other: Any) -> list[tuple[Any, Any]]:
+    if isinstance(one, Mapping):
+        return [(one[name], other[name]) for name in one]
+    return list(zip(one, other, strict=True))
+
+
+def _compatible(one: Any, other: Any) -> bool:
+    if isinstance(one, TypeSpec):
+        return one.is_compatible_with(other)
+    if isinstance(one, TensorShape) and isinstance(other, TensorShape):
+        return one.is_compatible_with(other)
+    if _same_nest(one, other):
+        return all(_compatible(a, b) for a, b in _pairs(one, other))
+    return bool(_key(one) == _key(other))
+
+
+def _covers(general: Any, special: Any) -> bool:
+    if isinstance(general, TypeSpec):
+        return isinstance(special, TypeSpec) and special.is_subtype_of(general)
+    if isinstance(general, TensorShape) and isinstance(special, TensorShape):
+        return shapes.covers(general.dims, special.dims)
+    if _same_nest(general, special):
+        return all(_covers(a, b) for a, b in _pairs(general, special))
+    return bool(_key(general) == _key(special))
+
+
+def _generalised(one: Any, other: Any) -> Any:
+    """What covers both; `_DIFFERENT` when nothing does."""
+    if isinstance(one, TypeSpec):
+        common = one.most_specific_common_supertype([other]) if isinstance(other, TypeSpec) else None
+        return _DIFFERENT if common is None else common
+    if isinstance(one, TensorShape) and isinstance(other, TensorShape):
+        return one.most_general_common_supershape(other)
+    if not _same_nest(one, other):
+        return one if _key(one) == _key(other) else _DIFFERENT
+    merged = [_generalised(a, b) for a, b in _pairs(one, other)]
+    if any(item is _DIFFERENT for item in merged):
+        return _DIFFERENT
+    return dict(zip(one, merged, strict=True)) if isinstance(one, Mapping) else type(one)(merged)

@@ -1,0 +1,535 @@
+"""`Variable`: a tensor that can be assigned, shared by reference between eager code and graphs.
+
+    v = Variable(1.0)          v.assign_add(2.0)          v + 1  → reads the present value
+
+Inside a function, reads and assignments are operations that run each time, in the order of the program.
+A variable may be made in a function only while it is traced for the first time (`Builder.make_variable`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .. import dtypes
+from ..ir.builder import Builder, current, eagerly, stack
+from ..ir.graph import Graph, Operation
+from ..ir.name_scopes import name_scope, scope_prefix
+from ..ir.source_location import caller
+from ..ir.value_types import RefSpec, Spec
+from ..ops.arrays.setitem import setitem
+from ..ops.framework import operator_overloads
+from ..ops.state import variable_ops
+from . import shapes
+from .conversion import convert_to_tensor, register_conversion
+from .devices import CPU, placement
+from .tensor import EagerTensor, Reference, SymbolicTensor, Tensor, value_text
+from .variable_enums import (
+    VariableAggregation,
+    VariableSynchronization,
+    chosen_aggregation,
+    chosen_synchronization,
+)
+from .variable_scatter import PartialUpdates
+
+
+class _NoValue:
+    """Stands for the value that a variable does not have: it is found only where the variable's own is not."""
+
+    def __get__(self, variable: Variable | None, owner: type) -> Any:
+        if variable is not None and variable._owner is not None:
+            raise NotImplementedError(
+                f"{variable.name} belongs to a graph: it has a value in a session, `session.run(variable)`"
+            )
+        raise AttributeError(f"{owner.__name__!r} object has no attribute '_array'")
+
+
+class Variable(PartialUpdates):
+    """A value that changes, of one dtype and a shape that is fixed unless `shape` says otherwise.
+
+    What assigns gives a variable that stands for this one, and shows as 'UnreadVariable'.
+
+    Args:
+        initial_value: a tensor or what converts into one, or a function without arguments that returns it.
+        trainable: whether training should change it (default True).
+        name: for people; two variables may have the same one.
+        dtype: converts `initial_value`.
+        shape: a TensorShape that later values fit, with None for dimensions that vary. Default: the initial one.
+        constraint: a function for optimizers, to apply to the value after each step.
+        synchronization, aggregation: a `tf.VariableSynchronization` and a `tf.VariableAggregation`; kept, without
+            effect. A variable that is synchronised ON_READ is not trainable unless `trainable` says so.
+        validate_shape, caching_device, import_scope, experimental_enable_variable_lifting: accepted, no effect.
+
+    Raises ValueError without an initial value, or when it does not fit `dtype` or `shape`.
+
+    >>> v = Variable([1.0, 2.0])
+    >>> v.assign_add([1.0, 1.0]).numpy()
+    array([2., 3.], dtype=float32)
+    >>> v.assign_sub([1.0, 1.0]).numpy(), v.assign([5.0, 6.0]).numpy()
+    (array([1., 2.], dtype=float32), array([5., 6.], dtype=float32))
+    """
+
+    _array: np.ndarray[Any, Any] = _NoValue()  # type: ignore[assignment]
+    _owner: Any = None  # what adds to the graph that it belongs to; None for those with a value of their own
+    _initial: Any = None
+    _initializer: Any = None
+
+    def __hash__(self) -> int:  # == compares values, as in TensorFlow 2
+        raise TypeError(
+            f"Variable is unhashable. Instead, use variable.ref() as the key. (Variable: {self!r})"
+        )
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        import_scope: Any = None,
+        constraint: Callable[[Any], Any] | None = None,
+        synchronization: VariableSynchronization | None = None,
+        aggregation: VariableAggregation | None = None,
+        shape: Any = None,
+        experimental_enable_variable_lifting: bool = True,
+    ) -> None:
+        if initial_value is None:
+            raise ValueError("The `initial_value` arg to `tf.Variable` must be specified.")
+        if variable_def is not None:
+            raise ValueError(
+                "`variable_def` is a form that this runtime does not read: give an `initial_value`"
+            )
+        if name is not None and not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        if constraint is not None and not callable(constraint):
+            raise ValueError(f"Argument `constraint` must be None or a callable, not {constraint!r}")
+        self.synchronization = chosen_synchronization(synchronization, name)
+        self.aggregation = chosen_aggregation(aggregation, name)
+        if trainable is None:
+            trainable = self.synchronization is not VariableSynchronization.ON_READ
+        self.trainable = trainable
+        self.constraint = constraint
+        self.short_name = scope_prefix() + (name or "Variable")
+        builder = current()
+        if builder is not None and builder.root.keeps_constants and not builder.in_function():
+            from ..compat.sessions.variables import declare
+
+            declare(self, builder.root, initial_value, dtype, shape)  # type: ignore[arg-type]
+            return
+        value = initial_value() if callable(initial_value) else initial_value
+        tensor = _initial(value, dtype) if builder is None else _make_in_graph(builder, value, dtype)
+        declared = shapes.as_dims(tensor.shape if shape is None else shape)
+        if not shapes.compatible(declared, tensor._array.shape):
+            raise ValueError(
+                f"In this `tf.Variable` creation, the initial value's shape ({shapes.show(tensor._array.shape)}) is "
+                f"not compatible with the explicitly supplied `shape` argument ({shapes.show(declared)})."
+            )
+        self._array = tensor._array
+        self.content_spec = Spec(tensor.dtype, declared)
+        self.spec = RefSpec(self.content_spec)
+
+    @property
+    def name(self) -> str:
+        return f"{self.short_name}:0"
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self.content_spec.dtype
+
+    @property
+    def shape(self) -> shapes.TensorShape:
+        return shapes.of_dims(self.content_spec.shape)
+
+    @property
+    def device(self) -> str:
+        """The device that holds the value."""
+        return CPU
+
+    def get_shape(self) -> shapes.TensorShape:
+        return self.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what you know of the shape; ValueError when it contradicts what is known."""
+        merged = self.shape.merge_with(shape)
+        self.content_spec = self.content_spec.with_shape(merged.dims)
+        self.spec = RefSpec(self.content_spec)
+
+    @property
+    def ndim(self) -> int | None:
+        return self.shape.rank
+
+    def value(self) -> Tensor:
+        """The present value, as a tensor."""
+        if stack.plain and self._owner is None and not placement.logged:
+            return EagerTensor(self._array)  # as the operation would give it, with nobody to be told
+        tensor: Tensor = variable_ops.read_variable(self, name=self.short_name)
+        return tensor
+
+    def read_value(self) -> Tensor:
+        return self.value()
+
+    def read_value_no_copy(self) -> Tensor:
+        """The present value: no reading makes a copy."""
+        return self.value()
+
+    def initialized_value(self) -> Tensor:
+        """The present value; of a variable of a graph, the initial one where it has none yet."""
+        return self.value() if self._owner is None else self._initial
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether it has a value: always, but in a session before its initializer has run."""
+        answer: Tensor = variable_ops.is_initialized(self, name=name)
+        return answer
+
+    @property
+    def initializer(self) -> Any:
+        """What gives a variable its value in a session; None here, where it has one from the start."""
+        return self._initializer
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that the variable belongs to; AttributeError in eager code."""
+        if self._owner is None:
+            raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
+        graph: Graph = self._owner.graph
+        return graph
+
+    @property
+    def op(self) -> Operation:
+        """What stands for the variable in its graph; AttributeError in eager code."""
+        if self._owner is None:
+            raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
+        return self.graph.made_by(self._owner.captured_variable(self))
+
+    @property
+    def initial_value(self) -> Any:
+        """What a variable of a graph starts with; RuntimeError for others."""
+        if self._owner is not None:
+            return self._initial
+        raise RuntimeError("This property is not supported when eager execution is enabled.")
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in a session, for variables of a graph; RuntimeError for others."""
+        if self._owner is not None:
+            from ..compat.sessions.session import session_for
+
+            return session_for(session, "evaluate tensor using `eval()`").run(self)
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Replace the value, as `assign` does; of a variable of a graph, in a session."""
+        if self._owner is None:
+            self.assign(value)
+            return
+        from ..compat.sessions.session import session_for
+
+        session_for(session, "load a value using `load()`").load(self, value)
+
+    def fitting(self, value: Any) -> np.ndarray[Any, Any]:
+        """A value as an array that the variable may hold."""
+        with eagerly():
+            tensor = self._operand(value)
+        return _known(tensor)._array
+
+    def changed(self, result: Any = None) -> Any:
+        """What methods that assign give: a variable that stands for this one.
+
+        In a graph for sessions it is the tensor `result`, whose value a session gets by running the change.
+        """
+        return Assigned(self) if self._owner is None or current() is not self._owner else result
+
+    def numpy(self) -> Any:
+        """The present value, as NumPy has it; NotImplementedError in a graph, which knows it only when it runs."""
+        value = self.value()
+        if isinstance(value, EagerTensor):
+            return value.numpy()
+        raise NotImplementedError(
+            "numpy() is only available when eager execution is enabled: a graph reads the variable when it runs"
+        )
+
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Replace the value. Returns the variable, None without `read_value`.
+
+        Raises ValueError when the shape does not fit, TypeError or ValueError when the dtype does not.
+        """
+        result = variable_ops.assign_variable(self, self._operand(value), name)
+        return self.changed(result) if read_value else result if self._owner is not None else None
+
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Add `delta`. Returns as `assign`; raises InvalidArgumentError when the shapes are not equal."""
+        result = variable_ops.assign_add_variable(self, convert_to_tensor(delta, self.dtype), name)
+        return self.changed(result) if read_value else result if self._owner is not None else None
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtract `delta`. Returns and raises as `assign_add`."""
+        result = variable_ops.assign_sub_variable(self, convert_to_tensor(delta, self.dtype), name)
+        return self.changed(result) if read_value else result if self._owner is not None else None
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """The present value, after which 1 is added to it; of a scalar int32 or int64 variable.
+
+        Raises OutOfRangeError when it has reached `limit`.
+
+        >>> n = Variable(3)
+        >>> int(n.count_up_to(5)), int(n)
+        (3, 4)
+        """
+        value: Tensor = variable_ops.counted(self.value(), limit)
+        self.assign(value + 1)
+        return value
+
+    def _operand(self, value: Any) -> Tensor:
+        tensor = convert_to_tensor(value, self.dtype)
+        if not shapes.compatible(self.content_spec.shape, tensor.shape.dims):
+            raise ValueError(
+                f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape {self.shape}, and "
+                f"the assigned value shape {tensor.shape} are incompatible."
+            )
+        return tensor
+
+    def ref(self) -> Reference:
+        """A hashable stand-in for this variable, for dicts and sets."""
+        return Reference(self)
+
+    experimental_ref = ref
+
+    if TYPE_CHECKING:  # installed by ops.overloads
+
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __eq__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: Any) -> Tensor: ...  # type: ignore[override]
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+
+    def __iadd__(self, other: Any) -> NoReturn:
+        _refuse_in_place("+", "assign_add(value)")
+
+    def __isub__(self, other: Any) -> NoReturn:
+        _refuse_in_place("-", "assign_sub(value)")
+
+    def __imul__(self, other: Any) -> NoReturn:
+        _refuse_in_place("*", "assign(variable * value)")
+
+    def __itruediv__(self, other: Any) -> NoReturn:
+        _refuse_in_place("/", "assign(variable / value)")
+
+    def __ipow__(self, other: Any) -> NoReturn:
+        _refuse_in_place("**", "assign(variable ** value)")
+
+    def __bool__(self) -> bool:
+        return bool(self.value())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.value())
+
+    def __index__(self) -> int:
+        return self.value().__index__()
+
+    def __len__(self) -> int:
+        return len(self.value())
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """Part of the present value; its `assign` changes that part of the variable.
+
+        >>> v = Variable([1, 2, 3])
+        >>> v[1:].assign([7, 8]).numpy(), v[0].assign_add(9).numpy()
+        (array([1, 7, 8], dtype=int32), array([10,  7,  8], dtype=int32))
+        """
+        part = self.value()[key]
+        part._part_of = self, key
+        return part
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Assign part of the value, as `v.assign` assigns the whole.
+
+        >>> v = Variable([1, 2, 3])
+        >>> v[1:] = 0
+        >>> v.numpy()
+        array([1, 0, 0], dtype=int32)
+        """
+        self.assign(setitem(self.value(), key, value))
+
+    def _assign_part(self, change: str, key: Any, value: Any, name: str | None = None) -> Any:
+        """`v[key].assign(value)`, and likewise `assign_add` and `assign_sub`."""
+        if change != "assign":
+            before = self.value()[key]
+            value = before + value if change == "assign_add" else before - value
+        result = self.assign(setitem(self.value(), key, value))
+        return self if result is None else result
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.value())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.value(), dtype=dtype)
+
+    def __copy__(self) -> Variable:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Variable:
+        with name_scope(""):
+            made = Variable(
+                EagerTensor(self._array.copy()),
+                self.trainable,
+                name=self.short_name,
+                constraint=self.constraint,
+                synchronization=self.synchronization,
+                aggregation=self.aggregation,
+                shape=self.shape,
+            )
+        memo[id(self)] = made
+        return made
+
+    def __reduce__(self) -> Any:
+        rules = self.constraint, self.synchronization, self.aggregation
+        return _made_again, (self._array, self.trainable, self.short_name, self.shape, *rules)
+
+    def _repr_html_(self) -> str:
+        from .html_repr import tensor_html
+
+        return tensor_html(self, f"tf.Variable {self.name!r}")
+
+    def __repr__(self) -> str:
+        known = f" shape={self.shape} dtype={self.dtype.name}"
+        if current() is not None or self._owner is not None:
+            return f"<tf.Variable '{self.name}'{known}>"
+        return f"<tf.Variable '{self.name}'{known}, numpy={value_text(self._array)}>"
+
+
+class Assigned(Variable):
+    """What assigning gives: the same variable under another name, as it is at the time of each use."""
+
+    def __init__(self, variable: Variable) -> None:
+        self._variable = variable
+
+    @property
+    def _array(self) -> np.ndarray[Any, Any]:
+        return self._variable._array
+
+    @_array.setter
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        self._variable._array = array
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_variable":
+            raise AttributeError(name)  # not made yet: it is being copied or unpickled
+        return getattr(self._variable, name)
+
+    @property
+    def name(self) -> str:
+        return "UnreadVariable"
+
+    def value(self) -> Tensor:
+        return self._variable.value()  # so that a gradient tape sees who is read
+
+    def ref(self) -> Reference:
+        return self._variable.ref()
+
+    def changed(self, result: Any = None) -> Any:
+        return self
+
+    def set_shape(self, shape: Any) -> None:
+        self._variable.set_shape(shape)
+
+
+def _made_again(
+    array: np.ndarray[Any, Any],
+    trainable: bool,
+    name: str,
+    shape: Any,
+    constraint: Any,
+    synchronization: Any,
+    aggregation: Any,
+) -> Variable:
+    """A variable that was pickled."""
+    with name_scope(""):
+        return Variable(
+            EagerTensor(array),
+            trainable,
+            name=name,
+            constraint=constraint,
+            synchronization=synchronization,
+            aggregation=aggregation,
+            shape=shape,
+        )
+
+
+def _refuse_in_place(operator: str, method: str) -> NoReturn:
+    raise RuntimeError(
+        f"`variable {operator}= value` with `tf.Variable`s is not supported. Use `variable.{method}` to modify the "
+        f"variable, or `out = variable {operator} value` if you need to get a new output Tensor."
+    )
+
+
+def _initial(value: Any, dtype: Any) -> EagerTensor:
+    try:
+        tensor = convert_to_tensor(value, dtype)
+    except ValueError as error:
+        raise ValueError(f"initial_value: {error}") from None
+    return _known(tensor)
+
+
+def _known(tensor: Tensor) -> EagerTensor:
+    if isinstance(tensor, SymbolicTensor):
+        raise tensor.unreachable("a variable was given")
+    assert isinstance(tensor, EagerTensor)
+    return tensor
+
+
+def _make_in_graph(builder: Builder, value: Any, dtype: Any) -> EagerTensor:
+    make = builder.function.make_variable
+    if make is None:
+        made_at = caller()
+        raise ValueError(
+            "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
+            "is only created once or created outside tf.function: keep it in an attribute or a global and test "
+            "`if self.v is None` before making it." + (f"\n  made at {made_at}" if made_at else "")
+        )
+    return make(value, dtype)  # type: ignore[no-any-return]
+
+
+def _as_tensor(variable: Variable, dtype: dtypes.DType | None) -> Tensor:
+    return convert_to_tensor(variable.value(), dtype)
+
+
+register_conversion(Variable, _as_tensor)
+operator_overloads.install(Variable)

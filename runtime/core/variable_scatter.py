@@ -1,0 +1,146 @@
+"""What changes parts of a variable: `scatter_*` with the rows of IndexedSlices, `scatter_nd_*` with coordinates.
+
+v.scatter_add(tf.IndexedSlices(values=[5.0], indices=[2]))        v[2] += 5
+v.scatter_nd_add([[2]], [5.0])                                    the same
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import dtypes
+from ..ops.arrays import concat_split, gather_where, ranges, shape_ops
+from ..ops.math import cast
+from .conversion import convert_to_tensor
+from .tensor import Tensor
+
+if TYPE_CHECKING:
+    pass
+
+
+class PartialUpdates:
+    """The methods of `Variable` that read or change some of its rows or elements.
+
+    Those that change something return the variable. They raise InvalidArgumentError for an index that is out of range.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def dtype(self) -> dtypes.DType: ...
+        def value(self) -> Tensor: ...
+        def changed(self, result: Any = None) -> Any: ...
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows at `indices`, as `tf.gather` takes them.
+
+        >>> from agc.runtime import Variable
+        >>> Variable([1, 2, 3]).sparse_read([2, 0]).numpy()
+        array([3, 1], dtype=int32)
+        """
+        rows: Tensor = gather_where.gather(self.value(), indices, name=name)
+        return rows
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements or slices of the value at `indices`, as `tf.gather_nd` takes them."""
+        elements: Tensor = gather_where.gather_nd(self.value(), indices, name=name)
+        return elements
+
+    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Add the rows of IndexedSlices."""
+        return self._scatter("add", sparse_delta, name)
+
+    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Subtract the rows of IndexedSlices."""
+        return self._scatter("sub", sparse_delta, name)
+
+    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Multiply by the rows of IndexedSlices."""
+        return self._scatter("mul", sparse_delta, name)
+
+    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Divide by the rows of IndexedSlices; integers are rounded towards zero."""
+        return self._scatter("div", sparse_delta, name)
+
+    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """The greater of each element and that of the rows of IndexedSlices."""
+        return self._scatter("max", sparse_delta, name)
+
+    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """The smaller of each element and that of the rows of IndexedSlices."""
+        return self._scatter("min", sparse_delta, name)
+
+    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace rows by those of IndexedSlices."""
+        return self._scatter("update", sparse_delta, name)
+
+    def batch_scatter_update(
+        self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
+    ) -> Any:
+        """Replace rows within each batch: all axes of the indices but the last count batches.
+
+        >>> from agc.runtime import IndexedSlices, Variable
+        >>> v = Variable([[1, 2], [3, 4]])
+        >>> v.batch_scatter_update(IndexedSlices([[9], [8]], [[1], [0]])).numpy().tolist()
+        [[1, 9], [8, 4]]
+        """
+        values, indices = self._rows(sparse_delta)
+        if indices.shape.rank is None:
+            raise ValueError("batch_scatter_update needs indices whose rank is known")
+        from ..ops.arrays import tile_and_pad
+
+        sizes = shape_ops.shape(indices)
+        counted = [ranges.range(sizes[axis]) for axis in range(indices.shape.rank)]
+        *batches, _ = tile_and_pad.meshgrid(*counted, indexing="ij")
+        coordinates = concat_split.stack([*batches, cast.cast(indices, dtypes.int32)], axis=-1)
+        return self.scatter_nd_update(coordinates, values, name)
+
+    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Replace the elements or slices at `indices`, as `tf.tensor_scatter_nd_update` does.
+
+        >>> from agc.runtime import Variable
+        >>> Variable([1, 2, 3]).scatter_nd_update([[0], [2]], [7, 9]).numpy()
+        array([7, 2, 9], dtype=int32)
+        """
+        return self._scatter_nd("update", indices, updates, name)
+
+    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Add to the elements or slices at `indices`."""
+        return self._scatter_nd("add", indices, updates, name)
+
+    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """Subtract from the elements or slices at `indices`."""
+        return self._scatter_nd("sub", indices, updates, name)
+
+    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """The greater of the elements or slices at `indices` and the updates."""
+        return self._scatter_nd("max", indices, updates, name)
+
+    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+        """The smaller of the elements or slices at `indices` and the updates."""
+        return self._scatter_nd("min", indices, updates, name)
+
+    def _scatter(self, how: str, slices: Any, name: str | None) -> Any:
+        values, indices = self._rows(slices)
+        from ..ops.state.variable_scatter import (
+            scatter_variable,  # when first used: few programs change parts
+        )
+
+        result = scatter_variable(self, indices, values, how, name=name)
+        return self.changed(result)
+
+    def _scatter_nd(self, how: str, indices: Any, updates: Any, name: str | None) -> Any:
+        updates = convert_to_tensor(updates, self.dtype)
+        from ..ops.state.variable_scatter import scatter_variable
+
+        result = scatter_variable(self, _indices(indices), updates, how, nd=True, name=name)
+        return self.changed(result)
+
+    def _rows(self, slices: Any) -> tuple[Tensor, Tensor]:
+        if not (hasattr(slices, "values") and hasattr(slices, "indices")) or isinstance(slices, dict):
+            raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
+        return convert_to_tensor(slices.values, self.dtype), _indices(slices.indices)
+
+
+def _indices(indices: Any) -> Tensor:
+    return convert_to_tensor(indices, dtype_hint=dtypes.int32)

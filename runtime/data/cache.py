@@ -1,0 +1,141 @@
+"""`cache`, `snapshot`, `save` and `load`: elements that are kept, in memory or in files.
+
+A file holds rows, one after the other, in a format of its own:
+
+    "agc rows 1\\n"                              the kind of file
+    u32 leaves, for each: u8 dtype name, u8 rank, u64 sizes, u64 bytes, contents
+    …
+    u32 0xFFFFFFFF                              the end; without it the file is not complete
+
+Numbers are little-endian. Files are written beside their place and moved there when they are complete.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..core.shapes import compatible
+from ..ir.literal_printer import decode, encode
+from ..ir.value_types import Spec
+from ..storage.atomic_files import drafts_of, replacing
+from ..storage.corruption import read_exactly, reading
+from ..storage.locks import remove_leftovers
+from ..storage.regular_files import open_inside
+from .element_spec import Row, leaf_specs
+from .pipeline_stage import UNKNOWN, Elements, Stage
+from .reorder_stages import Through
+
+HEAD = b"agc rows 1\n"
+_END = 0xFFFFFFFF
+
+
+class Cached(Through):
+    """`cache`: the elements of the first complete walk, for all later ones."""
+
+    name = "CacheDataset"
+
+    def __init__(self, source: Stage, filename: Any) -> None:
+        super().__init__(source)
+        self.filename = filename
+        self.memory: dict[str, list[Row]] = {}
+
+    def renew(self) -> None:
+        self.memory = {}
+
+    def elements(self) -> Elements:
+        name = self.filename._array.item().decode()
+        if name:
+            place = f"{name}.rows"
+            return (
+                read_rows(place, leaf_specs(self.spec))
+                if os.path.exists(place)
+                else written(self.source.elements(), place)
+            )
+        if "rows" in self.memory:
+            return iter(self.memory["rows"])
+        return self._remembered()
+
+    def _remembered(self) -> Elements:
+        rows = []
+        for row in self.source.elements():
+            rows.append(row)
+            yield row
+        self.memory["rows"] = rows
+
+
+class Stored(Stage):
+    """`load`: the elements of a file."""
+
+    name = "_LoadDataset"
+
+    def __init__(self, path: str, spec: Any, count: int = UNKNOWN) -> None:
+        self.path, self.spec, self.count = path, spec, count
+
+    def elements(self) -> Elements:
+        return read_rows(self.path, leaf_specs(self.spec))
+
+    def cardinality(self) -> int:
+        return self.count
+
+
+def written(rows: Iterator[Row], place: str) -> Elements:
+    """The rows, which are written to a file as they pass; it is there once the last one has."""
+    path = Path(place)
+    if not path.parent.is_dir():
+        raise errors.NotFoundError(f"{place}; No such file or directory")
+    with replacing(path) as file:
+        file.write(HEAD)
+        for row in rows:
+            _write_row(file, row)
+            yield row
+        file.write(struct.pack("<I", _END))
+    remove_leftovers(path.parent, drafts_of(path.name))
+
+
+def _write_row(file: IO[bytes], row: Row) -> None:
+    file.write(struct.pack("<I", len(row)))
+    for leaf in row:
+        array = np.asarray(leaf)
+        dtype = dtypes.of_array(array)
+        if dtype is dtypes.variant:
+            raise errors.UnimplementedError("datasets in elements cannot be written to a file")
+        name, content = dtype.name.encode(), encode(array)
+        file.write(struct.pack("<B", len(name)) + name + struct.pack("<B", array.ndim))
+        file.write(struct.pack(f"<{array.ndim}QQ", *array.shape, len(content)) + content)
+
+
+def read_rows(path: str, specs: Sequence[Spec]) -> Elements:
+    """Yield the rows of a file.
+
+    Raises NotFoundError, and DataLossError when the file is damaged, or holds other leaves than `specs`.
+    """
+    place = Path(path)
+    with open_inside(place.parent, place.name) as file:
+        if file.read(len(HEAD)) != HEAD:
+            raise errors.DataLossError(f"{path} is no file of rows, or of another version")
+        while True:
+            (count,) = struct.unpack("<I", read_exactly(file, 4, path))
+            if count == _END:
+                return
+            if count != len(specs):
+                raise errors.DataLossError(f"{path} is damaged: a row of {count} leaves, not {len(specs)}")
+            yield [_read_leaf(file, path, spec) for spec in specs]
+
+
+def _read_leaf(file: IO[bytes], path: str, spec: Spec) -> Any:
+    (length,) = read_exactly(file, 1, path)
+    name = read_exactly(file, length, path).decode("ascii", "replace")
+    (rank,) = read_exactly(file, 1, path)
+    *shape, size = struct.unpack(f"<{rank}QQ", read_exactly(file, 8 * rank + 8, path))
+    if name != spec.dtype.name or not compatible(spec.shape, tuple(shape)):
+        raise errors.DataLossError(f"{path} is damaged: a leaf is {name}{shape}, not {spec}")
+    content = read_exactly(file, size, path)
+    with reading(path):
+        return decode(content, spec.dtype, tuple(shape))

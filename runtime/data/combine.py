@@ -1,0 +1,107 @@
+"""Stages that put several datasets together: one after the other, side by side, in the order of choices."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from .. import errors
+from .element_spec import Row, generalised
+from .pipeline_stage import INFINITE, UNKNOWN, Elements, Stage
+
+
+class Concatenated(Stage):
+    """`concatenate`: the elements of one, then those of the other."""
+
+    name = "_ConcatenateDataset"
+
+    def __init__(self, first: Stage, second: Stage) -> None:
+        self.first, self.second = first, second
+        spec = generalised(first.spec, second.spec)
+        if spec is None:
+            raise TypeError(f"Incompatible dataset elements:\n  {first.spec!r} vs.   {second.spec!r}")
+        self.spec = spec
+
+    def elements(self) -> Elements:
+        return itertools.chain.from_iterable(stage.elements() for stage in (self.first, self.second))
+
+    def cardinality(self) -> int:
+        known = self.first.cardinality(), self.second.cardinality()
+        if INFINITE in known:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in known else sum(known)
+
+
+class Zipped(Stage):
+    """`zip`: nests of the elements with the same number."""
+
+    name = "_ZipDataset"
+
+    def __init__(self, stages: list[Stage], spec: Any) -> None:
+        self.stages = stages
+        self.spec = spec
+
+    def elements(self) -> Elements:
+        walks = [stage.elements() for stage in self.stages]
+        return map(_joined, zip(*walks, strict=False))
+
+    def cardinality(self) -> int:
+        known = [stage.cardinality() for stage in self.stages]
+        finite = [count for count in known if count != INFINITE]
+        if not finite:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in finite else min(finite)
+
+    def blocks(self, size: int) -> Elements | None:
+        found = [stage.blocks(size) if stage.cardinality() >= 0 else None for stage in self.stages]
+        if any(part is None for part in found) or len({stage.cardinality() for stage in self.stages}) > 1:
+            return None
+        return ([leaf for block in blocks for leaf in block] for blocks in zip(*found, strict=True))
+
+
+def _joined(rows: tuple[Row, ...]) -> Row:
+    return [leaf for row in rows for leaf in row]
+
+
+class Directed(Stage):
+    """`choose_from_datasets`: the next element of the dataset whose number the selector gives."""
+
+    name = "_DirectedInterleaveDataset"
+
+    def __init__(self, selector: Stage, stages: list[Stage], stop_on_empty: bool) -> None:
+        self.selector, self.stages, self.stop_on_empty = selector, stages, stop_on_empty
+        spec = stages[0].spec
+        for stage in stages[1:]:
+            common = generalised(spec, stage.spec)
+            if common is None:
+                raise TypeError(f"Incompatible dataset elements:\n  {spec!r} vs.   {stage.spec!r}")
+            spec = common
+        self.spec = spec
+
+    def elements(self) -> Elements:
+        walks: list[Elements | None] = [stage.elements() for stage in self.stages]
+        for (choice,) in self.selector.elements():
+            if not 0 <= choice < len(walks):
+                raise errors.InvalidArgumentError(f"Selector index out of range: {choice} >= {len(walks)}")
+            walk = walks[choice]
+            row = None if walk is None else next(walk, None)
+            if row is not None:
+                yield row
+            elif self.stop_on_empty:
+                return
+            else:
+                walks[choice] = None
+                if not any(walk is not None for walk in walks):
+                    return
+
+    def cardinality(self) -> int:
+        known = [stage.cardinality() for stage in self.stages]
+        if self.selector.cardinality() >= 0 or self.stop_on_empty:
+            return (
+                INFINITE
+                if all(count == INFINITE for count in [self.selector.cardinality(), *known])
+                else UNKNOWN
+            )
+        if INFINITE in known:
+            return INFINITE
+        return UNKNOWN if UNKNOWN in known else sum(known)

@@ -1,0 +1,296 @@
+"""Datasets of CSV files: records as tuples, or batches of columns by name."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import math
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, errors
+from ..core.conversion import convert_to_tensor
+from ..core.tensor_spec import TensorSpec
+from ..ops.strings.to_number import number, shown
+from .compressed import Stream, opened
+from .csv_parsing import records_of
+from .dataset import Dataset
+from .element_spec import Row
+from .file_datasets import Files
+from .pipeline_stage import Elements
+from .prefetch_threads import AUTOTUNE
+
+_TYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string)
+
+
+class _Records(Files):
+    """The records of CSV files as rows, a leaf for each selected column."""
+
+    name = "CsvDatasetV2"
+
+    def __init__(
+        self,
+        names: Any,
+        defaults: Sequence[Any],
+        compression: Any,
+        header: bool,
+        delimiter: str,
+        quoted: bool,
+        na_value: str,
+        columns: Sequence[int] | None,
+    ) -> None:
+        super().__init__(names, compression)
+        if columns is not None and any(column < 0 for column in columns):
+            raise errors.InvalidArgumentError("select_cols should be non-negative indices")
+        self.defaults = [_default(value) for value in defaults]
+        self.header, self.delimiter, self.quoted, self.na_value = header, delimiter, quoted, na_value.encode()
+        self.columns = columns
+        self.spec = tuple(TensorSpec((), dtype) for dtype, _ in self.defaults)
+
+    def rows(self, file: Stream) -> Elements:
+        records = records_of(file, self.delimiter, self.quoted)
+        for place in itertools.count(1):
+            try:
+                record = next(records, None)
+                if record is None:
+                    return
+                row = None if place == 1 and self.header else self._row(record)
+            except errors.InvalidArgumentError as error:
+                message = f"{error.message} [record {place} of {file.name}]"
+                raise errors.InvalidArgumentError(message) from None
+            if row is not None:
+                yield row
+
+    def _row(self, record: list[bytes]) -> Row:
+        if self.columns is not None:
+            if max(self.columns, default=-1) >= len(record):
+                raise errors.InvalidArgumentError(
+                    f"Expect at least {max(self.columns) + 1} fields but have {len(record)} in record"
+                )
+            record = [record[column] for column in self.columns]
+        if len(record) != len(self.defaults):
+            raise errors.InvalidArgumentError(
+                f"Expect {len(self.defaults)} fields but have {len(record)} in record"
+            )
+        return [self._value(i, field) for i, field in enumerate(record)]
+
+    def _value(self, column: int, field: bytes) -> Any:
+        dtype, default = self.defaults[column]
+        if field in (b"", self.na_value):
+            if default is None:
+                raise errors.InvalidArgumentError(f"Field {column} is required but missing in record!")
+            return default
+        if dtype is dtypes.string:
+            return np.array(field, object)
+        try:
+            value = number(field, dtype)
+        except errors.InvalidArgumentError:
+            raise errors.InvalidArgumentError(
+                f"Field {column} in record is not a valid {dtype.name}: {shown(field)}"
+            ) from None
+        return dtype.numpy.type(value if abs(value) <= dtype.max else math.copysign(math.inf, value))
+
+
+def _default(value: Any) -> tuple[dtypes.DType, Any]:
+    """The dtype of a column, and what stands for a missing field: None where it must not be missing."""
+    if isinstance(value, (dtypes.DType, type)):
+        dtype, array = dtypes.as_dtype(value), None
+    else:
+        tensor = convert_to_tensor(value)
+        dtype = tensor.dtype
+        array = np.asarray(tensor._array).reshape(-1)  # type: ignore[attr-defined]
+    if dtype not in _TYPES:
+        raise TypeError(f"record_defaults: CSV fields are int32, int64, floats or strings, not {dtype.name}")
+    if array is None or not array.size:
+        return dtype, None
+    return dtype, array[0] if dtype is not dtypes.string else np.array(array[0], object)
+
+
+class CsvDataset(Dataset):
+    """The records of CSV files: tuples of scalars.
+
+    Args:
+        filenames: a name, several, or a dataset of names.
+        record_defaults: for each selected column its dtype, when a field must not be missing, or its default.
+        compression_type: "" (none), "GZIP" or "ZLIB".
+        header: whether the first line of each file is left out.
+        field_delim, use_quote_delim: how fields are told apart; quotes may be around them.
+        na_value: what stands for a missing field, besides nothing.
+        select_cols: the numbers of the columns to take, from small to large; or `exclude_cols`: those to leave out.
+
+    Raises InvalidArgumentError, at the record, for fields that do not fit.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_defaults: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        header: bool = False,
+        field_delim: str = ",",
+        use_quote_delim: bool = True,
+        na_value: str = "",
+        select_cols: Any = None,
+        exclude_cols: Any = None,
+    ) -> None:
+        if select_cols is not None and list(select_cols) != sorted(set(select_cols)):
+            raise errors.InvalidArgumentError("select_cols should be strictly increasing indices")
+        if exclude_cols is not None:
+            if select_cols is not None:
+                raise errors.InvalidArgumentError("Either select_cols or exclude_cols should be empty")
+            count = len(record_defaults) + len(exclude_cols)
+            select_cols = [column for column in range(count) if column not in set(exclude_cols)]
+        stage = _Records(
+            filenames, record_defaults, compression_type, bool(header), field_delim, use_quote_delim, na_value,
+            select_cols,
+        )  # fmt: skip
+        super().__init__(stage)
+
+
+def make_csv_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    column_names: Any = None,
+    column_defaults: Any = None,
+    label_name: str | None = None,
+    select_columns: Any = None,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    header: bool = True,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: Any = None,
+    sloppy: bool = False,
+    num_rows_for_inference: int | None = 100,
+    compression_type: Any = None,
+    ignore_errors: bool = False,
+    encoding: str = "utf-8",
+) -> Dataset:
+    """Batches of the records of CSV files: dicts of columns, with `label_name` pairs of these and the labels.
+
+    Without `column_defaults`, the dtypes of the columns are found out from the first `num_rows_for_inference` records.
+    `select_columns` are names or numbers. The files are read `num_epochs` times, for ever when that is None.
+    """
+    files = [os.fsdecode(name.numpy()) for name in Dataset.list_files(file_pattern, shuffle=False)]
+    heads = _heads(files[0], compression_type, field_delim, use_quote_delim, num_rows_for_inference)
+    if header and heads[:1] in ([], [[b""]]):
+        raise ValueError(f"Failed when reading the header line of {files[0]}. Is it an empty file?")
+    if column_names is None:
+        if not header:
+            raise ValueError("Cannot infer column names without a header line.")
+        column_names = [name.decode("utf-8", "replace") for name in heads[0]]
+    names = list(column_names)
+    if len(names) != len(set(names)):
+        raise ValueError(f"Cannot have duplicate column names: {names} [{files[0]}]")
+    chosen = _numbers(select_columns, names)
+    if column_defaults is None:
+        _check_widths(heads, len(names), files[0])
+        column_defaults = _inferred(heads[1:] if header else heads, chosen, na_value.encode())
+    if len(column_defaults) != len(chosen):
+        raise ValueError(f"{len(column_defaults)} column_defaults do not fit {len(chosen)} columns.")
+    names = [names[column] for column in chosen]
+    if label_name is not None and label_name not in names:
+        raise ValueError("`label_name` provided must be one of the columns.")
+
+    def records(filename: Any) -> Any:
+        found: Any = CsvDataset(
+            filename, column_defaults, compression_type, None, header, field_delim, use_quote_delim, na_value,
+            chosen,
+        )  # fmt: skip
+        return found.ignore_errors() if ignore_errors else found
+
+    def columns(*batch: Any) -> Any:
+        features = collections.OrderedDict(zip(names, batch, strict=True))
+        return features if label_name is None else (features, features.pop(label_name))
+
+    found: Any = Dataset.from_tensor_slices(files)
+    if shuffle:
+        found = found.shuffle(len(files), shuffle_seed)
+    found = found.interleave(records, cycle_length=num_parallel_reads or 1)
+    if shuffle:
+        found = found.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        found = found.repeat(num_epochs)
+    found = found.batch(batch_size, drop_remainder=num_epochs is None).map(columns)
+    ahead = AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
+    return found.prefetch(ahead)  # type: ignore[no-any-return]
+
+
+def _heads(name: str, compression: Any, delimiter: str, quoted: bool, count: int | None) -> list[list[bytes]]:
+    """The first records of a file."""
+    try:
+        with opened(name, compression or "") as file:
+            records = records_of(file, delimiter, quoted)
+            return list(itertools.islice(records, None if count is None else count + 1))
+    except errors.InvalidArgumentError as error:
+        raise errors.InvalidArgumentError(f"{error.message} [{name}]") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise errors.DataLossError(f"{name}; {error}") from None
+
+
+def _check_widths(records: list[list[bytes]], count: int, name: str) -> None:
+    """ValueError for a record with more or less fields than there are columns."""
+    for row, record in enumerate(records, 1):
+        found = 0 if record == [b""] and count > 1 else len(record)
+        if found != count:
+            raise ValueError(
+                f"Problem inferring types: CSV row {row} has {found} number of fields. Expected: {count}. [{name}]"
+            )
+
+
+def _numbers(selected: Any, names: list[str]) -> list[int]:
+    """The numbers of the selected columns, in order."""
+    if selected is None:
+        return list(range(len(names)))
+    found = []
+    for column in selected:
+        if isinstance(column, str) and column not in names:
+            raise ValueError(f"Column names `column_names` of CSV files have no {column!r}.")
+        found.append(names.index(column) if isinstance(column, str) else int(column))
+    if not all(0 <= column < len(names) for column in found):
+        raise ValueError(f"The selected columns {found} are not among {len(names)} columns.")
+    if len(set(found)) < len(found):
+        raise ValueError("The selected columns are not unique.")
+    return sorted(found)
+
+
+def _inferred(records: list[list[bytes]], columns: list[int], na_value: bytes) -> list[Any]:
+    """A default of the narrowest dtype that holds all fields, column by column."""
+    defaults = []
+    for column in columns:
+        fields = [record[column] for record in records if record[column] not in (b"", na_value)]
+        dtype = next(dtype for dtype in _TYPES if all(_HOLDS[dtype](field) for field in fields))
+        dtype = dtype if fields else dtypes.string
+        defaults.append(np.array([b""], object) if dtype is dtypes.string else np.zeros(1, dtype.numpy))
+    return defaults
+
+
+def _number(read: Callable[[bytes], Any], low: float, high: float) -> Callable[[bytes], bool]:
+    def holds(field: bytes) -> bool:
+        try:
+            return bool(low <= read(field) <= high)
+        except ValueError:
+            return False
+
+    return holds
+
+
+_HOLDS: dict[dtypes.DType, Callable[[bytes], bool]] = {
+    dtypes.int32: _number(int, -(2**31), 2**31 - 1),
+    dtypes.int64: _number(int, -(2**63), 2**63 - 1),
+    dtypes.float32: _number(float, float(dtypes.float32.min), float(dtypes.float32.max)),
+    dtypes.float64: _number(float, float(dtypes.float64.min), float(dtypes.float64.max)),
+    dtypes.string: lambda field: True,
+}
+
+
+__all__ = ["CsvDataset", "make_csv_dataset"]

@@ -1,0 +1,92 @@
+"""Specs of datasets and iterators, as elements and as arguments of functions.
+
+>>> from agc.runtime import TensorSpec, int32
+>>> DatasetSpec(TensorSpec([], int32))
+DatasetSpec(TensorSpec(shape=(), dtype=tf.int32, name=None), TensorShape([]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..core import shapes
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from .element_spec import generalised
+
+_HANDLE = TensorSpec((), dtypes.variant)
+
+
+class _ElementSpec(TypeSpec):
+    """About something that gives elements; in graphs it is one tensor of dtype variant."""
+
+    __slots__ = ("element_spec",)
+
+    def __init__(self, element_spec: Any) -> None:
+        self.element_spec = element_spec
+
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return _HANDLE
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return (self.element_spec,)
+
+    def _to_components(self, value: Any) -> Any:
+        return value.handle()
+
+    def most_specific_common_supertype(self, others: Any) -> Any:
+        """The spec that covers this one and the others; None if there is none."""
+        common = self.element_spec
+        for other in others:
+            common = generalised(common, other.element_spec) if type(other) is type(self) else None
+            if common is None:
+                return None
+        return type(self)(common)
+
+
+class DatasetSpec(_ElementSpec):
+    """The spec of a dataset whose elements are of `element_spec`."""
+
+    __slots__ = ()
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()) -> None:
+        super().__init__(element_spec)
+        if shapes.as_dims(dataset_shape) != ():
+            raise ValueError("a DatasetSpec is about one dataset: dataset_shape must be ()")
+
+    @property
+    def value_type(self) -> type:
+        from .dataset import Dataset
+
+        return Dataset
+
+    def _from_components(self, components: Any) -> Any:
+        from .dataset import Dataset
+        from .pipeline_stage import Given
+
+        return Dataset(Given(components, self.element_spec))
+
+    def __repr__(self) -> str:
+        return f"DatasetSpec({self.element_spec!r}, TensorShape([]))"
+
+
+class IteratorSpec(_ElementSpec):
+    """The spec of an iterator over elements of `element_spec`."""
+
+    __slots__ = ()
+
+    @property
+    def value_type(self) -> type:
+        from .iterator import Iterator
+
+        return Iterator
+
+    def _from_components(self, components: Any) -> Any:
+        from .iterator import Iterator
+
+        return Iterator(components, self.element_spec)
+
+    def __repr__(self) -> str:
+        return f"IteratorSpec({self.element_spec!r},)"

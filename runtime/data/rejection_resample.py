@@ -1,0 +1,75 @@
+"""`rejection_resample`: elements of some classes are left out, so that the classes come as often as is wanted.
+
+An element of class i is accepted with a probability that is proportional to wanted[i] / found[i] - m, where m is
+the smallest of these ratios. A part m of the result is not resampled at all: that loses the fewest elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.conversion import convert_to_tensor
+from ..ops.arrays.concat_split import stack
+from ..ops.arrays.creation import fill
+from ..ops.arrays.gather_where import gather
+from ..ops.arrays.ranges import one_hot
+from ..ops.arrays.reshape import expand_dims
+from ..ops.arrays.tile_and_pad import tile
+from ..ops.math.arithmetic import add
+from ..ops.math.cast import cast
+from ..ops.random.stateful import uniform
+from ..ops.reduce.reductions import reduce_max, reduce_min, reduce_sum
+from .dataset import Dataset
+
+_AT_A_TIME = 32
+_SMOOTHING = 10
+
+
+def resampled(
+    dataset: Any, class_func: Callable[..., Any], target_dist: Any, initial_dist: Any, seed: int | None
+) -> Dataset:
+    wanted = convert_to_tensor(target_dist)
+    classes = dataset.map(class_func)
+    pairs = Dataset.zip((classes, dataset))
+    if initial_dist is not None:
+        found = convert_to_tensor(initial_dist)
+        chances = Dataset.from_tensors(_chances(found, wanted)).repeat()
+    else:
+        chances = _estimated(wanted, classes).map(lambda found: _chances(found, wanted))
+    accepted = (
+        Dataset.zip((chances.map(lambda accept, rest: accept), pairs))
+        .map(lambda accept, pair: (gather(accept, pair[0]), pair))
+        .filter(lambda chance, pair: uniform([], seed=seed, dtype=chance.dtype) < chance)
+        .map(lambda chance, pair: pair)
+        .prefetch(3)
+    )
+    if initial_dist is not None:
+        rest = float(_chances(found, wanted)[1])
+        if rest in (0.0, 1.0):
+            return pairs if rest else accepted
+    weights = chances.map(lambda accept, rest: stack([rest, 1.0 - rest]))
+    return Dataset.sample_from_datasets([pairs, accepted], weights, seed, stop_on_empty_dataset=True)
+
+
+def _chances(found: Any, wanted: Any) -> tuple[Any, Any]:
+    """The probability to accept an element, class by class, and the part that is not resampled."""
+    ratios = wanted / (found + np.finfo(found.dtype.as_numpy_dtype).tiny)
+    least = reduce_min(ratios)
+    return (ratios - least) / (reduce_max(ratios) - least), least
+
+
+def _estimated(wanted: Any, classes: Dataset) -> Dataset:
+    """How often each class has come so far, element by element."""
+    count = wanted.shape[0]
+
+    def update(seen: Any, batch: Any) -> tuple[Any, Any]:
+        seen = add(seen, reduce_sum(one_hot(batch, count, dtype=dtypes.int64), axis=0))
+        share = cast(seen / reduce_sum(seen), dtypes.float32)
+        return seen, tile(expand_dims(share, 0), [_AT_A_TIME, 1])
+
+    start = fill([count], np.int64(_SMOOTHING))
+    return classes.batch(_AT_A_TIME).scan(start, update).unbatch()

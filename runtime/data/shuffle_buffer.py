@@ -1,0 +1,91 @@
+"""`shuffle`: elements drawn from a buffer, in TensorFlow's order for the same seeds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from .. import errors
+from .pipeline_stage import UNKNOWN, Elements, Stage
+from .random_order import Samples, Seeds
+from .reorder_stages import Through
+from .source_datasets import Slices
+
+
+class Shuffled(Through):
+    """`shuffle`: elements drawn from a buffer, in TensorFlow's order for the same seeds."""
+
+    name = "_ShuffleDataset"
+
+    def __init__(self, source: Stage, size: Any, seeds: Seeds) -> None:
+        super().__init__(source)
+        self.size, self.seeds = size, seeds
+
+    def renew(self) -> None:
+        self.seeds = self.seeds.anew()
+
+    def check(self) -> None:
+        if isinstance(self.size, int) and self.size <= 0 and self.size != UNKNOWN:
+            raise errors.InvalidArgumentError(
+                f"buffer_size must be greater than zero or UNKNOWN_CARDINALITY, got {self.size}"
+            )
+
+    def elements(self) -> Elements:
+        return Drawn(self.source.elements(), self._limit(), Samples(*self.seeds.next()))
+
+    def blocks(self, size: int) -> Elements | None:
+        """Of slices of tensors only the numbers are shuffled."""
+        table = self.source.table if isinstance(self.source, Slices) else None
+        if table is None:
+            return None
+        drawn = Drawn(iter(range(len(table[0]))), self._limit(), Samples(*self.seeds.next()))
+        parts = iter(lambda: list(itertools.islice(drawn, size)), [])
+        return ([array[part] for array in table] for part in parts)
+
+    def _limit(self) -> int:
+        return 2**62 if self.size == UNKNOWN else int(self.size)
+
+
+class Drawn:
+    """Items in an order that a buffer and random numbers make.
+
+    Those in the buffer have numbers from `start` to `end`.
+    """
+
+    def __init__(self, items: Iterator[Any], size: int, samples: Samples) -> None:
+        self.items: Iterator[Any] | None = items
+        self.size, self.samples = size, samples
+        self.buffer: list[Any] = []
+        self.start = self.end = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self.items is not None:
+            self._fill(self.items)
+        count = self.end - self.start
+        if not count:
+            raise StopIteration
+        buffer = self.buffer
+        first = self.start % self.size
+        place = (self.start + self.samples.next() % count) % self.size
+        item = buffer[place]
+        buffer[place], buffer[first] = buffer[first], None
+        self.start += 1
+        return item
+
+    def _fill(self, items: Iterator[Any]) -> None:
+        while self.end - self.start < self.size:
+            try:
+                item = next(items)
+            except StopIteration:
+                self.items = None
+                return
+            place = self.end % self.size
+            if place == len(self.buffer):
+                self.buffer.append(item)
+            else:
+                self.buffer[place] = item
+            self.end += 1

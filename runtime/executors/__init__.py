@@ -1,0 +1,109 @@
+"""Running graphs. An executor makes a function of a graph: from the inputs' values to the outputs'.
+
+>>> sorted(EXECUTORS)
+['automatic', 'interpret', 'native', 'plan']
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..ir.graph import Graph
+from .interpreter import interpret
+
+if TYPE_CHECKING:
+    from .plan.plan import Plan
+
+Runner = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def _interpreted(graph: Graph) -> Runner:
+    return functools.partial(interpret, graph)
+
+
+def _planned(graph: Graph) -> Runner:
+    # When first used: importing the runtime needs no optimiser …
+    from ..optimize import batch_loop_matmul, fusion, optimise
+    from .plan.plan import Plan  # … and nothing that writes plans
+
+    return Plan(fusion.run(batch_loop_matmul.run(optimise(graph)))).run
+
+
+def _native(graph: Graph) -> Runner:
+    from .llvm import Native  # which needs a compiler that is not always installed
+
+    return Native(graph).run
+
+
+def _automatic(graph: Graph) -> Runner:
+    plan = _planned(graph)
+    if os.environ.get("AGC_JIT") == "0":
+        return plan
+    from .llvm import tiering
+
+    return tiering.Automatic(graph, plan).run if tiering.is_wanted() else plan
+
+
+EXECUTORS: dict[str, Callable[[Graph], Runner]] = {
+    "plan": _planned,
+    "interpret": _interpreted,
+    "native": _native,
+    "automatic": _automatic,
+}
+"""The executors by name."""
+
+
+def shortest(runner: Runner) -> Runner:
+    """What may run the graph from now on in place of a runner that has run it: without what was for the first time."""
+    return getattr(getattr(runner, "__self__", None), "shortest", None) or runner
+
+
+def kernel_for(runner: Runner, arguments: Sequence[Any]) -> Any:
+    """The machine code that a runner has for such inputs, for those who call it themselves; None if it has none."""
+    find = getattr(getattr(runner, "__self__", None), "kernel_for", None)
+    return None if find is None else find(arguments)
+
+
+def plan_for(runner: Runner, arguments: Sequence[Any]) -> Plan | None:
+    """The plan that runs such inputs from now on; None if none does, or something better may be found."""
+    from .plan.plan import Plan
+
+    owner = getattr(runner, "__self__", None)
+    find = getattr(owner, "plan_for", None)
+    if find is not None:
+        return find(arguments)  # type: ignore[no-any-return]
+    return owner if type(owner) is Plan else None
+
+
+def when_decided(runner: Runner, arguments: Sequence[Any], tell: Callable[[], None]) -> None:
+    """Have `tell` called when a runner that tries several ways has decided about one, if that is to come."""
+    wait = getattr(getattr(runner, "__self__", None), "when_decided", None)
+    if wait is not None:
+        wait(arguments, tell)
+
+
+COMPLETE = ("automatic", "interpret", "plan")
+"""Those that run every graph."""
+
+__all__ = [
+    "COMPLETE",
+    "EXECUTORS",
+    "Plan",
+    "Runner",
+    "interpret",
+    "kernel_for",
+    "plan_for",
+    "shortest",
+    "when_decided",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Plan":
+        from .plan.plan import Plan
+
+        return Plan
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

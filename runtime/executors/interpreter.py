@@ -1,0 +1,100 @@
+"""The oracle: runs a graph by walking over its operations, in order.
+
+It is written to be obviously right, not to be fast; the other executors are tested against it. Values are
+NumPy arrays and scalars, `Variable` objects where the graph has references, lists where it has TensorArrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from .plan.kernel_lookup import kernel_of
+from .plan.kernel_results import returns_many
+from .plan.runtime_errors import located
+
+Results = Sequence[Any]
+
+
+def interpret(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+    """The outputs of `graph` for the values of its inputs."""
+    with np.errstate(all="ignore"):
+        return _run(graph, arguments)
+
+
+def _run(graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+    values = dict(zip(graph.inputs, arguments, strict=True))
+    for operation in graph.live_operations():
+        inputs = [_read(operand, values) for operand in operation.inputs]
+        run = STRUCTURES.get(operation.type, _compute)
+        values.update(zip(operation.outputs, run(operation, inputs), strict=True))
+    return [_read(operand, values) for operand in graph.outputs]
+
+
+def _read(operand: Operand, values: dict[Value, Any]) -> Any:
+    return operand.value if isinstance(operand, Constant) else values[operand]
+
+
+def _compute(operation: Operation, inputs: list[Any]) -> Results:
+    op = operation.op
+    try:
+        result = kernel_of(operation)(*op.grouped(inputs), **operation.attrs)
+    except Exception as error:
+        found = located(error, operation, inputs)
+        if found is error:
+            raise  # with the cause that it has
+        raise found from None
+    if len(operation.outputs) == 1 and not returns_many(op):
+        return [result]
+    return result if operation.outputs else []
+
+
+def _cond(operation: Operation, inputs: list[Any]) -> Results:
+    predicate, *arguments = inputs
+    then, orelse = operation.regions
+    return _run(then if _truth(predicate, operation) else orelse, arguments)
+
+
+def _while(operation: Operation, inputs: list[Any]) -> Results:
+    test, body = operation.regions
+    count = len(operation.outputs)
+    state, invariants = inputs[:count], inputs[count:]
+    left = operation.attrs.get("maximum_iterations")
+    while left is None or left > 0:
+        (go,) = _run(test, [*state, *invariants])
+        if not _truth(go, operation):
+            break
+        state = _run(body, [*state, *invariants])
+        left = None if left is None else left - 1
+    return state
+
+
+def _switch(operation: Operation, inputs: list[Any]) -> Results:
+    index, *arguments = inputs
+    regions = operation.regions
+    return _run(regions[index] if 0 <= index < len(regions) else regions[-1], arguments)
+
+
+def _call(operation: Operation, inputs: list[Any]) -> Results:
+    (callee,) = operation.regions
+    return _run(callee, inputs)
+
+
+def _truth(value: Any, operation: Operation) -> bool:
+    try:
+        return bool(value)
+    except ValueError as error:
+        raise located(error, operation, [value]) from None
+
+
+STRUCTURES: dict[str, Callable[[Operation, list[Any]], Results]] = {
+    "cond": _cond,
+    "while": _while,
+    "switch": _switch,
+    "call": _call,
+    "fused": _call,
+}
+"""The operations whose meaning lies in their regions."""

@@ -1,0 +1,109 @@
+"""How far integers are apart that are computed from the same ones: a slice may have a known length at an unknown place.
+
+    j = multiply i, 3          3 i
+    k = add i, 1
+    m = multiply k, 3          3 i + 3          so x[j:m] has three rows, wherever it begins
+
+Integers wrap around; but what is found here holds for a slice that begins and ends within a tensor, which is checked
+when it is taken: as long as there is a number of their dtype for each place in it. There are 300 rows, say, and i is an
+int8: x[i:i+3] at 126 ends at -127, which is row 173.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...ir.graph import Constant, Operand, Operation, Value
+from ...ops.arrays.getitem import _matched, filled
+
+Makers = Mapping[Value, Operation]
+_Form = dict[Operand | None, int]
+"""A sum of multiples of operands; the key None is for the number that is added."""
+
+_DEEPEST = 40
+
+_LARGEST = (1 << 31) - 1
+"""The size of an axis whose size is not known, at most."""
+
+
+def apart(start: Any, stop: Any, makers: Makers) -> int | None:
+    """How much larger `stop` is than `start`, which are ints or operands; None when that is not known."""
+    forms: dict[Operand, _Form] = {}
+    first, last = (_form(one, makers, forms, _DEEPEST) for one in (start, stop))
+    difference = _sum(last, first, -1)
+    number = difference.pop(None, 0)
+    return None if any(difference.values()) else number
+
+
+def _form(operand: Any, makers: Makers, forms: dict[Operand, _Form], depth: int) -> _Form:
+    if isinstance(operand, int):
+        return {None: operand}
+    if isinstance(operand, Constant):
+        return {None: int(operand.value)}
+    found = forms.get(operand)
+    if found is None:
+        found = forms[operand] = _computed(makers.get(operand), makers, forms, depth) or {operand: 1}
+    return found
+
+
+def _computed(
+    maker: Operation | None, makers: Makers, forms: dict[Operand, _Form], depth: int
+) -> _Form | None:
+    if maker is None or not depth or maker.type not in ("add", "subtract", "multiply"):
+        return None
+    return _combined(maker.type, *(_form(part, makers, forms, depth - 1) for part in maker.inputs))
+
+
+def _combined(kind: str, one: _Form, other: _Form) -> _Form | None:
+    if kind != "multiply":
+        return _sum(one, other, 1 if kind == "add" else -1)
+    for form, factor in ((one, other), (other, one)):
+        if not any(number for key, number in factor.items() if key is not None):
+            return {key: number * factor.get(None, 0) for key, number in form.items()}
+    return None
+
+
+def _sum(one: _Form, other: _Form, factor: int) -> _Form:
+    keys = dict.fromkeys([*one, *other])
+    return {key: one.get(key, 0) + factor * other.get(key, 0) for key in keys}
+
+
+def index_of(key: str, parts: list[Operand]) -> tuple[Any, ...]:
+    """A key as a Python index: numbers where they are known, operands elsewhere."""
+    return filled(key, [part if part.value is None else int(part.value) for part in parts])
+
+
+def selected_sizes(
+    index: tuple[Any, ...], shape: tuple[int | None, ...], makers: Makers
+) -> Iterator[int | None]:
+    """The sizes of what an index of numbers and operands selects; None for those that are not known."""
+    for item, axis in _matched(index, len(shape)):
+        if item is None:
+            yield 1
+        elif isinstance(item, slice):
+            yield _length(item, shape[axis], makers)
+
+
+def is_moving(item: slice) -> bool:
+    """Whether an operand says where a slice begins or ends."""
+    return any(isinstance(bound, Value) for bound in (item.start, item.stop, item.step))
+
+
+def _length(item: slice, size: int | None, makers: Makers) -> int | None:
+    if not is_moving(item):
+        return None if size is None else len(range(*item.indices(size)))
+    step = 1 if item.step is None else item.step
+    if isinstance(step, Value) or step < 1 or item.start is None or item.stop is None:
+        return None
+    if not all(_reaches(bound, size) for bound in (item.start, item.stop)):
+        return None
+    length = apart(item.start, item.stop, makers)
+    return None if length is None or length < 0 else -(-length // step)
+
+
+def _reaches(bound: Any, size: int | None) -> bool:
+    """Whether the dtype of a bound has numbers for all places of an axis."""
+    return isinstance(bound, int) or np.iinfo(bound.dtype.numpy).max >= (_LARGEST if size is None else size)

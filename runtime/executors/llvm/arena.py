@@ -1,0 +1,157 @@
+"""Memory that a compiled function keeps from one call to the next: what is new must be cleared by the system first.
+
+    take(slot, size, l)    ==>   address ← exchange(slot, none);  none there: address ← malloc(size), or l ← 1
+    give(slot, address)    ==>   other ← exchange(slot, address);  free(other)        where it is not too large
+
+A call takes what is kept, so that calls at the same time do not meet: the second one gets memory of its own, and the
+last to give it back frees what is there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numpy as np
+
+from ...ir.value_types import Spec
+from .codegen.llvm_types import Register, integer, ir, null, pointer
+from .codegen.routine_builder import Routine
+from .codegen.shared_functions import declared, outside, shared
+
+HEAD = 64
+"""Bytes at the beginning of memory that grows, of which the first say how much fits; 0 in new memory."""
+
+LINE = 64
+"""Bytes of a line of the cache."""
+
+LARGEST = 64 << 20
+"""Bytes that are kept in one piece."""
+
+_SMALLEST = 4096  # bytes of results that are worth keeping
+
+NAME = "kept"
+"""What the table of a module is called among what is known only when the code is loaded."""
+
+
+class Kept:
+    """The places where the memory of a module is kept between calls."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.count = 0
+
+    def table(self, b: Any) -> Register:
+        """The address of all places."""
+        host = self._module.host
+        place = b.gep(host.variable, [integer(64)(host.number(NAME))], source_etype=pointer())
+        return b.load(place, typ=pointer())
+
+    def slot(self, b: Any, table: Register) -> Register:
+        """The address of a new place."""
+        self.count += 1
+        return b.gep(table, [integer(64)(self.count - 1)], source_etype=integer(64))
+
+    def take(self, b: Any, slot: Register, size: int, lacking: Register) -> Register:
+        """So many bytes; where there are none left, 1 stands at `lacking`."""
+        function = declared(self._module, "agc_take")
+        function.return_value.add_attribute("noalias")
+        return b.call(function, [slot, integer(64)(size), lacking])
+
+    def give(self, b: Any, slot: Register, address: Register, size: Register) -> None:
+        """Keep memory of so many bytes for the next call, or free it."""
+        b.call(declared(self._module, "agc_give"), [slot, address, size])
+
+    def fit(self, b: Any, slot: Register, size: Register) -> Register:
+        """The address behind the head of memory that a slot holds, of so many bytes at least; or null."""
+        return b.call(declared(self._module, "agc_fit"), [slot, size])
+
+
+@shared("agc_take", "address", "address", "word", "address")
+def _(r: Routine) -> None:
+    b, word = r.b, integer(64)
+    slot, size, lacking = r.arguments
+    kept = b.atomic_rmw("xchg", slot, word(0), "acquire")
+    with r.where(b.icmp_unsigned("==", kept, word(0))):
+        calloc = outside(r.module, "PyMem_RawCalloc", pointer(), word, word)
+        made = b.call(calloc, [word(1), size])
+        with r.where(b.icmp_unsigned("==", made, null())):
+            b.store(word(1), lacking)
+        b.ret(made)
+    b.ret(b.inttoptr(kept, pointer()))
+
+
+@shared("agc_take_pieces", "address", "address", "word", "address", "word", "address", "address")
+def _(r: Routine) -> None:
+    """What `agc_take` gives; the addresses of pieces of it go to a table, which begin so far behind a line's begin."""
+    b, word = r.b, integer(64)
+    slot, size, places, count, addresses, lacking = r.arguments
+    whole = b.call(declared(r.module, "agc_take"), [slot, size, lacking])
+    ahead = b.and_(b.sub(word(0), b.ptrtoint(whole, word)), word(LINE - 1))
+    begin = r.at(integer(8), whole, ahead)
+    with r.counting(r.word(0), count) as number:
+        r.store(addresses, number, r.at(integer(8), begin, r.load(word, places, number)))
+    b.ret(whole)
+
+
+@shared("agc_give", "nothing", "address", "address", "word")
+def _(r: Routine) -> None:
+    b, word = r.b, integer(64)
+    slot, address, size = r.arguments
+    free = outside(r.module, "PyMem_RawFree", ir().VoidType(), pointer())
+    with r.where(b.icmp_unsigned(">", size, word(LARGEST))):
+        b.call(free, [address])
+        b.ret_void()
+    other = b.atomic_rmw("xchg", slot, b.ptrtoint(address, word), "release")
+    b.call(free, [b.inttoptr(other, pointer())])
+    b.ret_void()
+
+
+@shared("agc_fit", "address", "address", "word")
+def _(r: Routine) -> None:
+    b, word = r.b, integer(64)
+    slot, size = r.arguments
+    old = b.load(slot, typ=pointer())
+    with r.where(b.icmp_unsigned(">=", b.load(old, typ=word), size)):
+        b.ret(r.at(integer(8), old, word(HEAD)))
+    wanted = b.add(size, b.lshr(size, word(2)))
+    new = b.call(outside(r.module, "PyMem_RawMalloc", pointer(), word), [b.add(wanted, word(HEAD))])
+    with r.where(b.icmp_unsigned("==", new, null())):
+        b.ret(null())
+    b.call(outside(r.module, "PyMem_RawFree", ir().VoidType(), pointer()), [old])
+    b.store(wanted, new)
+    b.store(new, slot)
+    b.ret(r.at(integer(8), new, word(HEAD)))
+
+
+def is_worth_keeping(spec: Spec) -> bool:
+    """Whether the arrays of a result are kept for the next call."""
+    return _SMALLEST <= size_of(spec) <= LARGEST
+
+
+def size_of(spec: Spec) -> int:
+    """The bytes of a tensor."""
+    return math.prod(length or 0 for length in spec.shape or ()) * spec.dtype.size
+
+
+class Memory:
+    """The table of what a function keeps, which is freed with it. It belongs to Python, for it outlives the code."""
+
+    def __init__(self, count: int) -> None:
+        self.table = np.zeros(max(count, 1), np.int64)
+
+    def __del__(self) -> None:
+        for address in self.table.tolist():
+            ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(address))
+
+
+class Spares:
+    """The arrays, or tensors, that a function keeps for its next results."""
+
+    def __init__(self, count: int) -> None:
+        self.table = np.zeros(count, np.int64)
+
+    def __del__(self) -> None:
+        for address in self.table.tolist():
+            ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(address))

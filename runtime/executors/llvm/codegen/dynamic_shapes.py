@@ -1,0 +1,68 @@
+"""Shapes that are known only while the code runs, where several tensors meet: they agree, or the run fails.
+
+    z = add x, y        x: float32[s, 3], y: float32[t, 3]      s = t, or the plan runs;  z: float32[s, 3]
+
+Sizes that turn out to be 1 are not broadcast here: that is the plan's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .dynamic_sizes import Size, is_sized
+from .function_builder import Emitter
+from .lazy_values import Buffer, Index, Mapped, Node, Shape
+from .rule_registry import RefusedError
+
+
+def regrouped(node: Node, shape: Shape) -> Node:
+    """The elements in row-major order, in another shape."""
+    found = node.storage or node
+    if found.shape == shape:
+        return found
+    if found.size != math.prod(shape) and not (is_sized(found.shape) or is_sized(shape)):
+        raise RefusedError(f"{found.shape} and {shape} do not hold as many elements")
+    if isinstance(found, Buffer):
+        return found.also(shape)
+    return Mapped(
+        found.dtype,
+        shape,
+        [found],
+        lambda e, index: found.at(e, Index(found.shape, [(0, len(found.shape), index.flat(e))])),
+        cost=0,
+        cuts=frozenset,
+    )
+
+
+def met(e: Emitter, sizes: Sequence[int]) -> int:
+    """The one size that these are, of which some may be 1."""
+    wide = [size for size in sizes if size != 1]
+    if not wide:
+        return 1
+    first = next((size for size in wide if not isinstance(size, Size)), wide[0])
+    for other in wide:
+        if other != first:
+            e.demand(e.b.icmp_signed("==", e.word(other), e.word(first)))
+    return first
+
+
+def agreeing(e: Emitter, nodes: Sequence[Node], known: Any = None) -> tuple[Shape, list[Node]]:
+    """The shape that nodes have together, and these in shapes that are equal where their sizes are.
+
+    `known` is what is known of that shape beforehand.
+    """
+    rank = max(len(node.shape) for node in nodes)
+    shape = []
+    for place in range(-rank, 0):
+        sizes = [node.shape[place] for node in nodes if len(node.shape) >= -place]
+        if known is not None and known[place] is not None:
+            sizes.append(known[place])
+        shape.append(met(e, sizes))
+    return tuple(shape), [_as_wide(node, tuple(shape)) for node in nodes]
+
+
+def _as_wide(node: Node, shape: Shape) -> Node:
+    own = shape[len(shape) - len(node.shape) :]
+    return regrouped(node, tuple(1 if size == 1 else w for size, w in zip(node.shape, own, strict=True)))

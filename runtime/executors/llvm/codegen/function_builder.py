@@ -1,0 +1,305 @@
+"""Writes one function of LLVM: numbers, memory, loops over known counts, checks.
+
+A check that fails ends the function with the code 1; the runner then runs the graph by the plan, which says what is
+wrong. Inside a nest of loops a check only notes the failure, so that the loop stays free of branches and LLVM can
+widen it; the note is looked at behind the nest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .buffer_assignment import Nest, pairs
+from .dynamic_sizes import Size, is_sized, typical
+from .interleave_count import at_once
+from .llvm_types import Register, integer, ir
+from .memory_builder import Storage
+from .merge_functions import Users, share_twins
+from .merge_parallel_bodies import share_parts
+from .outlining import Whole
+from .parallel_loops import WAKES, WORTH, taken_apart
+from .parallel_loops import count as count_of_threads
+from .scalar_builder import WORD, is_known
+
+FAILED = 1
+INTERRUPTED = 2
+
+UNROLLED = 16
+"""In loops, tensors of so few elements are written out, element by element: LLVM can keep them in registers."""
+
+FEW = 64
+"""Nests of so few rounds are written out by LLVM, for the same reason. Others are not, which takes long to compile."""
+
+SEPARABLE = 512
+"""Elements of a nest from which on a call more for each time that it runs is nothing."""
+
+OFTEN = 1 << 20
+"""How much more often than the other LLVM is told that the usual one of two ways is taken."""
+
+WRITTEN_OUT = (["llvm.loop.vectorize.followup_vectorized", ["llvm.loop.unroll.full"]],)
+"""What LLVM is told about loops that are to be written out, vector by vector."""
+
+
+class Emitter(Storage):
+    """One function that is being written. `b` is llvmlite's builder."""
+
+    def __init__(self, module: Any, function: Any) -> None:
+        self.function = function
+        entry = function.append_basic_block("entry")
+        start = function.append_basic_block("start")
+        super().__init__(module, ir().IRBuilder(start), ir().IRBuilder(entry))
+        self._start = start
+        self._failure: Any = None
+        self._noted: Register = None
+        self._stopped: Register = None
+        self._ends: list[tuple[Any, int]] = []
+        self._loops = 0
+        self._rounds = [1]  # of the nests that are being written, with those around them
+        self._nests: list[Nest] = []
+        self._wholes: list[Whole] = []
+        self.separable: list[Whole] = []  # nests that may be functions of their own: a call matters little
+        self.users = Users(function)  # of the finished code
+        self._parts: list[Any] = []  # the calls that have threads run them
+        self._repeated = 0  # loops around what is being written whose rounds are counted only when they run
+        self.work = 0  # elements that all nests together go through, as written so far
+        self.memo: dict[Any, Any] = {}
+        self.remainders: dict[int, tuple[Register, Register, int]] = {}  # see divisibility.py
+        self.reasons: list[Any] = []  # why what was written cannot be used
+
+    # Loops and branches
+
+    @contextmanager
+    def nest(
+        self,
+        counts: Sequence[int],
+        parallel: bool = True,
+        threads: bool = True,
+        inner: int = 1,
+        each_once: bool = False,
+        in_registers: bool = False,
+    ) -> Iterator[list[Register]]:
+        """Loops within each other, over these counts; gives the numbers of the round. Where one is 0, nothing is done.
+
+        `parallel` says that no round reads what another one writes; with `threads` several may run it. A
+        round goes through about `inner` elements. With `each_once`, none is written by two rounds. What the rounds
+        write stays `in_registers` where the loop around them is long: they are written out.
+        """
+        outer_memo, self.memo = self.memo, {}
+        outermost = not self._groups
+        self._loops += 1
+        group = self.module.add_metadata([f"group{self._loops}"]) if parallel else None
+        self._groups.append(group if parallel else None)
+        size = math.prod(map(typical, counts)) * typical(inner)
+        if outermost:
+            self.work += size
+        is_measured = outermost and any(count > 1 for count in counts)
+        measured = self.computing(each_once) if is_measured else None
+        before, first = self.b.block, len(self.function.blocks)
+        shared = list(self._on_stack)  # memory that was there before a loop is that of all its threads
+        opened: list[Any] = []
+        skipped = self._unless_empty(counts)
+        numbers = [self._open(count, opened) for count in counts]
+        self._rounds.append(self._rounds[-1] * math.prod(map(typical, counts)))
+        yield numbers
+        rounds = self._rounds.pop()
+        is_small = rounds <= FEW and self.is_repeated
+        written_out = WRITTEN_OUT if in_registers or is_small else ()
+        for entry in reversed(opened):
+            self._close(entry, group, rounds, written_out)
+        if skipped is not None:
+            self.b.branch(skipped)
+            self.b.position_at_end(skipped)
+        self._groups.pop()
+        self.memo = outer_memo
+        if outermost and self._stopped is not None:
+            self.leave_if_stopped()
+        if outermost and skipped is not None:
+            self._look_at_notes()
+        elif outermost:
+            pairs_of_nest = pairs(self.function.blocks[first:-1]) if each_once and opened else []
+            is_shared = parallel and threads and opened and size >= WORTH and not self._is_noted
+            run = self._share(before, first, opened[0], shared, size) if is_shared else None
+            self._parts += [run] if run is not None else []
+            if opened and run is None:
+                nest = Whole(before, self.function.blocks[first:-1], self.b.block)
+                self._wholes += [nest] if not self.is_repeated else []
+                self.separable += [nest] if not self.is_repeated or size >= SEPARABLE else []
+            if pairs_of_nest:
+                self._nests.append(Nest(before, self.b.block, pairs_of_nest, run))
+            self._look_at_notes()
+        if measured is not None and self.meter is not None:
+            self.meter.end(measured)
+
+    def _unless_empty(self, counts: Sequence[int]) -> Any:
+        """The block behind loops that may have no rounds, where they are skipped; None where all have some."""
+        if not is_sized(tuple(counts)) and 0 not in counts:
+            return None
+        inside, skipped = self.block("inside"), self.block("skipped")
+        empty = [
+            self.b.icmp_signed("==", self.word(n), self.word(0))
+            for n in counts
+            if isinstance(n, Size) or n == 0
+        ]
+        for other in empty[1:]:
+            empty[0] = self.b.or_(empty[0], other)
+        self.b.cbranch(empty[0], skipped, inside)
+        self.b.position_at_end(inside)
+        return skipped
+
+    def _share(self, before: Any, first: int, outermost: Any, shared: Sequence[Any], size: int) -> Any:
+        number, rounds, *_ = outermost
+        if 1 < count_of_threads() <= rounds:
+            wakes = size >= WAKES or self.is_repeated
+            return taken_apart(self, before, first, number, rounds, self.b.block, shared, wakes)
+        return None
+
+    def _open(self, count: int, opened: list[Any]) -> Register:
+        if count in (0, 1):
+            return self.word(0)
+        end = self.word(count)
+        before = self.b.block
+        body = self.function.append_basic_block("loop")
+        self.b.branch(body)
+        self.b.position_at_end(body)
+        number = self.b.phi(integer(WORD), "i")
+        number.add_incoming(self.word(0), before)
+        opened.append((number, count, body, end))
+        return number
+
+    def _close(self, entry: Any, group: Any, rounds: int, properties: Any) -> None:
+        number, count, body, end = entry
+        after = self.function.append_basic_block("after")
+        following = self.b.add(number, self.word(1), flags=("nuw", "nsw"))
+        number.add_incoming(following, self.b.block)
+        again = self.b.icmp_unsigned("!=", following, end)
+        known = [["llvm.loop.parallel_accesses", group]] if group is not None else []
+        if body is self.b.block:
+            known += at_once(body, typical(count), rounds, self._noted)
+        jump = self.b.cbranch(again, body, after)
+        if properties or known:
+            self.tell_of_loop(jump, [*properties, *known])
+        self.b.position_at_end(after)
+
+    def tell_of_loop(self, jump: Any, properties: Sequence[Any]) -> None:
+        """What LLVM is told about the loop that this jump back makes."""
+        self._loops += 1
+        jump.set_metadata("llvm.loop", self._metadata([f"loop{self._loops}", *properties]))
+
+    def _metadata(self, content: Any) -> Any:
+        """A list of names and lists, as LLVM has it."""
+        if not isinstance(content, list):
+            return integer(32)(content) if isinstance(content, int) else content
+        return self.module.add_metadata([self._metadata(item) for item in content])
+
+    @contextmanager
+    def repeatedly(self) -> Iterator[None]:
+        """What is written here may run very often: it is worth much code."""
+        self._repeated += 1
+        yield
+        self._repeated -= 1
+
+    @property
+    def is_repeated(self) -> bool:
+        return self._repeated > 0
+
+    @contextmanager
+    def into(self, block: Any) -> Iterator[None]:
+        """Go on in another block."""
+        outer, self.memo = self.memo, {}
+        self.b.position_at_end(block)
+        yield
+        self.memo = outer
+
+    def block(self, name: str) -> Any:
+        return self.function.append_basic_block(name)
+
+    @property
+    def is_in_nest(self) -> bool:
+        """Whether a nest of loops is being written."""
+        return bool(self._groups)
+
+    # Checks
+
+    def demand(self, holds: Register) -> None:
+        """Fail unless this holds."""
+        if is_known(holds) and holds.constant:
+            return
+        if self._groups:
+            if self._noted is None:
+                self._noted = self.slot(integer(8))
+                self._top.store(integer(8)(0), self._noted)
+            broken = self.b.zext(self.b.not_(holds), integer(8))
+            self.b.store(self.b.or_(self.b.load(self._noted, typ=integer(8)), broken), self._noted)
+            self._is_noted = True
+        else:
+            self.fail_unless(holds)
+
+    _is_noted = False
+
+    def _look_at_notes(self) -> None:
+        if self._is_noted:
+            self._is_noted = False
+            noted = self.b.load(self._noted, typ=integer(8))
+            self.fail_unless(self.b.icmp_unsigned("==", noted, integer(8)(0)))
+
+    def stopped(self) -> Register:
+        """The address of what says whether the run is to end (interrupts.py)."""
+        if self._stopped is None:
+            self._stopped = self.slot(integer(8))
+            self._top.store(integer(8)(0), self._stopped)
+        return self._stopped
+
+    def leave_if_stopped(self) -> None:
+        """Leave the function where the run is to end."""
+        onward = self.block("onward")
+        goes_on = self.b.icmp_unsigned("==", self.b.load(self._stopped, typ=integer(8)), integer(8)(0))
+        self.b.cbranch(goes_on, onward, self.end_with(INTERRUPTED)).set_weights([OFTEN, 1])
+        self.b.position_at_end(onward)
+
+    def fail_unless(self, holds: Register) -> None:
+        """Leave the function unless this holds."""
+        onward = self.block("onward")
+        self.b.cbranch(holds, onward, self.failure()).set_weights([OFTEN, 1])
+        self.b.position_at_end(onward)
+
+    def failure(self) -> Any:
+        """The block that leaves the function with `FAILED`."""
+        if self._failure is None:
+            self._failure = self.block("failure")
+            self._ends.append((self._failure, FAILED))
+        return self._failure
+
+    def end_with(self, code: int) -> Any:
+        """A new block that leaves the function with this code."""
+        block = self.block("end")
+        self._ends.append((block, code))
+        return block
+
+    def finish(self) -> None:
+        """Complete the function: success where it stands now."""
+        self._ends.append((self.b.block, 0))
+        if self._promises or self._takes:
+            self._settle(self.function.blocks, self._start, self._nests)
+        if self._takes:
+            self.failure()
+        leave = self.block("leave")
+        for block, _ in self._ends:
+            ir().IRBuilder(block).branch(leave)
+        body = self._start
+        if self._takes:
+            lacking = self._top.load(self._takes[1], typ=integer(WORD))
+            is_there = self._top.icmp_unsigned("==", lacking, self.word(0))
+            self._top.cbranch(is_there, body, self._failure).set_weights([OFTEN, 1])
+        else:
+            self._top.branch(body)
+        self.b.position_at_end(leave)
+        code = self.b.phi(integer(32), "code")
+        for block, number in self._ends:
+            code.add_incoming(integer(32)(number), block)
+        self._give_back()
+        self.b.ret(code)
+        left = share_parts(self.function, self._parts, self._wholes, self.users)
+        share_twins(self.function, left, self.users)

@@ -1,0 +1,37 @@
+"""Casts from float64 to float16, which processors lack: by a float32 that is rounded so that it can be once more.
+
+    x: double     ==>     near: float, the neighbor of x whose last bit is set, or x itself     ==>     half
+
+LLVM calls a function of compiler-rt for this cast, which few processes have, and calls an address of nothing where it
+is missing. LLVM also makes such casts of others, so the library has a function of that name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .llvm_types import Register, integer, ir
+from .routine_builder import Routine
+from .shared_functions import shared
+
+
+def half_of_double(b: Any, x: Register) -> Register:
+    """Cast a float64 to float16."""
+    return b.fptrunc(_rounded_to_odd(b, x), ir().HalfType())
+
+
+def _rounded_to_odd(b: Any, x: Register) -> Register:
+    near = b.fptrunc(x, ir().FloatType())
+    back = b.fpext(near, x.type)
+    pattern, bits = b.bitcast(near, integer(32)), integer(32)
+    # Both have one sign, so that their magnitudes compare as their bits do.
+    is_below = b.icmp_unsigned("<", b.bitcast(back, integer(64)), b.bitcast(x, integer(64)))
+    odd = b.select(is_below, b.add(pattern, bits(1)), b.sub(pattern, bits(1)))
+    is_even = b.icmp_unsigned("==", b.and_(pattern, bits(1)), bits(0))
+    is_moved = b.and_(b.fcmp_ordered("!=", back, x), is_even)
+    return b.bitcast(b.select(is_moved, odd, pattern), near.type)
+
+
+@shared("__truncdfhf2", "half", "double")
+def _(r: Routine) -> None:
+    r.b.ret(half_of_double(r.b, r.arguments[0]))

@@ -1,0 +1,60 @@
+"""Ask, before each piece of long work, whether Ctrl-C wants the run to end.
+
+    for i in 0 … n:                       for i in 0 … n:
+        multiply(a[i], b[i])      ==>         if i % 16 = 15 and Python says stop: stopped ← 1
+                                              if not stopped: multiply(a[i], b[i])
+                                          if stopped: leave with INTERRUPTED
+
+A nest of loops cannot be left in its middle, so the rest of its rounds do nothing. Only the thread of the caller may
+ask: nests whose rounds other threads run must not use this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .llvm_types import Register, integer
+
+if TYPE_CHECKING:
+    from .function_builder import Emitter
+
+PATIENCE = 1 << 29
+"""Multiplications between two questions: some hundredths of a second."""
+
+ASK = "agc_interrupted"
+
+
+@contextmanager
+def unless_interrupted(e: Emitter, work: float, round_number: Register | None = None) -> Iterator[None]:
+    """Skip what is written here once the run is to end. It takes so much `work`, in each round of a loop.
+
+    Outside of a nest the function is left at once.
+    """
+    stopped = e.stopped()
+    number = e.word(0) if round_number is None else round_number
+    often = max(int(PATIENCE // max(work, 1)), 1) if round_number is not None else 1
+    mask = e.word((1 << (often.bit_length() - 1)) - 1)
+    ask, asked, inside, behind = map(e.block, ("ask", "asked", "inside", "behind"))
+    e.b.cbranch(e.b.icmp_unsigned("==", e.b.and_(number, mask), mask), ask, asked)
+    e.b.position_at_end(ask)
+    flag = e.b.load(stopped, typ=integer(8))
+    silent, now = e.block("silent"), e.block("now")
+    e.b.cbranch(e.b.icmp_unsigned("==", flag, integer(8)(0)), now, silent)
+    e.b.position_at_end(now)
+    answer = e.call(ASK, integer(32), e.function.args[-1])
+    is_wanted = e.b.icmp_signed("!=", answer, integer(32)(0))
+    e.b.store(e.b.zext(is_wanted, integer(8)), stopped)
+    e.b.branch(silent)
+    e.b.position_at_end(silent)
+    e.b.branch(asked)
+    e.b.position_at_end(asked)
+    goes_on = e.b.icmp_unsigned("==", e.b.load(stopped, typ=integer(8)), integer(8)(0))
+    e.b.cbranch(goes_on, inside, behind)
+    with e.into(inside):
+        yield
+        e.b.branch(behind)
+    e.b.position_at_end(behind)
+    if not e.is_in_nest:
+        e.leave_if_stopped()

@@ -1,0 +1,95 @@
+"""Operations that have no code of their own: compiled code calls their kernels, which are the interpreter's.
+
+    y = igamma a, x       ==>     a, x ← in memory;  code ← kernel(address of a, of x, of y);  fail unless it is 0
+
+Sizes that show only while the code runs go with the addresses. Where those of results do, a first call computes, and a
+second one copies. So results are the interpreter's to the last bit, and a kernel that raises an error is a check that
+fails. A call takes some microseconds, as it does in plans: what is heavy, or rare, is called so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .... import dtypes
+from ....ir.graph import Operation, Value
+from ....ir.value_types import Spec
+from .dynamic_sizes import Size
+from .function_builder import INTERRUPTED, OFTEN, Emitter
+from .lazy_values import Buffer, Node
+from .llvm_types import STORED, Register, integer, pointer
+
+if TYPE_CHECKING:
+    from .region_lowering import Region
+
+_WITHOUT = frozenset({"assert", "raise", "placeholder", "const", "placeholder_with_default"})
+"""Operations without effects whose kernels are not to be called: they fail, or are what sessions feed."""
+
+
+def has_kernel(operation: Operation) -> bool:
+    """Whether the kernel can be called: it has no effects, takes and gives tensors of numbers of known ranks."""
+    values = [*(operand for operand in operation.inputs if isinstance(operand, Value)), *operation.outputs]
+    return (
+        not operation.stateful
+        and not operation.regions
+        and operation.type not in _WITHOUT
+        and bool(operation.outputs)
+        and all(isinstance(value.spec, Spec) and value.dtype in STORED for value in values)
+        and all(value.shape is not None for value in values)
+    )
+
+
+def called(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[Node]:
+    """Call the kernel. It gets the addresses of what is no constant, and those of its results."""
+    e = region.e
+    given = [
+        region.stored(node)
+        for operand, node in zip(operation.inputs, nodes, strict=True)
+        if isinstance(operand, Value)
+    ]
+    shapes = [tuple(None if isinstance(size, Size) else size for size in node.shape) for node in given]
+    compute, hand_over = e.module.host.kernel(operation, shapes)
+    counted = [size for node in given for size in node.shape if isinstance(size, Size)]
+    wanted = [tuple(value.shape or ()) for value in operation.outputs]
+    lacking = sum(shape.count(None) for shape in wanted)
+    sizes = e.slot(integer(64), max(len(counted) + lacking, 1))
+    for place, size in enumerate(counted):
+        e.store(dtypes.int64, sizes, e.word(place), e.word(size))
+    addresses = [node.address for node in given]
+    if not lacking:
+        results = _results(region, operation, wanted)
+        _call(e, compute, [sizes, *addresses, *(result.address for result in results)])
+        return list(results)
+    _call(e, compute, [sizes, *addresses])
+    places = iter(range(len(counted), len(counted) + lacking))
+    found = [
+        tuple(
+            Size.of(e.load(dtypes.int64, sizes, e.word(next(places)))) if size is None else size
+            for size in shape
+        )
+        for shape in wanted
+    ]
+    results = _results(region, operation, found)
+    _call(e, hand_over, [result.address for result in results])
+    return list(results)
+
+
+def _results(region: Region, operation: Operation, shapes: Sequence[Any]) -> list[Buffer]:
+    return [
+        Buffer.new(region.e, value.dtype, shape)
+        for value, shape in zip(operation.outputs, shapes, strict=True)
+    ]
+
+
+def _call(e: Emitter, name: str, arguments: Sequence[Register]) -> None:
+    """Call a function of the host with these addresses, or the run ends."""
+    addresses = e.slot(pointer(), len(arguments))
+    for number, argument in enumerate(arguments):
+        e.b.store(argument, e.b.gep(addresses, [e.word(number)], source_etype=pointer()))
+    code = e.call("agc_call", integer(32), e.host(name), addresses, e.function.args[-1])
+    onward = e.block("onward")
+    stop = e.end_with(INTERRUPTED)
+    e.b.cbranch(e.b.icmp_signed("==", code, integer(32)(INTERRUPTED)), stop, onward).set_weights([1, OFTEN])
+    e.b.position_at_end(onward)
+    e.demand(e.b.icmp_signed("==", code, integer(32)(0)))

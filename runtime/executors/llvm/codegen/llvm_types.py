@@ -1,0 +1,117 @@
+"""How dtypes look in LLVM: in registers, in memory, and as constants.
+
+bool        i1, a byte in memory
+int32 …     i32 …
+float32 …   half, float, double
+complex64   a `Pair` of floats, beside each other in memory
+bfloat16 …  i16 …: the bits, which are only moved; kernels compute with them
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .... import dtypes
+
+Register: TypeAlias = Any
+"""A value of LLVM in a register."""
+
+
+class Pair(NamedTuple):
+    """A complex number in registers."""
+
+    re: Register
+    im: Register
+
+
+Element: TypeAlias = Any
+"""What an element of a tensor is while it is computed: a register, or a `Pair` of them."""
+
+COMPILED = frozenset({*dtypes.ALL} - {dtypes.string})
+"""Dtypes that LLVM computes with."""
+
+STORED = COMPILED | frozenset(dtypes.NARROW_FLOATS)
+"""Dtypes that native code keeps in memory: those not in `COMPILED` are moved only, and kernels compute with them."""
+
+
+@functools.cache
+def ir() -> Any:
+    """llvmlite's module for writing LLVM's language."""
+    from llvmlite import ir
+
+    return ir
+
+
+@functools.cache
+def integer(bits: int) -> Any:
+    """The type of integers of so many bits."""
+    return ir().IntType(bits)
+
+
+@functools.lru_cache(4096, typed=True)
+def word(value: int) -> Any:
+    """A 64-bit integer; a small one is written many times, and need not be made and printed anew."""
+    return ir().Constant(integer(64), value)
+
+
+@functools.cache
+def pointer() -> Any:
+    """The type of addresses."""
+    return ir().PointerType()
+
+
+def constant_at(module: Any, name: str, value: Any) -> Register:
+    """The address of a constant that a module holds under a name."""
+    made = module.globals.get(name)
+    if made is None:
+        made = ir().GlobalVariable(module, value.type, name)
+        made.initializer, made.global_constant, made.linkage = value, True, "internal"
+        made.type = pointer()
+    return made
+
+
+def null() -> Any:
+    """The address of nothing."""
+    return ir().Constant(pointer(), None)
+
+
+_FLOATS = {2: "HalfType", 4: "FloatType", 8: "DoubleType"}
+
+
+def register_type(dtype: dtypes.DType) -> Any:
+    """The type of an element in a register; of a part, for complex numbers."""
+    if dtype.is_bool:
+        return integer(1)
+    return memory_type(dtype)
+
+
+def memory_type(dtype: dtypes.DType) -> Any:
+    """The type of an element in memory; of a part, for complex numbers."""
+    if dtype.kind == "c":
+        dtype = dtype.real_dtype
+    if dtype.kind == "f" and dtype in COMPILED:
+        return getattr(ir(), _FLOATS[dtype.size])()
+    return integer(8 * dtype.size)
+
+
+def constant(dtype: dtypes.DType, value: Any) -> Element:
+    """A number as an element."""
+    if dtype.kind == "c":
+        number = dtype.numpy.type(value)
+        return Pair(_float(dtype.real_dtype, number.real), _float(dtype.real_dtype, number.imag))
+    if dtype not in COMPILED:
+        bits = np.asarray(value, dtype.numpy).tobytes()
+        return ir().Constant(memory_type(dtype), int.from_bytes(bits, sys.byteorder))
+    if dtype.kind == "f":
+        return _float(dtype, value)
+    if dtype.is_bool:
+        return ir().Constant(integer(1), int(bool(value)))
+    return ir().Constant(register_type(dtype), int(value))
+
+
+def _float(dtype: dtypes.DType, value: Any) -> Register:
+    return ir().Constant(register_type(dtype), float(dtype.numpy.type(value)))

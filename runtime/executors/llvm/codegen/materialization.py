@@ -1,0 +1,249 @@
+"""Where the values of a region stand: lazy ones are computed in one nest of loops, with all that they read on the way.
+
+y = multiply x, 2.0        a Computed node: nothing is written yet
+z = add y, 1.0             another, which reads y where it is read itself
+s = reduce_sum z           one loop nest, which computes y and z on the way
+return z, s                z is read again: the same nest stores it
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .... import dtypes
+from ....ir.graph import Graph
+from .function_builder import UNROLLED, Emitter
+from .lazy_values import Buffer, Computed, Index, Known, Mapped, Node, Scalar, cuts_of
+from .llvm_types import Element, Register
+from .parallel_loops import WAKES
+from .use_lists import Readers
+
+CHEAP = 2
+"""What costs no more than so many additions is computed again, rather than stored and read."""
+
+DEEPEST = 200
+"""Expressions nested deeper are computed, so that neither Python's stack nor LLVM suffers."""
+
+
+class Values:
+    """The values of a region, as far as they have been computed."""
+
+    def __init__(self, e: Emitter, graph: Graph) -> None:
+        self.e = e
+        self.readers = Readers(graph)
+        self._stored: list[Node] = []
+        self._once: dict[Any, Node] = {}
+        self.wanted: set[Node] = set()  # what the nest that computes it first is to store
+
+    # Where values stand
+
+    def scalar(self, node: Node) -> Scalar:
+        """A node of one element, in a register."""
+        node = node.storage or node
+        if isinstance(node, Scalar):
+            return node
+        for operand in node.operands:
+            self._make_readable(operand, node)
+        return Scalar(node.dtype, node.at(self.e, Index.of(node.shape, [self.e.word(0)] * len(node.shape))))
+
+    def register(self, node: Node) -> Register:
+        """The element of a node that has one only."""
+        return self.scalar(node).value
+
+    def integer(self, node: Node) -> Register:
+        """An integer of one element, as an index."""
+        value = self.register(node)
+        width = value.type.width
+        if width == 64:
+            return value
+        widen = self.e.b.zext if node.dtype.is_unsigned or node.dtype.is_bool else self.e.b.sext
+        if isinstance(value, type(self.e.word(0))):
+            return self.e.word(int(value.constant))
+        return widen(value, self.e.word(0).type)
+
+    def stored(self, node: Node, target: Buffer | None = None) -> Buffer:
+        """A node in memory: in `target`, where one is given."""
+        node = node.storage or node
+        if isinstance(node, Buffer):
+            if target is not None and target.address is not node.address:
+                self.e.copy(target.address, node.address, node.bytes)
+            return target or node
+        if isinstance(node, Known) and target is None and node.size:
+            return Buffer(node.dtype, node.shape, node.address(self.e))
+        where = target or Buffer.new(self.e, node.dtype, node.shape)
+        if isinstance(node, Known) and node.is_zero and node.size < WAKES:
+            self.e.clear(where.address, where.bytes)
+        elif node.is_lazy:
+            self.compute([(node, where)])
+        else:
+            self._fill([(node, where)], [node])
+        return where
+
+    def readable(self, node: Node) -> Node:
+        """A node whose elements can be read in any order and often: lazy ones only where they cost little."""
+        if node.is_lazy and (node.cost > CHEAP or node.fails):
+            self.stored(node)
+        elif node.is_lazy:
+            for operand in node.operands:
+                self._make_readable(operand, node)
+        return node.storage or node
+
+    def once(self, key: Any, make: Callable[[], Node]) -> Node:
+        """What several operations of the region need, made for the first of them."""
+        found = self._once.get(key)
+        if found is None:
+            found = self._once[key] = make()
+        return found
+
+    def settled(self, node: Node) -> Node:
+        """A node that is computed: what is lazy goes into memory."""
+        return self.stored(node) if node.is_lazy else (node.storage or node)
+
+    def replace(self, pairs: Sequence[tuple[Node, Buffer]]) -> None:
+        """Put small tensors into buffers that some of them may still be read from: all are read before."""
+        found = []
+        with self.e.nest([]):
+            for node, where in pairs:
+                self.prepared([node])
+                for number in range(node.size):
+                    index = Index(node.shape, [(0, len(node.shape), self.e.word(number))])
+                    found.append((where, number, node.at(self.e, index)))
+            for where, number, element in found:
+                self.e.store(where.dtype, where.address, self.e.word(number), element)
+
+    # Computing lazy values
+
+    def compute(self, wanted: Sequence[tuple[Node, Buffer]]) -> None:
+        """Write one nest of loops that computes nodes of one shape into buffers, and what is worth keeping too."""
+        order = self.prepared([node for node, _ in wanted])
+        wanted = [*wanted, *self.kept(order, [node for node, _ in wanted])]
+        self._fill(wanted, order)
+        self.keep(wanted)
+
+    def keep(self, computed: Sequence[tuple[Node, Buffer]]) -> None:
+        """Nodes stand in these buffers from now on."""
+        for node, where in computed:
+            node.stand(where)
+            self._stored.append(node)
+            self.readers.stands(node)
+
+    def prepared(self, roots: Sequence[Node]) -> list[Node]:
+        """The lazy nodes that are read at the same index as these, operands first; others are made readable."""
+        order: dict[Node, None] = {}
+        pending = [(root, False) for root in reversed(roots)]
+        while pending:
+            node, is_complete = pending.pop()
+            if is_complete:
+                order[node] = None
+            elif node.is_lazy and node not in order:
+                pending.append((node, True))
+                for operand in node.operands:
+                    if isinstance(node, Computed) and operand.shape == node.shape:
+                        pending.append((operand, False))
+                    else:
+                        self._make_readable(operand, node)
+        self.e.group = found = list(order)
+        return found
+
+    def _make_readable(self, operand: Node, reader: Node) -> None:
+        """See that a node reads an operand at another index without computing much twice."""
+        if not operand.is_lazy:
+            return
+        once = isinstance(reader, Mapped) and reader.once and not self.readers.has_others(operand, {reader})
+        if operand.fails or operand.depth > DEEPEST // 8 or (operand.cost > CHEAP and not once):
+            self.stored(operand)
+            return
+        for inner in operand.operands:
+            self._make_readable(inner, operand)
+
+    def kept(self, order: Sequence[Node], roots: Sequence[Node]) -> list[tuple[Node, Buffer]]:
+        """What a nest computes on the way and others read later."""
+        inside = set(order)
+        return [
+            (node, Buffer.new(self.e, node.dtype, node.shape))
+            for node in order
+            if node not in roots and (node in self.wanted or self._is_read_later(node, inside))
+        ]
+
+    def _is_read_later(self, node: Node, inside: set[Node]) -> bool:
+        """Whether others read a node, for whom it is better stored than computed again."""
+        is_worth_it = node.cost > CHEAP or (node.shape and self.readers.is_factor(node))
+        return bool(is_worth_it) and self.readers.has_others(node, inside)
+
+    def _fill(self, wanted: Sequence[tuple[Node, Buffer]], order: Sequence[Node]) -> None:
+        shape = wanted[0][0].shape
+        if 0 in shape:
+            return
+        if math.prod(shape) <= (UNROLLED if self.e.is_repeated else 1):
+            self._fill_in_registers(wanted)
+            return
+        with self.loops(shape, order or [node for node, _ in wanted], each_once=True) as index:
+            for node in order:
+                node.at(self.e, index)
+            for node, where in wanted:
+                self.e.store(node.dtype, where.address, index.flat(self.e), node.at(self.e, index))
+
+    def _fill_in_registers(self, wanted: Sequence[tuple[Node, Buffer]]) -> None:
+        shape = wanted[0][0].shape
+        found: list[tuple[Buffer, int, Element]] = []
+        with self.e.nest([]):
+            for number in range(math.prod(shape)):
+                index = Index(shape, [(0, len(shape), self.e.word(number))])
+                for node, where in wanted:
+                    found.append((where, number, node.at(self.e, index)))
+            for where, number, element in found:
+                self.e.store(where.dtype, where.address, self.e.word(number), element)
+
+    def spans(self, shape: tuple[int, ...], nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """The axes that loops over a shape take together: from the first to the one behind the last."""
+        cuts = sorted({0, len(shape)} | cuts_of(nodes))
+        return list(itertools.pairwise(cuts))
+
+    @contextmanager
+    def loops(
+        self, shape: tuple[int, ...], nodes: Sequence[Node], threads: bool = True, each_once: bool = False
+    ) -> Iterator[Index]:
+        """Loops over all places of a shape, as few as the nodes that are read allow."""
+        spans = self.spans(shape, nodes)
+        counts = [math.prod(shape[a:b]) for a, b in spans]
+        with self.e.nest(counts, threads=threads, each_once=each_once) as numbers:
+            yield Index(shape, [(a, b, n) for (a, b), n in zip(spans, numbers, strict=True)])
+
+    def store_outputs(self, outputs: Sequence[Node], targets: Sequence[Buffer | None]) -> None:
+        together: dict[tuple[int, ...], list[tuple[Node, Buffer]]] = defaultdict(list)
+        for node, target in zip(outputs, targets, strict=False):
+            if target is None:
+                continue
+            is_new = all(node is not other for other, _ in together[node.shape])
+            if node.is_lazy and is_new:
+                together[node.shape].append((node, target))
+        for wanted in together.values():
+            lazy = [pair for pair in wanted if pair[0].is_lazy]
+            if lazy:
+                self.compute(lazy)
+        for node, target in zip(outputs, targets, strict=False):
+            if target is not None:
+                self.stored(node, target)
+
+    def zeros(self, dtype: dtypes.DType, shape: tuple[int, ...]) -> Buffer:
+        """A new buffer of zeros."""
+        where = Buffer.new(self.e, dtype, shape)
+        if where.size:
+            self.e.clear(where.address, where.bytes)
+        return where
+
+    # Regions within
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """What is computed in a block that may not run is not there behind it."""
+        start = len(self._stored)
+        yield
+        for node in self._stored[start:]:
+            node.stand(None)
+        del self._stored[start:]

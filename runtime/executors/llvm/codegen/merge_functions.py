@@ -1,0 +1,239 @@
+"""Nests of loops that differ in nothing but addresses and sizes become one function, which LLVM compiles once.
+
+    for i < 1000: w[i] ← w[i] - 0.1 * g[i]               twins(w, g, 1000)
+    …                                            ==>     …
+    for i < 50: v[i] ← v[i] - 0.1 * h[i]                 twins(v, h, 50)
+
+In a step of training most nests are like this: each variable has its own. What is worth no call stays where it is:
+nests of a few instructions, and small ones that run often. This is found in the finished code.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+from .interleave_count import SHORT
+from .liveness import operands_of, targets_of
+from .llvm_types import integer, ir, pointer
+from .outlining import Whole, fill, is_slot, new_part, replace_by
+
+_WORTH = 9
+"""Instructions of a nest from which on it is worth a call: a copy has eight."""
+
+Thing = TypeVar("Thing")
+
+_NAMED = re.compile(r"(loop|group)\d+")
+
+
+def share_twins(function: Any, nests: Sequence[Whole], users: Users) -> None:
+    """Make one function of the nests of a function that are twins."""
+    similar = [some for some in _alike(nests, operations) if len(operations(some[0])) >= _WORTH]
+    for some in similar:
+        forms = [Form(nest, users.own_slots(nest)) for nest in some if users.is_apart(nest)]
+        for twins in _alike(forms, lambda form: form.key):
+            _share(function, twins)
+
+
+def operations(nest: Whole) -> list[str]:
+    """What the instructions of a nest do."""
+    return [each.opname for block in nest.blocks for each in block.instructions]
+
+
+def _alike(things: Sequence[Thing], key: Callable[[Thing], Any]) -> list[list[Thing]]:
+    """Those that have a key in common with others."""
+    found: dict[Any, list[Thing]] = defaultdict(list)
+    for each in things:
+        found[tuple(key(each))].append(each)
+    return [some for some in found.values() if len(some) > 1]
+
+
+class _Used(NamedTuple):
+    """In which blocks the values of blocks are used, and slots."""
+
+    blocks: dict[Any, set[Any]]
+    slots: dict[Any, set[Any]]
+
+
+class Users:
+    """Which blocks use the values of others, and the slots."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _found(self) -> _Used:
+        blocks: dict[Any, set[Any]] = defaultdict(set)
+        slots: dict[Any, set[Any]] = defaultdict(set)
+        for block in self._function.blocks:
+            for instruction in block.instructions:
+                for operand in operands_of(instruction):
+                    made_by = getattr(operand, "opname", None)
+                    if made_by == "alloca":
+                        slots[operand].add(block)
+                    elif made_by is not None:
+                        blocks[operand.parent].add(block)
+        return _Used(blocks, slots)
+
+    def own_slots(self, nest: Whole) -> list[Any]:
+        """The memory on the stack that only a nest uses."""
+        blocks = set(nest.blocks)
+        return [slot for slot, users in self._found.slots.items() if users <= blocks]
+
+    def is_apart(self, nest: Whole) -> bool:
+        """Whether a nest gives nothing to its surroundings but what it writes to buffers, and ends behind itself."""
+        blocks = set(nest.blocks)
+        around = {slot for slot, users in self._found.slots.items() if not users <= blocks}
+        return all(
+            self._found.blocks[block] <= blocks
+            and {*blocks, nest.after}.issuperset(targets_of(block))
+            and not any(_address(each) in around for each in block.instructions)
+            for block in nest.blocks
+        )
+
+
+def _address(instruction: Any) -> Any:
+    """Where an instruction reads or writes."""
+    return {"load": instruction.operands[:1], "store": instruction.operands[1:]}.get(
+        instruction.opname, [None]
+    )[0]
+
+
+class Form:
+    """A nest as others may be: `key` is what they have in common, `given` and `numbers` what may differ.
+
+    Sizes of inner loops are not taken for others where LLVM may write them out. Where a number is not written, but
+    `known` to be what a value holds, it is taken for it.
+    """
+
+    def __init__(
+        self, nest: Whole, slots: Sequence[Any], known: Mapping[Any, Any] = MappingProxyType({})
+    ) -> None:
+        self.nest = nest
+        self._known = known
+        self.slots = slots
+        self.given: dict[Any, int] = {}  # from around, in the order of their uses
+        self.numbers: list[int] = []
+        self.sites: list[tuple[Any, int]] = []  # where the numbers stand
+        inside = [*nest.blocks, *slots, *(each for block in nest.blocks for each in block.instructions)]
+        self._own = {value: f"own {i}" for i, value in enumerate([nest.before, nest.after, *inside])}
+        self._names: dict[str, int] = {}
+        told = [self._described(each) for block in nest.blocks for each in block.instructions]
+        kinds = [str(slot.allocated_type) for slot in slots], [str(value.type) for value in self.given]
+        self.key = (*told, *map(tuple, kinds))
+
+    def _described(self, instruction: Any) -> tuple[Any, ...]:
+        return (
+            instruction.opname,
+            str(instruction.type),
+            str(getattr(instruction, "source_etype", None)),
+            *(getattr(instruction, name, None) for name in ("op", "inbounds", "align")),
+            *instruction.flags,
+            *sorted(getattr(instruction, "fastmath", ())),
+            *map(self._told, instruction.metadata.values()),
+            *(self._operand(instruction, i, each) for i, each in enumerate(_operands(instruction))),
+        )
+
+    def _operand(self, instruction: Any, place: int, operand: Any) -> str:
+        if self._known and not isinstance(operand, ir().Constant):
+            operand = self._known.get(operand, operand)
+        if isinstance(operand, ir().Constant):
+            if not _is_number(operand) or (len(self.nest.blocks) > 1 and operand.constant <= SHORT):
+                return str(operand)
+            self.numbers.append(operand.constant)
+            self.sites.append((instruction, place))
+            return "number"
+        if isinstance(operand, (ir().Function, ir().GlobalVariable)):
+            return str(operand.name)
+        return self._own.get(operand) or f"given {self.given.setdefault(operand, len(self.given))}"
+
+    def _told(self, node: Any) -> Any:
+        """What LLVM is told; loops and groups of accesses are those of the nest."""
+        if isinstance(node, ir().MDValue):
+            return tuple(map(self._told, node.operands))
+        name = str(getattr(node, "string", node))
+        return self._names.setdefault(name, len(self._names)) if _NAMED.fullmatch(name) else name
+
+    def put(self, number: int, value: Any) -> None:
+        """Let a value stand where a number does."""
+        instruction, place = self.sites[number]
+        operands = _operands(instruction)
+        operands[place] = value
+        if instruction.opname == "phi":
+            instruction.incomings = list(zip(operands[::2], operands[1::2], strict=True))
+            return
+        instruction.operands = operands
+        if instruction.opname == "getelementptr":
+            instruction.pointer, *instruction.indices = operands
+
+
+def _operands(instruction: Any) -> list[Any]:
+    """All that an instruction refers to, blocks as well."""
+    if instruction.opname == "phi":
+        return [each for incoming in instruction.incomings for each in incoming]
+    return list(instruction.operands)
+
+
+def _is_number(constant: Any) -> bool:
+    return bool(constant.type == integer(64)) and isinstance(constant.constant, int)
+
+
+def _share(function: Any, forms: Sequence[Form]) -> None:
+    """Make a function of the first nest, which the places of all call."""
+    first = forms[0]
+    columns = list(zip(*(form.numbers for form in forms), strict=True))
+    sizes = list(dict.fromkeys(column for column in columns if len(set(column)) > 1))
+    kinds = [*(value.type for value in first.given), *[integer(64)] * len(sizes)]
+    part = new_part(function.module, function.scope, kinds, "twins")
+    part.attributes.add("noinline")
+    are_apart = all(_never_meet(form.given) for form in forms)
+    for argument in part.args:
+        argument.name = "given"
+        if argument.type == pointer() and are_apart:
+            argument.add_attribute("noalias")
+    for which, form in enumerate(forms):
+        b = replace_by(form.nest.before)
+        b.call(part, [*form.given, *(integer(64)(column[which] // math.gcd(*column)) for column in sizes)])
+        b.branch(form.nest.after)
+        if form is not first:
+            forget(function, form)
+
+    def with_sizes(b: Any) -> dict[Any, Any]:
+        given = part.args[len(first.given) :]
+        counted = {column: _counted(b, column, x) for column, x in zip(sizes, given, strict=True)}
+        for number, column in enumerate(columns):
+            if column in counted:
+                first.put(number, counted[column])
+        return dict(zip(first.given, part.args, strict=False))
+
+    fill(part, first.nest, set(first.slots), function.blocks[:1], with_sizes)
+
+
+def _counted(b: Any, sizes: Sequence[int], given: Any) -> Any:
+    """A size out of what is given for it, so that LLVM sees what all sizes can be divided by."""
+    divisor = math.gcd(*sizes)
+    return given if divisor == 1 else b.mul(given, integer(64)(divisor), flags=("nuw", "nsw"))
+
+
+def forget(function: Any, form: Form) -> None:
+    """Take a nest out of its function."""
+    for block in form.nest.blocks:
+        function.blocks.remove(block)
+    top = function.blocks[0]
+    top.instructions = [each for each in top.instructions if each not in form.slots]
+
+
+def _never_meet(given: Any) -> bool:
+    """Whether all addresses are those of buffers, so that different ones belong to different memory."""
+    return all(map(_is_buffer, (value for value in given if value.type == pointer())))
+
+
+def _is_buffer(address: Any) -> bool:
+    if isinstance(address, ir().Argument):
+        return "noalias" in address.attributes
+    return is_slot(address) or (address.opname == "call" and address.callee.name == "agc_take")

@@ -1,0 +1,87 @@
+"""Nests of loops that do what a part for threads does are run by it, all their rounds at once.
+
+    for i < 200704: w[i] ← w[i] - 0.1 * g[i]       run part([w, g], …, 200704) in threads
+    …                                        ==>   …
+    for i < 50: v[i] ← v[i] - 0.1 * h[i]           part([v, h], 0, 50)
+
+A part is a function already, of addresses in memory and of the rounds that it runs: no other needs to be compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .llvm_types import integer, ir
+from .merge_functions import Form, Users, forget, operations
+from .outlining import Whole, is_slot, replace_by
+
+
+class _Part:
+    """A part that threads run, and what it has in common with nests that it may run, too."""
+
+    def __init__(self, run: Any) -> None:
+        self.run = run
+        self.function, self.memory, self.rounds, *_ = run.args
+        _, begin, end = self.function.args
+        entry, *blocks, leave = self.function.blocks
+        slots = [each for each in entry.instructions if is_slot(each)]
+        known = {begin: ir().Constant(integer(64), 0), end: self.rounds}
+        self.form = Form(Whole(entry, blocks, leave), slots, known)
+        read = [each for each in entry.instructions if each.opname == "load"]
+        self.places = [read.index(value) for value in self.form.given]
+        ends = [
+            number for number, (each, place) in enumerate(self.form.sites) if _stands_at(each, place, end)
+        ]
+        self.end = ends[0] if ends else None
+        self.operations = operations(self.form.nest)
+
+    def can_run(self, form: Form) -> bool:
+        """Whether a nest differs from the part only in addresses and in how many rounds there are."""
+        return form.key == self.form.key and self._others(form) == self._others(self.form)
+
+    def _others(self, form: Form) -> list[int]:
+        return [number for i, number in enumerate(form.numbers) if i != self.end]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether calling it takes as many instructions as the nest has."""
+        return len(self.operations) <= 2 * len(self.places) + 2
+
+
+def _stands_at(instruction: Any, place: int, value: Any) -> bool:
+    return instruction.opname != "phi" and instruction.operands[place] is value
+
+
+def share_parts(function: Any, runs: Sequence[Any], nests: Sequence[Whole], users: Users) -> list[Whole]:
+    """Let parts run the nests that they can; gives the nests that are left."""
+    parts: list[_Part] = []
+    for part in map(_Part, runs):
+        same = [other for other in parts if other.can_run(part.form) and other.places == part.places]
+        if same:
+            part.run.operands[1] = same[0].function
+            del function.module.globals[part.function.name]
+        else:
+            parts.append(part)
+    left = list(nests)
+    for part in parts:
+        alike = [nest for nest in left if operations(nest) == part.operations]
+        if not alike or part.is_short or part.end is None:
+            continue
+        for nest in alike:
+            form = Form(nest, users.own_slots(nest))
+            if users.is_apart(nest) and part.can_run(form):
+                _call(part, form)
+                forget(function, form)
+                left.remove(nest)
+    return left
+
+
+def _call(part: _Part, form: Form) -> None:
+    """Run a nest as a part: in the memory where addresses stand for threads, which are done whenever this runs."""
+    b = replace_by(form.nest.before)
+    for place, value in zip(part.places, form.given, strict=True):
+        b.store(value, b.gep(part.memory, [integer(64)(8 * place)], source_etype=integer(8)))
+    assert part.end is not None
+    b.call(part.function, [part.memory, integer(64)(0), integer(64)(form.numbers[part.end])])
+    b.branch(form.nest.after)

@@ -1,0 +1,119 @@
+"""Blocks of a function become a function of their own: what they use from around them, and what stands for it there.
+
+x = …                                      def part(x):
+for i: y[i] ← x * i          ==>               for i: y[i] ← x * i
+                                           part(x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .liveness import operands_of
+from .llvm_types import ir
+
+
+class Whole(NamedTuple):
+    """A nest of loops that stands in no other: the block before it, its own, and the one behind it."""
+
+    before: Any
+    blocks: Sequence[Any]
+    after: Any
+
+
+def own_slots(blocks: Sequence[Any], outside: Sequence[Any], shared: set[Any]) -> set[Any]:
+    """Memory on the stack that only these blocks use."""
+    used = {operand for block in blocks for each in block.instructions for operand in operands_of(each)}
+    kept = shared | {
+        operand for block in outside for each in block.instructions for operand in operands_of(each)
+    }
+    return {value for value in used - kept if is_slot(value)}
+
+
+def is_slot(value: Any) -> bool:
+    """Whether a value is the address of memory on the stack."""
+    return getattr(value, "opname", None) == "alloca"
+
+
+def captured(blocks: Sequence[Any], slots: set[Any]) -> list[Any]:
+    """The values from around blocks that they use, in the order in which they do."""
+    inside = set(blocks)
+    found: dict[Any, None] = {}
+    for block in blocks:
+        for instruction in block.instructions:
+            for operand in operands_of(instruction):
+                if isinstance(operand, (ir().Function, ir().GlobalVariable, ir().Constant, ir().Block)):
+                    continue
+                if operand in slots or getattr(operand, "parent", None) in inside:
+                    continue
+                if isinstance(operand, (ir().Instruction, ir().Argument)):
+                    found[operand] = None
+    return list(found)
+
+
+def move_slots(slots: set[Any], outside: Sequence[Any], entry: Any) -> None:
+    """Let slots be memory of the function that begins with this block."""
+    for block in outside:
+        for instruction in [each for each in block.instructions if each in slots]:
+            block.instructions.remove(instruction)
+            instruction.parent = entry
+            entry.instructions.append(instruction)
+
+
+def move_blocks(blocks: Sequence[Any], part: Any, values: dict[Any, Any], others: dict[Any, Any]) -> None:
+    """Let blocks be those of a function, where other values and blocks stand for some of those around."""
+    for block in blocks:
+        block.parent.blocks.remove(block)
+        block.parent = part
+        part.blocks.append(block)
+    redirect(instructions_of(blocks), values | others)
+
+
+def fill(
+    part: Any, whole: Whole, slots: set[Any], outside: Sequence[Any], first: Callable[[Any], dict[Any, Any]]
+) -> None:
+    """Let blocks be all of a function, with the slots that only they use.
+
+    `first` writes what comes before them, and gives what stands for values from around.
+    """
+    entry, leave = part.append_basic_block("entry"), part.append_basic_block("leave")
+    move_slots(slots, outside, entry)
+    b = ir().IRBuilder(entry)
+    values = first(b)
+    b.branch(whole.blocks[0])
+    move_blocks(whole.blocks, part, values, {whole.before: entry, whole.after: leave})
+    ir().IRBuilder(leave).ret_void()
+    part.blocks.append(part.blocks.pop(part.blocks.index(leave)))
+
+
+def new_part(module: Any, scope: Any, kinds: Sequence[Any], name: str) -> Any:
+    """A function for blocks; the names of what moves there are taken in this scope."""
+    part = ir().Function(module, ir().FunctionType(ir().VoidType(), kinds), module.get_unique_name(name))
+    part.linkage = "internal"
+    part.scope = scope
+    return part
+
+
+def replace_by(before: Any) -> Any:
+    """A builder at the end of a block, instead of its jump."""
+    before.instructions.pop()
+    before.terminator = None
+    return ir().IRBuilder(before)
+
+
+def redirect(instructions: Iterable[Any], stand_ins: Mapping[Any, Any]) -> None:
+    """Let instructions refer to what stands for values and blocks."""
+    known = {id(old): new for old, new in stand_ins.items()}  # constants would be compared by their texts
+    for each in instructions:
+        if each.opname == "phi":
+            each.incomings = [(known.get(id(x), x), known.get(id(y), y)) for x, y in each.incomings]
+        elif not known.keys().isdisjoint(map(id, each.operands)):
+            each.operands = [known.get(id(x), x) for x in each.operands]
+            if each.opname == "getelementptr":
+                each.pointer, *each.indices = each.operands
+
+
+def instructions_of(blocks: Iterable[Any]) -> Iterator[Any]:
+    """All instructions of blocks."""
+    return (each for block in blocks for each in block.instructions)

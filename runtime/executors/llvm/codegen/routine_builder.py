@@ -1,0 +1,122 @@
+"""Functions with loops whose rounds are counted only when they run: what sorts, and what solves equations.
+
+    r = Routine(module, "agc_fill", [pointer(), integer(64)])       define void @agc_fill(ptr, i64)
+    with r.counting(r.word(0), r.arguments[1]) as number:           for number from 0 to the argument:
+        r.store(real, r.arguments[0], number, zero)                     address[number] ← 0
+    r.finish()
+
+They have cells for what changes, which LLVM makes registers of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from .llvm_types import Register, integer, ir, pointer, word
+
+
+class Cell:
+    """A value that changes."""
+
+    def __init__(self, r: Routine, kind: Any, start: Register) -> None:
+        self._r, self._kind = r, kind
+        self._slot = r.top.alloca(kind)
+        self._slot.type = pointer()
+        self.set(start)
+
+    def get(self) -> Register:
+        return self._r.b.load(self._slot, typ=self._kind)
+
+    def set(self, value: Register) -> None:
+        self._r.b.store(value, self._slot)
+
+
+class Routine:
+    """A function that is being written, without a result unless its type is given; `b` is llvmlite's builder."""
+
+    def __init__(self, module: Any, name: str, kinds: Sequence[Any], result: Any = None) -> None:
+        kind = ir().FunctionType(result or ir().VoidType(), kinds)
+        self.function = ir().Function(module, kind, name)
+        self.module = module
+        self.function.linkage = "internal"
+        self.function.attributes.add("noinline")
+        self.function.attributes.add("nounwind")
+        self.arguments = self.function.args
+        entry, start = (self.function.append_basic_block(title) for title in ("entry", "start"))
+        self.top = ir().IRBuilder(entry)
+        self.b = ir().IRBuilder(start)
+        self._start = start
+
+    def word(self, value: int) -> Register:
+        return word(value)
+
+    def cell(self, start: Register) -> Cell:
+        return Cell(self, start.type, start)
+
+    def at(self, kind: Any, address: Register, index: Register) -> Register:
+        """Where an element stands."""
+        return self.b.gep(address, [index], inbounds=True, source_etype=kind)
+
+    def load(self, kind: Any, address: Register, index: Register) -> Register:
+        return self.b.load(self.at(kind, address, index), typ=kind)
+
+    def store(self, address: Register, index: Register, value: Register) -> None:
+        self.b.store(value, self.at(value.type, address, index))
+
+    def copy(self, target: Register, source: Register, kind: Any, size: int, count: Register) -> None:
+        """So many elements of so many bytes."""
+        name = "llvm.memcpy.p0.p0.i64"
+        kinds = [pointer(), pointer(), integer(64), integer(1)]
+        module = self.module
+        found = module.globals.get(name) or ir().Function(
+            module, ir().FunctionType(ir().VoidType(), kinds), name
+        )
+        self.b.call(found, [target, source, self.b.mul(count, self.word(size)), integer(1)(0)])
+
+    def smaller(self, x: Register, y: Register) -> Register:
+        return self.b.select(self.b.icmp_signed("<", x, y), x, y)
+
+    @contextmanager
+    def loop(self, holds: Callable[[], Register]) -> Iterator[None]:
+        """As long as this holds."""
+        test, body, after = (self.function.append_basic_block(title) for title in ("test", "body", "after"))
+        self.b.branch(test)
+        self.b.position_at_end(test)
+        self.b.cbranch(holds(), body, after)
+        self.b.position_at_end(body)
+        yield
+        self.b.branch(test)
+        self.b.position_at_end(after)
+
+    @contextmanager
+    def counting(self, start: Register, stop: Register, step: int | Register = 1) -> Iterator[Register]:
+        """For each number from one up to another."""
+        number = self.cell(start)
+        stride = self.word(step) if isinstance(step, int) else step
+        with self.loop(lambda: self.b.icmp_signed("<", number.get(), stop)):
+            now = number.get()
+            yield now
+            number.set(self.b.add(now, stride, flags=("nsw",)))
+
+    @contextmanager
+    def where(self, holds: Register) -> Iterator[None]:
+        """If this holds."""
+        body, after = (self.function.append_basic_block(title) for title in ("then", "onward"))
+        self.b.cbranch(holds, body, after)
+        self.b.position_at_end(body)
+        yield
+        if not self.b.block.is_terminated:
+            self.b.branch(after)
+        self.b.position_at_end(after)
+
+    def finish(self) -> Any:
+        """The function, complete."""
+        self.b.ret_void()
+        return self.close()
+
+    def close(self) -> Any:
+        """The function, whose ends have been written already."""
+        self.top.branch(self._start)
+        return self.function

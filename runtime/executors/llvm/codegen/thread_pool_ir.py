@@ -1,0 +1,340 @@
+"""A pool of threads that wait for parts of loops, and what gives them some, in LLVM's language as it shall run.
+
+    agc_run_part(part, around, rounds, 3, 1)   a slot says: part, around, rounds, 24 parts, of which 1 to 23 are left
+        part(around, 0, rounds / 24)           here; each thread that finds the slot takes one that is left and runs it
+        take what is left, too
+        wait for those who have taken some
+
+Nobody waits for a thread that has taken nothing: where the processors have other work, or there is no thread at all,
+whoever asks does everything. There are more parts than threads, so that who is late, or slow, has fewer of them, and
+all end at about the same time. There are some slots, for threads of Python that ask at the same time; who finds none
+does it alone. A thread that finds nothing to do looks again for some microseconds, and then sleeps until it is called;
+who asks for little leaves it asleep.
+
+Who asks takes the first parts, threads the last ones: so in one loop after the other the same processor computes about
+the same numbers, which its cache has.
+
+A slot's tickets are one word: how often it was used, and where the parts begin and end that are left, so that nobody
+takes a part of another loop than the one that was seen. worker_threads.py makes the threads' locks, and has
+the threads end
+where a process forks. All numbers that threads exchange are read and written in one order, which everybody sees: so
+who goes to sleep counts itself and then looks once more, and who calls looks for sleepers after there is something to
+see.
+"""
+
+from __future__ import annotations
+
+import platform
+import signal
+import sys
+from enum import IntEnum
+from string import Template
+
+HAVE_THREADS = sys.platform != "win32"  # where there is no pthread_create
+
+MOST = 16
+"""Threads that run a loop."""
+
+RUN = "agc_run_part"
+"""The function that compiled code calls."""
+
+MEMORY = "agc_pool"
+
+_SLOTS = 4
+_SLOT = 128  # bytes: a line of the cache for what is asked, and one for what changes when something is done
+
+
+class Place(IntEnum):
+    """Where something stands in the memory of the pool, in bytes. A lock or a condition has 64 at most."""
+
+    LOCK = 0
+    CALL = 64
+    """The condition that threads sleep on."""
+    DONE = 128
+    """The condition that those sleep on who have asked."""
+    CALLS = 192
+    """How often threads were called: what a thread looks at that has nothing to do."""
+    SLEEPERS = 256
+    """How many sleep on `CALL`."""
+    WAITING = 264
+    """How many sleep on `DONE`."""
+    STARTED = 272
+    ENDS = 280
+    """Whether threads are to end, and none to be started."""
+    THREADS = 320
+    SLOTS = 448
+    END = SLOTS + _SLOTS * _SLOT
+
+
+_YIELDS = 200
+_LOOKS = 1500 + _YIELDS
+"""How often a thread looks for something to do before it sleeps. For some 30 µs it keeps its processor, since the next
+loop mostly comes sooner; then for 100 µs, if nobody else wants to run between."""
+
+_PIECES = 8
+"""Parts for each thread, where there are so many rounds."""
+
+_PAUSES = 2000
+"""How often who has asked looks whether it is done before it sleeps."""
+
+_PAUSE = {
+    "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    "amd64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
+    "arm64": ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
+    "aarch64": ("declare void @llvm.aarch64.isb(i32)", "call void @llvm.aarch64.isb(i32 15)"),
+}
+"""What leaves the processor's units to others for a moment."""
+
+
+_ASKED = """\
+  %part.at = getelementptr i8, ptr %slot, i64 8
+  %around.at = getelementptr i8, ptr %slot, i64 16
+  %rounds.at = getelementptr i8, ptr %slot, i64 24
+  %parts.at = getelementptr i8, ptr %slot, i64 32"""
+"""Where a slot, behind its tickets, says what is asked."""
+
+
+def text() -> str:
+    """The functions of the pool, and its memory."""
+    declared, pause = _PAUSE.get(platform.machine().lower(), ("", ""))
+    places = {place.name.lower(): f"getelementptr (i8, ptr @{MEMORY}, i64 {int(place)})" for place in Place}
+    return _TEXT.substitute(
+        places,
+        declared=declared, pause=pause, asked=_ASKED, memory=MEMORY, run=RUN, size=int(Place.END), slot=_SLOT,
+        looks=_LOOKS, yields=_YIELDS, pauses=_PAUSES, pieces=_PIECES, set_mask=int(signal.SIG_SETMASK),
+        again=(1 << 32) + (1 << 16), used_mask=-(1 << 32), begin=1 << 16, begin_shift=16, end_mask=(1 << 16) - 1,
+    )  # fmt: skip
+
+
+_TEXT = Template("""
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_mutex_lock(ptr)
+declare i32 @pthread_mutex_unlock(ptr)
+declare i32 @pthread_cond_wait(ptr, ptr)
+declare i32 @pthread_cond_broadcast(ptr)
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @sigfillset(ptr)
+declare i32 @sched_yield()
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+$declared
+
+@$memory = global [$size x i8] zeroinitializer, align 64
+
+; Run a part of what a slot says, of which nobody writes anything until all its parts are done.
+define internal void @run(ptr %slot, i64 %number) nounwind noinline {
+$asked
+  %part = load ptr, ptr %part.at
+  %around = load ptr, ptr %around.at
+  %rounds = load i64, ptr %rounds.at
+  %parts = load i64, ptr %parts.at
+  %before = mul i64 %rounds, %number
+  %through = add i64 %before, %rounds
+  %begin = udiv i64 %before, %parts
+  %end = udiv i64 %through, %parts
+  call void %part(ptr %around, i64 %begin, i64 %end)
+  ret void
+}
+
+; Run parts of a slot, as long as some are left: the first of them, or the last, by what is added to the tickets then.
+; Who has run the last one of all wakes those who wait for it.
+define internal void @take(ptr %slot, i64 %taken) nounwind noinline {
+  %pending.at = getelementptr i8, ptr %slot, i64 64
+  %from.the.end = icmp slt i64 %taken, 0
+  br label %look
+look:
+  %tickets = load atomic i64, ptr %slot seq_cst, align 8
+  %end = and i64 %tickets, $end_mask
+  %shifted = lshr i64 %tickets, $begin_shift
+  %begin = and i64 %shifted, $end_mask
+  %is.none = icmp eq i64 %begin, %end
+  br i1 %is.none, label %done, label %some
+some:
+  %fewer = add i64 %tickets, %taken
+  %found = cmpxchg ptr %slot, i64 %tickets, i64 %fewer seq_cst seq_cst
+  %is.mine = extractvalue { i64, i1 } %found, 1
+  br i1 %is.mine, label %mine, label %look
+mine:
+  %last = add i64 %end, -1
+  %number = select i1 %from.the.end, i64 %last, i64 %begin
+  call void @run(ptr %slot, i64 %number)
+  %pending = atomicrmw add ptr %pending.at, i64 -1 seq_cst
+  %is.last = icmp eq i64 %pending, 1
+  br i1 %is.last, label %all.done, label %look
+all.done:
+  call void @wake(ptr $done, ptr $waiting)
+  br label %look
+done:
+  ret void
+}
+
+; Wake who sleeps on a condition, if anybody does.
+define internal void @wake(ptr %condition, ptr %count) nounwind noinline {
+  %sleeping = load atomic i64, ptr %count seq_cst, align 8
+  %is.none = icmp eq i64 %sleeping, 0
+  br i1 %is.none, label %done, label %some
+some:
+  call i32 @pthread_mutex_lock(ptr $lock)
+  call i32 @pthread_cond_broadcast(ptr %condition)
+  call i32 @pthread_mutex_unlock(ptr $lock)
+  br label %done
+done:
+  ret void
+}
+
+; Sleep on a condition as long as a word is what was seen, counted among those who do.
+define internal void @rest(ptr %word, i64 %seen, ptr %condition, ptr %count) nounwind noinline {
+  call i32 @pthread_mutex_lock(ptr $lock)
+  %before = atomicrmw add ptr %count, i64 1 seq_cst
+  br label %look
+look:
+  %now = load atomic i64, ptr %word seq_cst, align 8
+  %waits = icmp eq i64 %now, %seen
+  br i1 %waits, label %wait, label %done
+wait:
+  call i32 @pthread_cond_wait(ptr %condition, ptr $lock)
+  br label %look
+done:
+  %after = atomicrmw add ptr %count, i64 -1 seq_cst
+  call i32 @pthread_mutex_unlock(ptr $lock)
+  ret void
+}
+
+; What a thread does: until it is to end, whatever there is to do. Signals are for others.
+define internal ptr @thread(ptr %nothing) nounwind {
+  %signals = alloca [128 x i8], align 16
+  call i32 @sigfillset(ptr %signals)
+  call i32 @pthread_sigmask(i32 $set_mask, ptr %signals, ptr null)
+  br label %begin
+begin:
+  %ends = load atomic i64, ptr $ends seq_cst, align 8
+  %goes.on = icmp eq i64 %ends, 0
+  br i1 %goes.on, label %search, label %end
+search:
+  %calls = load atomic i64, ptr $calls seq_cst, align 8
+  br label %each
+each:
+  %slot = phi ptr [ $slots, %search ], [ %next, %each ]
+  call void @take(ptr %slot, i64 -1)
+  %next = getelementptr i8, ptr %slot, i64 $slot
+  %more = icmp ult ptr %next, $end
+  br i1 %more, label %each, label %look
+look:
+  %looks = phi i64 [ $looks, %each ], [ %fewer, %stay ], [ %fewer, %leave ]
+  %now = load atomic i64, ptr $calls seq_cst, align 8
+  %is.called = icmp ne i64 %now, %calls
+  br i1 %is.called, label %begin, label %nothing.yet
+nothing.yet:
+  %fewer = add i64 %looks, -1
+  %is.tired = icmp eq i64 %fewer, 0
+  br i1 %is.tired, label %sleep, label %again
+again:
+  %stays = icmp ugt i64 %fewer, $yields
+  br i1 %stays, label %stay, label %leave
+stay:
+  $pause
+  br label %look
+leave:
+  call i32 @sched_yield()
+  br label %look
+sleep:
+  call void @rest(ptr $calls, i64 %calls, ptr $call, ptr $sleepers)
+  br label %begin
+end:
+  ret ptr null
+}
+
+; See that there are so many threads; fewer where the system gives no more, or they are to end.
+define internal void @start(i64 %wanted) nounwind noinline {
+  call i32 @pthread_mutex_lock(ptr $lock)
+  %ends = load i64, ptr $ends
+  %may.start = icmp eq i64 %ends, 0
+  br i1 %may.start, label %look, label %done
+look:
+  %started = load i64, ptr $started
+  %is.enough = icmp sge i64 %started, %wanted
+  br i1 %is.enough, label %done, label %create
+create:
+  %id = getelementptr i64, ptr $threads, i64 %started
+  %failed = call i32 @pthread_create(ptr %id, ptr null, ptr @thread, ptr null)
+  %is.there = icmp eq i32 %failed, 0
+  br i1 %is.there, label %count, label %done
+count:
+  %more = add i64 %started, 1
+  store i64 %more, ptr $started
+  br label %look
+done:
+  call i32 @pthread_mutex_unlock(ptr $lock)
+  ret void
+}
+
+; Run rounds in so many threads, of which this is one: each takes parts of them, also who has to wake.
+define void @$run(ptr %part, ptr %around, i64 %rounds, i64 %threads, i64 %wakes) nounwind {
+  %most = mul i64 %threads, $pieces
+  %fewest = call i64 @llvm.smin.i64(i64 %most, i64 %rounds)
+  %parts = call i64 @llvm.smax.i64(i64 %fewest, i64 1)
+  %others = add i64 %parts, -1
+  %wanted = add i64 %threads, -1
+  %started = load atomic i64, ptr $started seq_cst, align 8
+  %is.enough = icmp sge i64 %started, %wanted
+  br i1 %is.enough, label %each, label %lacks
+lacks:
+  call void @start(i64 %wanted)
+  br label %each
+each:
+  %slot = phi ptr [ $slots, %0 ], [ $slots, %lacks ], [ %next, %taken ]
+  %pending.at = getelementptr i8, ptr %slot, i64 64
+  %taken.at = getelementptr i8, ptr %slot, i64 72
+  %found = cmpxchg ptr %taken.at, i64 0, i64 1 seq_cst seq_cst
+  %is.mine = extractvalue { i64, i1 } %found, 1
+  br i1 %is.mine, label %mine, label %taken
+taken:
+  %next = getelementptr i8, ptr %slot, i64 $slot
+  %more = icmp ult ptr %next, $end
+  br i1 %more, label %each, label %alone
+alone:
+  call void %part(ptr %around, i64 0, i64 %rounds)
+  ret void
+
+mine:
+$asked
+  store ptr %part, ptr %part.at
+  store ptr %around, ptr %around.at
+  store i64 %rounds, ptr %rounds.at
+  store i64 %parts, ptr %parts.at
+  store i64 %others, ptr %pending.at
+  %tickets = load atomic i64, ptr %slot seq_cst, align 8
+  %used = and i64 %tickets, $used_mask
+  %new = add i64 %parts, $again
+  %new.tickets = add i64 %used, %new
+  store atomic i64 %new.tickets, ptr %slot seq_cst, align 8
+  %old.calls = atomicrmw add ptr $calls, i64 1 seq_cst
+  %is.little = icmp eq i64 %wakes, 0
+  br i1 %is.little, label %own, label %wake
+wake:
+  call void @wake(ptr $call, ptr $sleepers)
+  br label %own
+own:
+  call void @run(ptr %slot, i64 0)
+  call void @take(ptr %slot, i64 $begin)
+  br label %look
+look:
+  %looks = phi i64 [ $pauses, %own ], [ %fewer, %again ], [ 1, %rest ]
+  %pending = load atomic i64, ptr %pending.at seq_cst, align 8
+  %is.done = icmp eq i64 %pending, 0
+  br i1 %is.done, label %done, label %not.yet
+not.yet:
+  %fewer = add i64 %looks, -1
+  %is.tired = icmp eq i64 %fewer, 0
+  br i1 %is.tired, label %rest, label %again
+again:
+  $pause
+  br label %look
+rest:
+  call void @rest(ptr %pending.at, i64 %pending, ptr $done, ptr $waiting)
+  br label %look
+done:
+  store atomic i64 0, ptr %taken.at seq_cst, align 8
+  ret void
+}
+""")

@@ -1,0 +1,235 @@
+"""One graph as one module of LLVM: a function that computes, which the entry calls (entry_stub.py).
+
+    int32 run(addresses, thread state)
+    int32 kernel(inputs…, outputs…, thread state)      0: done; 1: a check failed; 2: interrupted
+
+The text of the module decides under which key its object file is kept. Large constants and Python's objects are not
+part of it: their addresses are in a table, `host`, that is filled in when the code is loaded.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.graph import Graph, Operation
+from ...ir.value_types import ArraySpec, RefSpec, Spec
+from .arena import Kept
+from .codegen.function_builder import Emitter
+from .codegen.instrumentation import Meter
+from .codegen.lazy_values import Buffer, Node, Scalar
+from .codegen.llvm_types import Register, constant_at, integer, ir, pointer
+from .codegen.region_lowering import Region
+from .codegen.value_names import Names
+from .diagnostics import CannotCompileError
+from .kernel_callbacks import Callback, Sizes
+from .list_abi import description, handed_over, sizes_described, taken_in, tensors_handed_over
+from .llvm_printer import printed
+from .opt_levels import DONE, Level, can_be_done, level
+from .post_vectorize import addresses_read, finish
+from .split_module import set_apart
+from .vectorize import widen
+
+_EMBEDDED = 1024
+"""Bytes of a constant that becomes part of the module."""
+
+
+class Host:
+    """Addresses that are known only when the code is loaded, and constants."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        self.variable = ir().GlobalVariable(module, pointer(), "host")
+        self.variable.type = pointer()
+        self.numbers: dict[str, int] = {}
+        self.arrays: dict[str, np.ndarray[Any, Any]] = {}
+        self.callbacks: list[Callback] = []
+        self._constants: dict[Any, Any] = {}
+
+    @property
+    def kind(self) -> Any:
+        return ir().ArrayType(pointer(), 0)
+
+    def number(self, name: str) -> int:
+        """The place of a name in the table."""
+        return self.numbers.setdefault(name, len(self.numbers))
+
+    def kernel(self, operation: Operation, shapes: Sequence[Sizes]) -> tuple[str, str]:
+        """The names of the functions of a kernel that is called."""
+        self.callbacks.append(Callback(operation, shapes))
+        number = len(self.callbacks) - 1
+        return f"compute {number}", f"hand_over {number}"
+
+    def constant(self, e: Emitter, array: np.ndarray[Any, Any]) -> Register:
+        """Where the elements of a constant stand."""
+        if array.nbytes > _EMBEDDED:
+            name = f"array{id(array)}"
+            if name not in self._constants:
+                self._constants[name] = f"constant{len(self.arrays)}"
+                self.arrays[self._constants[name]] = array
+            return e.host(self._constants[name])
+        key = (array.tobytes(), array.dtype.itemsize)
+        if key not in self._constants:
+            kind = ir().ArrayType(integer(8), max(array.nbytes, 1))
+            value = ir().Constant(kind, bytearray(array.tobytes() or b"\0"))
+            made = constant_at(self._module, f"constant.{len(self._constants)}", value)
+            made.align = 64
+            self._constants[key] = made
+        return self._constants[key]
+
+    def finish(self) -> None:
+        """Give the table its size."""
+        kind = ir().ArrayType(pointer(), max(len(self.numbers), 1))
+        self.variable.value_type = kind
+        self.variable.initializer = ir().Constant(kind, None)
+
+
+class Unit:
+    """A specialised graph, written down as a module; with `is_measured`, one that takes notes for profiles."""
+
+    def __init__(self, graph: Graph, is_measured: bool = False) -> None:
+        self.graph = graph
+        self.module = ir().Module("agc")
+        self.host = self.module.host = Host(self.module)
+        self.module.kept = Kept(self.module)
+        self.results = [content(output.spec) for output in graph.outputs]
+        arguments = len(graph.inputs) + len(graph.outputs) + 1
+        kind = ir().FunctionType(integer(32), [pointer()] * arguments)
+        self.kernel = ir().Function(self.module, kind, "kernel")
+        self.kernel.linkage = "internal"
+        self.kernel.scope = Names(arguments)
+        for argument in self.kernel.args:
+            argument.add_attribute("noalias")
+            argument.add_attribute("nonnull")
+        self.kernel.attributes.add("noinline")  # what is known of its arguments would cost much to keep
+        self._define_run()
+        e = Emitter(self.module, self.kernel)
+        self.meter = e.meter = Meter(e) if is_measured else None
+        self._write(e)
+        if e.meter is not None:
+            e.meter.finish()
+        if e.reasons:
+            raise CannotCompileError(e.reasons)
+        e.finish()
+        self._nests, self._users = e.separable, e.users
+        self._apart: Any = None
+        self.places = e.places
+        self.pieces = e.pieces
+        self.assigned: Sequence[int] = ()  # the inputs whose new values are the last outputs
+        self.is_long = e.work > _LONG or not _listens_soon(graph)
+
+    def _write(self, e: Emitter) -> None:
+        arguments = list(self.kernel.args)
+        inputs: list[Node] = [_argument(e, value.spec, arguments.pop(0)) for value in self.graph.inputs]
+        targets = [_target(value.spec, arguments.pop(0)) for value in self.graph.outputs]
+        region = Region(e, self.graph, inputs)
+        specs = [value.spec for value in self.graph.outputs]
+        are_lists = [isinstance(spec, ArraySpec) for spec in specs]
+        self.sized = {i: spec for i, spec in enumerate(specs) if _is_sized(spec)}
+        large = [
+            target if target.shape and not x and i not in self.sized else None
+            for i, (target, x) in enumerate(zip(targets, are_lists, strict=True))
+        ]
+        nodes = region.run(large)
+        for node, target in zip(nodes, targets, strict=True):
+            if not target.shape:
+                e.store(target.dtype, target.address, e.word(0), region.scalar(node).value)
+        sized = [region.settled(nodes[i]) for i in self.sized]
+        lists = [list(itertools.compress(found, are_lists)) for found in (nodes, specs, targets)]
+        self.lists = handed_over(e, *lists) if any(are_lists) else []  # type: ignore[arg-type]
+        tensors_handed_over(e, sized, [targets[i] for i in self.sized])
+
+    def _define_run(self) -> None:
+        """What the entry calls: the kernel, with the addresses of inputs and outputs in one place."""
+        function = ir().Function(self.module, ir().FunctionType(integer(32), [pointer()] * 2), "run")
+        b = ir().IRBuilder(function.append_basic_block("entry"))
+        addresses, slot = function.args
+        b.ret(b.call(self.kernel, [*addresses_read(b, addresses, len(self.kernel.args) - 1), slot]))
+
+    def text(self, with_loops: bool = True) -> str:
+        """The module in LLVM's language, with what LLVM is told about loops."""
+        self.host.finish()
+        return printed(self.module, with_loops)
+
+    def code_apart(self) -> tuple[str, Level] | None:
+        """A part of the module for another thread to compile, as `code` gives the rest; None where one is enough."""
+        if not can_be_done(self.graph) or self.meter is not None:
+            return None
+        self._apart = set_apart(self.module, self.kernel, self._nests, self._users)
+        if self._apart is None:
+            return None
+        is_done = widen(self._apart)
+        return printed(self._apart, with_loops=not is_done), DONE if is_done else level(self.graph)
+
+    def code(self) -> tuple[str, Level]:
+        """The module as LLVM is given it, with loops in lanes if it may be, and how many passes it takes then."""
+        if not widen(self.module, can_be_done(self.graph)):
+            return self.text(), level(self.graph)
+        finish(self.kernel, self.module.globals["run"], self.pieces)
+        return self.text(with_loops=False), DONE
+
+    def forget(self) -> None:
+        """Let go of what was written, which is of no use any more: its parts know each other, and would stay long."""
+        for module in filter(None, (self.module, self._apart)):
+            for function in module.functions:
+                if function.module is module:  # not of a formula that all share
+                    _emptied(function)
+            module.globals.clear()
+            module.metadata.clear()
+            module._metadatacache.clear()
+
+
+def _emptied(function: Any) -> None:
+    for block in function.blocks:
+        for each in block.instructions:
+            if each.opname == "phi":
+                each.incomings.clear()
+        block.instructions.clear()
+        block.terminator = None
+    function.blocks.clear()
+    function.args = ()
+
+
+_LONG = 20_000
+"""Elements from which on other threads may run meanwhile."""
+
+
+def _listens_soon(graph: Graph) -> bool:
+    """Whether no loop runs for long before it lets others run (loops.listen): a loop over numbers, in no other loop."""
+    loops = [operation for operation in graph.walk() if operation.type == "while"]
+    regions = [region for loop in loops for region in loop.regions]
+    return all(
+        getattr(value.spec, "shape", None) == () for loop in loops for value in loop.outputs
+    ) and not any(operation.type == "while" for region in regions for operation in region.walk())
+
+
+def content(spec: Any) -> Spec:
+    """The tensor that an input is, or that a variable holds, or that describes a list or one of unknown size."""
+    if isinstance(spec, ArraySpec):
+        return description(spec)
+    found = spec.content if isinstance(spec, RefSpec) else spec
+    assert isinstance(found, Spec), found
+    return sizes_described(found) if _is_sized(found) else found
+
+
+def _is_sized(spec: Any) -> bool:
+    """Whether a result is a tensor of a size that is known only while the code runs."""
+    return isinstance(spec, Spec) and spec.shape is not None and None in spec.shape
+
+
+def _argument(e: Emitter, spec: Any, address: Register) -> Node:
+    if isinstance(spec, ArraySpec):
+        return taken_in(e, spec, address)
+    tensor = content(spec)
+    buffer = Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]
+    if tensor.shape == () and isinstance(spec, Spec):
+        return Scalar(tensor.dtype, e.load(tensor.dtype, address, e.word(0)))
+    return buffer
+
+
+def _target(spec: Any, address: Register) -> Buffer:
+    tensor = content(spec)
+    return Buffer(tensor.dtype, tensor.shape, address)  # type: ignore[arg-type]

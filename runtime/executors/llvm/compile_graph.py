@@ -1,0 +1,125 @@
+"""A graph on its way to LLVM: what can be compiled at all, for which shapes, and what is said where it cannot.
+
+    graph ──prepared──► no variables ──specialised──► all shapes known ──optimised──► unit ──► LLVM's language
+
+Each step raises `CannotCompileError` with its reasons.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from ...ir.graph import Constant, Graph
+from ...ir.value_types import ArraySpec, RefSpec
+from . import list_abi, llvm_engine
+from .codegen.llvm_types import STORED
+from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError
+from .functionalize_rng import with_streams
+
+
+def prepared(graph: Graph) -> tuple[Graph, list[int]]:
+    """The graph as it is compiled, and the numbers of the inputs whose last values follow its outputs."""
+    from .functionalize_variables import without_variables
+
+    reasons = _of_inputs(graph) or _of_results(graph)
+    if reasons:
+        raise CannotCompileError(reasons)
+    return without_variables(graph)
+
+
+def _of_inputs(graph: Graph) -> list[str]:
+    """Why the inputs cannot be given to native code."""
+    reasons = []
+    for value in graph.inputs:
+        spec = value.spec.content if isinstance(value.spec, RefSpec) else value.spec
+        if isinstance(spec, ArraySpec):
+            list_abi.demand_compiled(spec)
+        elif spec.dtype not in STORED and not any(value in each.inputs for each in graph.operations):
+            reasons.append(f"`{value.name}` is {spec}, which is not compiled")
+    return reasons
+
+
+def _of_results(graph: Graph) -> list[str]:
+    """Why the results cannot come from native code; those of an operation with such a dtype, it says itself."""
+    reasons = []
+    for output in graph.outputs:
+        if isinstance(output, Constant):
+            if output.dtype not in STORED:
+                reasons.append(f"a result is a constant of {output.dtype.name}, which is not compiled")
+        elif isinstance(output.spec, ArraySpec):
+            list_abi.demand_compiled(output.spec)
+    return reasons
+
+
+class Fence:
+    """A block in which errors that the compiler should not raise become those of agc."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (CannotCompileError, CompilationError)):
+            raise CompilerFaultError(self._graph.name, error) from getattr(error, "__cause__", None) or error
+
+
+def refused(graph: Graph, refusal: CannotCompileError) -> CompilationError:
+    """The error for a graph that was to be compiled by all means."""
+    fix = "leave these operations out of the function, or take jit_compile=None, which compiles where it can"
+    return CompilationError(graph.name, refusal.reasons, fix)
+
+
+def lowered(
+    graph: Graph,
+    arguments: Sequence[Any],
+    assigned: Sequence[int] = (),
+    is_measured: bool = False,
+    with_sizes: bool = True,
+) -> Any:
+    """The unit of a graph without variables for inputs of these specs, or with these constants in their places.
+
+    `assigned` are the inputs whose new values are the last outputs; with `is_measured` it takes notes for a profile.
+    Unless `with_sizes`, all shapes must be known beforehand.
+    Raises `CannotCompileError` with the reasons.
+    """
+    why = llvm_engine.missing()
+    if why is not None:
+        raise CannotCompileError([why])
+    from ...optimize import Options, batch_loop_matmul, dce, optimise
+    from . import lowering  # noqa: F401  (the table of operations is filled)
+    from .compilation_unit import Unit
+    from .shape_specialization import specialised
+
+    needed = dce.run(graph, Options())  # what nobody needs shall not be what cannot be compiled
+    plain = optimise(specialised(needed, arguments, with_sizes))
+    unit = Unit(batch_loop_matmul.run(plain), is_measured)
+    if any(len(graph.outputs) - 1 - i in unit.sized for i in range(len(assigned))):
+        raise CannotCompileError(["the new shape of a variable depends on values"])
+    given = [i for i, argument in enumerate(arguments) if not isinstance(argument, Constant)]
+    unit.assigned = [given.index(i) for i in assigned]
+    return unit
+
+
+def text(graph: Graph) -> str:
+    """What a graph whose shapes are known becomes in LLVM's language, after LLVM's passes.
+
+    Raises ValueError without a compiler, and CompilationError for what cannot be compiled.
+    """
+    why = llvm_engine.missing()
+    if why is not None:
+        raise ValueError(f"there is no native code: {why}")
+    try:
+        with Fence(graph):
+            plain, _ = prepared(with_streams(graph)[0])
+            unit = lowered(plain, [value.spec for value in plain.inputs])
+            with contextlib.closing(llvm_engine.optimised(*unit.code())) as own:
+                return str(own.module)
+    except CannotCompileError as refusal:
+        raise refused(graph, refusal) from None

@@ -1,0 +1,66 @@
+"""Results that are known while compiling: of operations on constants, and of those that ask for a rank or a size.
+
+n = size x       x: float32[2, 3]      ==>     6
+y = multiply 6, 2                      ==>     12
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...ir.graph import Constant, Graph, Operand, Operation, Value
+from ...ir.value_types import AnySpec, Spec
+
+LARGEST_FOLDED = 4096
+"""Elements that a result may have which is computed while compiling."""
+
+OF_SHAPES = frozenset({"size", "rank"})
+"""Operations that ask for shapes alone."""
+
+
+def of_shapes(
+    operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
+) -> list[Constant] | None:
+    """The results of operations that ask for the rank or the size of a tensor."""
+    if operation.type not in OF_SHAPES:
+        return None
+    spec, shape = specs[0], getattr(inputs[0].spec, "shape", None)
+    if not isinstance(spec, Spec) or shape is None or (operation.type == "size" and None in shape):
+        return None
+    found = len(shape) if operation.type == "rank" else math.prod(size or 0 for size in shape)
+    return [Constant(np.array(found, spec.dtype.numpy))]
+
+
+def folded(
+    operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]
+) -> list[Constant] | None:
+    """The results of a pure operation on constants; None where they are not to be computed now."""
+    if operation.stateful or operation.regions or not all(isinstance(x, Constant) for x in inputs):
+        return None
+    if not all(isinstance(spec, Spec) and _size(spec) <= LARGEST_FOLDED for spec in specs):
+        return None
+    if operation.type in ("assert", "raise", "custom_gradient"):
+        return None
+    from ..interpreter import interpret
+
+    outputs = [Value(f"r{i}", spec) for i, spec in enumerate(specs)]
+    again = Operation(operation.op, tuple(inputs), operation.attrs, tuple(outputs))
+    try:
+        results = interpret(Graph("folded", [], [again], outputs), [])
+    except Exception:  # it fails when the graph runs, with an error that says where
+        return None
+    if any(np.asarray(result).dtype.kind in "OV" for result in results):
+        return None
+    return [
+        Constant(np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
+        for result, spec in zip(results, specs, strict=True)
+    ]
+
+
+def _size(spec: Spec) -> float:
+    if spec.shape is None or None in spec.shape:
+        return float("inf")
+    return float(np.prod(spec.shape, dtype=np.float64))  # type: ignore[arg-type]

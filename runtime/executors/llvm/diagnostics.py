@@ -1,0 +1,103 @@
+"""What cannot be compiled, and why: one reason for each operation, with the line of the user's program.
+
+error[AGC220]: `f` cannot be compiled to native code, as jit_compile=True demands
+  --> train.py:12, in f: print has effects outside of the graph
+  --> train.py:14, in f: unique: the shape of its result, int32[?], depends on values
+fix: leave these operations out of the function, or take jit_compile=None, which compiles where it can
+
+What goes wrong in the compiler itself is no reason, but a fault:
+
+error[AGC221]: agc failed to compile `f` to native code: AssertionError: no axis 3 in (2,)
+  --> train.py:12, in f: multiply
+This is a fault of agc's, not of the program.
+fix: run the function with jit_compile=False; report this message and print(f.get_concrete_function(...).graph)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...errors import InternalError, InvalidArgumentError
+from ...ir.graph import Graph, Operation
+
+CODE = "AGC220"
+FAULT = "AGC221"
+
+
+class Reason(NamedTuple):
+    """Why an operation stands in the way."""
+
+    operation: Operation
+    text: str
+
+    def __str__(self) -> str:
+        place = f"{self.operation.origin}: " if self.operation.origin else ""
+        return f"{place}{self.operation.type}: {self.text}"
+
+
+class CannotCompileError(Exception):
+    """A graph has operations that native code does not have."""
+
+    def __init__(self, reasons: Iterable[Reason | str]) -> None:
+        self.reasons = list(dict.fromkeys(map(str, reasons)))
+        super().__init__("; ".join(self.reasons))
+
+
+class NeverRunsError(CannotCompileError):
+    """The shapes of the inputs do not fit the graph: where it comes to that operation, it fails."""
+
+
+class CompilationError(InvalidArgumentError):
+    """`jit_compile=True` demands what cannot be done. `reasons` says what stands in the way, one text for each."""
+
+    def __init__(self, name: str, reasons: Iterable[str], fix: str) -> None:
+        self.reasons = list(reasons)
+        lines = "".join(f"\n  --> {reason}" for reason in self.reasons)
+        super().__init__(
+            f"error[{CODE}]: `{name}` cannot be compiled to native code, as jit_compile=True demands{lines}\nfix: {fix}"
+        )
+
+
+class BrokenRuleError(Exception):
+    """Something went wrong in the compiler, where it was at an operation; `__cause__` is what."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        super().__init__()
+
+
+class CompilerFaultError(InternalError):
+    """The compiler failed on a graph in a way that it should not. `__cause__` is what went wrong."""
+
+    def __init__(self, name: str, fault: Exception) -> None:
+        cause, place = fault, ""
+        if isinstance(fault, BrokenRuleError):
+            assert isinstance(fault.__cause__, Exception)
+            cause = fault.__cause__
+            origin = fault.operation.origin
+            place = f"\n  --> {f'{origin}: ' if origin else ''}{fault.operation.type}"
+        text = str(cause).strip().partition("\n")[0]
+        super().__init__(
+            f"error[{FAULT}]: agc failed to compile `{name}` to native code: {type(cause).__name__}: {text}{place}\n"
+            "This is a fault of agc's, not of the program.\n"
+            "fix: run the function with jit_compile=False; report this message and "
+            f"print({name}.get_concrete_function(...).graph)"
+        )
+
+
+def tell(fault: CompilerFaultError | str) -> None:
+    """Say that the plan runs what was to be compiled without being asked."""
+    import logging  # takes longer to import than a call takes
+
+    logging.getLogger("agc").warning("%s\nThe function runs without native code.", fault)
+
+
+def tell_of_difference(graph: Graph, difference: str) -> None:
+    """Say that native code gave other results than the plan did."""
+    origin = next((each.origin for each in graph.operations if each.origin), None)
+    place = f"\n  --> {origin}" if origin else ""
+    tell(
+        f"error[{FAULT}]: native code of `{graph.name}` gave other results than the plan did: {difference}{place}\n"
+        "This is a fault of agc's, not of the program."
+    )

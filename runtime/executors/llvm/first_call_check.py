@@ -1,0 +1,133 @@
+"""Compare native code that nobody asked for with the plan before it is trusted, once for each combination of shapes.
+
+    the plan on the variables         ──┐
+                                        ├── the same ──► the faster one is kept
+    native code on copies of them     ──┘── else ──────► a warning, and the plan stays
+
+Integers and bools are the same to the last bit. Floats may differ by `TOLERANCE` of the largest number of a result, or
+by `MARGIN` times what the plan's own results change when the floats that go in change by their last bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.lists.tensor_array import Elements
+from .jit_function import Native
+
+TOLERANCE = {2: 2e-2, 4: 1e-4, 8: 1e-9}
+"""By the bytes of a float, or of a part of a complex number."""
+
+MARGIN = 64
+
+Runner = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+class Copy:
+    """Stands for a variable in a run that is not to change it."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+
+def compared(native: Native, plan: Runner, arguments: Sequence[Any]) -> tuple[Sequence[Any], str | None]:
+    """Return the plan's results, and how those of native code differ: "" for not at all, None where it gave up.
+
+    Raises what the plan raises.
+    """
+    variables = native.variables_in(arguments)
+    before = {id(variable): np.array(variable._array) for variable in variables}
+    found = native.rehearsed(arguments, {key: Copy(array) for key, array in before.items()})
+    results = plan(arguments)
+    if found is None:
+        return results, None
+    wanted = [*results, *(variable._array for variable in variables)]
+    text = _difference(found, wanted)
+    if text is not None and not native.draws:
+        text = _unexplained(found, plan, arguments, before)
+    return results, text or ""
+
+
+def _unexplained(
+    found: Sequence[Any], plan: Runner, arguments: Sequence[Any], before: Mapping[int, Any]
+) -> str | None:
+    """Return how results differ from the plan's by more than the plan's own change where its inputs are rounded."""
+    runs = []
+    for change in (np.array, _moved):
+        given = {key: Copy(change(array)) for key, array in before.items()}
+        inputs = [given[id(x)] if id(x) in given else _changed(x, change) for x in arguments]
+        runs.append([*plan(inputs), *(copy._array for copy in given.values())])
+    wanted, moved = runs
+    return _difference(found, wanted, moved)
+
+
+def _changed(argument: Any, change: Callable[[Any], Any]) -> Any:
+    return change(argument) if isinstance(argument, (np.ndarray, np.generic)) else argument
+
+
+def _moved(array: Any) -> Any:
+    """Floats of which each has another last bit, but for zeros and what is infinite."""
+    array = np.array(array)
+    if array.dtype.kind == "c":
+        array.real, array.imag = _moved(array.real), _moved(array.imag)
+    elif array.dtype.kind == "f" and array.dtype.num < 256:  # NumPy's own
+        ways = np.where(np.arange(array.size) % 2, -np.inf, np.inf).reshape(array.shape)
+        is_plain = np.isfinite(array) & (array != 0)
+        array = np.where(is_plain, np.nextafter(array, ways.astype(array.dtype)), array)
+    return array
+
+
+def _difference(
+    found: Sequence[Any], wanted: Sequence[Any], moved: Sequence[Any] | None = None
+) -> str | None:
+    pairs = zip(_arrays(found), _arrays(wanted), _arrays(wanted if moved is None else moved), strict=True)
+    for number, (one, other, third) in enumerate(pairs):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return f"number {number} is {one.dtype}{list(one.shape)}, not {other.dtype}{list(other.shape)}"
+        distance = _distance(one, other, third)
+        if distance is not None:
+            return f"number {number}, {one.dtype}{list(one.shape)}, differs {distance}"
+    return None
+
+
+def _distance(found: Any, wanted: Any, moved: Any) -> str | None:
+    """By how much results differ, where it is too much."""
+    if found.dtype.hasobject:
+        return None if found.tolist() == wanted.tolist() else "in its texts"
+    if found.dtype.kind not in "fc":
+        count = int((found != wanted).sum())
+        is_unstable = moved.shape != wanted.shape or bool((moved != wanted).any())
+        return None if not count or is_unstable else f"in {count} elements"
+    if found.dtype.kind == "c":
+        parts = [_distance(*(getattr(x, part) for x in (found, wanted, moved))) for part in ("real", "imag")]
+        return parts[0] or parts[1]
+    return _distance_of_floats(found, wanted, moved)
+
+
+def _distance_of_floats(found: Any, wanted: Any, moved: Any) -> str | None:
+    share = TOLERANCE[max(found.dtype.itemsize, 2)]
+    found, wanted, moved = (np.asarray(x, np.float64) for x in (found, wanted, moved))
+    if moved.shape != wanted.shape:
+        return None
+    with np.errstate(all="ignore"):
+        is_same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+        sizes = np.abs(wanted[np.isfinite(wanted)])
+        bound = share * float(sizes.max(initial=0)) + MARGIN * np.abs(moved - wanted)
+        # Where the plan's own result is another kind of number, rounding decides which.
+        is_close = (np.abs(found - wanted) <= bound) | (np.isfinite(moved) != np.isfinite(wanted))
+        wrong = ~(is_same | is_close)
+        if not wrong.any():
+            return None
+        return f"by {float(np.abs(found - wanted)[wrong].max()):.3g} in {int(wrong.sum())} elements"
+
+
+def _arrays(results: Sequence[Any]) -> Iterator[Any]:
+    """The arrays of results, with those in lists."""
+    for result in results:
+        if isinstance(result, Elements):
+            yield from _arrays([item for item in result.items() if item is not None])
+        else:
+            yield np.asarray(result)

@@ -1,0 +1,258 @@
+"""Variables become values: read once at the beginning, handed on, and given back at the end.
+
+    graph f(v: ref float32[]) -> float32[]              graph f(v: float32[]) -> float32[], float32[]
+      x = read_variable v        : float32[]      ==>     y = add v, 1.0          : float32[]
+      y = assign_add v, 1.0      : float32[]              return y, y
+      return y
+
+So a run has no effects before it has succeeded; then the last values are assigned. Regions take the variables that
+they use as arguments, and give those that they assign as results; a loop has these in its state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...core import shapes
+from ...ir.clone import with_new_results, with_parts
+from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.value_types import RefSpec, Spec
+from ...ops.framework.op import REGISTRY
+from .diagnostics import CannotCompileError, Reason
+
+Cells = dict[int, Operand]
+"""The present values of variables, by the numbers of the graph's inputs."""
+
+
+def without_variables(graph: Graph) -> tuple[Graph, list[int]]:
+    """The graph, and which of its inputs are variables that it assigns: their last values follow its outputs."""
+    inputs = [_plain(value) for value in graph.inputs]
+    keys = {value: i for i, value in enumerate(graph.inputs) if isinstance(value.spec, RefSpec)}
+    if not keys:
+        return graph, []
+    cells: Cells = {i: inputs[i] for i in keys.values()}
+    writer = _Writer(graph, dict(zip(graph.inputs, inputs, strict=True)), keys, cells)
+    assigned = [i for i in keys.values() if cells[i] is not inputs[i]]
+    outputs = [*writer.outputs, *[cells[i] for i in assigned]]
+    return Graph(graph.name, inputs, writer.operations, outputs), assigned
+
+
+def _plain(value: Value) -> Value:
+    return Value(value.name, value.spec.content) if isinstance(value.spec, RefSpec) else value
+
+
+class _Writer:
+    """Writes one graph anew: `cells` hold the variables' values at its beginning, and in the end those at its end."""
+
+    def __init__(
+        self, graph: Graph, known: dict[Operand, Operand], keys: Mapping[Value, int], cells: Cells
+    ) -> None:
+        self.operations: list[Operation] = []
+        self._known = known
+        self._keys = keys
+        self._cells = cells
+        for operation in graph.live_operations():
+            write = _ON_VARIABLES.get(operation.type)
+            if write is not None:
+                write(self, operation)
+            elif operation.type == "custom_gradient":  # gradients of a graph that runs are not taken
+                known.update(zip(operation.outputs, map(self._operand, operation.inputs), strict=False))
+            elif not any(isinstance(operand.spec, RefSpec) for operand in operation.inputs):
+                self._add(operation, operation.inputs)
+            elif operation.type in ("cond", "switch", "call"):
+                self._branches(operation)
+            elif operation.type == "while":
+                self._loop(operation)
+            else:
+                raise CannotCompileError([Reason(operation, "variables are not compiled here")])
+        self.outputs = [known.get(operand, operand) for operand in graph.outputs]
+
+    def _operand(self, operand: Operand) -> Operand:
+        return self._known.get(operand, operand)
+
+    def _key(self, operand: Operand) -> int:
+        assert isinstance(operand, Value)
+        return self._keys[operand]
+
+    def _add(
+        self,
+        operation: Operation,
+        inputs: Sequence[Operand],
+        regions: tuple[Graph, ...] | None = None,
+        attached: Sequence[Value] = (),
+    ) -> None:
+        own = operation.regions if regions is None else regions
+        made = with_new_results(operation, list(map(self._operand, inputs)), own, self._known)
+        self.operations.append(with_parts(made, outputs=(*made.outputs, *attached)))
+
+    def _read(self, operation: Operation) -> None:
+        (variable,) = operation.inputs
+        self._known[operation.outputs[0]] = self._cells[self._key(variable)]
+
+    def _assign(self, operation: Operation) -> None:
+        variable, value = operation.inputs
+        self._known[operation.outputs[0]] = self._cells[self._key(variable)] = self._operand(value)
+
+    def _change(self, operation: Operation) -> None:
+        variable, value = operation.inputs
+        key = self._key(variable)
+        new, old = self._operand(value), self._cells[key]
+        if old.spec != new.spec or not isinstance(old.spec, Spec) or not shapes.is_static(old.spec.shape):
+            raise CannotCompileError(
+                [Reason(operation, "the shapes of variable and value are not known to be equal")]
+            )
+        changed = Value(operation.outputs[0].name, old.spec)
+        name = "add" if operation.type == "assign_add_variable" else "subtract"
+        self.operations.append(
+            Operation(REGISTRY[name], (old, new), {}, (changed,), (), operation.origin, operation.device)
+        )
+        self._known[operation.outputs[0]] = self._cells[key] = changed
+
+    def _scatter(self, operation: Operation) -> None:
+        variable, *rest = operation.inputs
+        key = self._key(variable)
+        old = self._cells[key]
+        changed = Value(operation.outputs[0].name, old.spec)
+        inputs = (old, *map(self._operand, rest))
+        self.operations.append(
+            Operation(
+                REGISTRY["scattered"],
+                inputs,
+                operation.attrs,
+                (changed,),
+                (),
+                operation.origin,
+                operation.device,
+            )
+        )
+        self._known[operation.outputs[0]] = self._cells[key] = changed
+
+    def _generate(self, operation: Operation) -> None:
+        """The state of a generator, which goes on by some blocks."""
+        variable, blocks = operation.inputs
+        key = self._key(variable)
+        old = self._cells[key]
+        if getattr(old.spec, "shape", None) != (3,):
+            raise CannotCompileError(
+                [Reason(operation, "only generators of the algorithm Philox are compiled")]
+            )
+        moved = Value("state", old.spec)
+        self.operations.append(
+            Operation(
+                REGISTRY["stream_after"],
+                (old, self._operand(blocks)),
+                {"each": 1},
+                (moved,),
+                (),
+                operation.origin,
+                operation.device,
+            )
+        )
+        self._known[operation.outputs[0]], self._cells[key] = old, moved
+
+    def _branches(self, operation: Operation) -> None:
+        first = 0 if operation.type == "call" else 1
+        plain, keys = self._parted(operation.inputs[first:])
+        written = sorted(
+            {key for region in operation.regions for key in _assigned(region, first, operation, self._keys)}
+        )
+        regions = tuple(
+            self._region(region, operation.inputs[first:], keys, written) for region in operation.regions
+        )
+        self._attach(operation, [*operation.inputs[:first], *plain], keys, [], written, regions)
+
+    def _loop(self, operation: Operation) -> None:
+        test, body = operation.regions
+        count = len(operation.outputs)
+        plain, keys = self._parted(operation.inputs)
+        written = sorted(_assigned(body, 0, operation, self._keys))
+        if _assigned(test, 0, operation, self._keys):
+            raise CannotCompileError([Reason(operation, "its test assigns a variable")])
+        others = [key for key in keys if key not in written]
+        regions = (
+            self._region(test, operation.inputs, others, [], count, written),
+            self._region(body, operation.inputs, others, written, count, written),
+        )
+        self._attach(operation, plain, others, written, written, regions, count)
+
+    def _attach(
+        self,
+        operation: Operation,
+        plain: Sequence[Operand],
+        read: Sequence[int],
+        state: Sequence[int],
+        written: Sequence[int],
+        regions: tuple[Graph, ...],
+        count: int | None = None,
+    ) -> None:
+        """Add an operation that takes variables' values, the state behind its first `count` inputs."""
+        place = len(plain) if count is None else count
+        start = [self._cells[key] for key in state]
+        inputs = [*plain[:place], *start, *plain[place:], *[self._cells[key] for key in read]]
+        made = {key: Value("variable", self._cells[key].spec) for key in written}
+        self._add(operation, inputs, regions, list(made.values()))
+        self._cells.update(made)
+
+    def _parted(self, operands: Sequence[Operand]) -> tuple[list[Operand], list[int]]:
+        plain = [operand for operand in operands if not isinstance(operand.spec, RefSpec)]
+        keys = [self._key(operand) for operand in operands if isinstance(operand.spec, RefSpec)]
+        return plain, list(dict.fromkeys(keys))
+
+    def _region(
+        self,
+        region: Graph,
+        operands: Sequence[Operand],
+        read: Sequence[int],
+        written: Sequence[int],
+        count: int | None = None,
+        state: Sequence[int] = (),
+    ) -> Graph:
+        """A region that takes the values of variables behind its other inputs; its state behind the first `count`."""
+        keys = {
+            value: self._key(operand)
+            for value, operand in zip(region.inputs, operands, strict=True)
+            if isinstance(operand.spec, RefSpec)
+        }
+        plain = [value for value in region.inputs if value not in keys]
+        cells: Cells = {key: Value("variable", self._cells[key].spec) for key in (*state, *read)}
+        own = dict(cells)
+        known: dict[Operand, Operand] = {value: value for value in plain}
+        writer = _Writer(region, known, keys, cells)
+        place = len(plain) if count is None else count
+        inputs: list[Any] = [
+            *plain[:place],
+            *[own[key] for key in state],
+            *plain[place:],
+            *[own[key] for key in read],
+        ]
+        outputs = [*writer.outputs, *[cells[key] for key in written]]
+        return Graph(region.name, inputs, writer.operations, outputs)
+
+
+def _assigned(region: Graph, first: int, operation: Operation, keys: Mapping[Value, int]) -> set[int]:
+    """The variables that a region assigns, or a region in it."""
+    operands = operation.inputs[first:]
+    own = {
+        value: keys[operand]
+        for value, operand in zip(region.inputs, operands, strict=True)
+        if isinstance(operand, Value) and operand in keys
+    }
+    found = set()
+    for inner in region.operations:
+        if inner.type in _ON_VARIABLES and inner.type != "read_variable":
+            found.add(own[inner.inputs[0]])  # type: ignore[index]
+        start = 1 if inner.type in ("cond", "switch") else 0
+        for each in inner.regions if inner.type != "custom_gradient" else ():
+            found |= _assigned(each, start, inner, own)
+    return found
+
+
+_ON_VARIABLES: dict[str, Callable[[_Writer, Operation], None]] = {
+    "read_variable": _Writer._read,
+    "assign_variable": _Writer._assign,
+    "assign_add_variable": _Writer._change,
+    "assign_sub_variable": _Writer._change,
+    "scatter_variable": _Writer._scatter,
+    "generator_state": _Writer._generate,
+}

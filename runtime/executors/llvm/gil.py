@@ -1,0 +1,53 @@
+"""Python's lock, which long code gives back meanwhile: to ask whether somebody wants it to stop, and to call Python."""
+
+from __future__ import annotations
+
+from .codegen.function_builder import INTERRUPTED
+from .codegen.llvm_types import Register, integer, ir, null, pointer
+from .codegen.routine_builder import Routine
+from .codegen.shared_functions import outside, shared
+
+
+@shared("agc_interrupted", "code", "address")
+def _(r: Routine) -> None:
+    """Whether to stop, says Python; others may run Python from then on, if not before."""
+    (slot,) = r.arguments
+    take_lock(r, slot)
+    answer = r.b.call(outside(r.module, "PyErr_CheckSignals", integer(32)), [])
+    leave_lock(r, slot)
+    r.b.ret(answer)
+
+
+@shared("agc_call", "code", "address", "address", "address")
+def _(r: Routine) -> None:
+    """Call a function of Python with an address: the code that it gives, or INTERRUPTED when it raised something."""
+    callee, address, slot = r.arguments
+    whole = integer(32)
+    state = r.b.load(slot, typ=pointer())
+    take_lock(r, slot)
+    code = r.cell(whole(INTERRUPTED))
+    number = r.b.call(outside(r.module, "PyLong_FromVoidPtr", pointer(), pointer()), [address])
+    drop = outside(r.module, "Py_DecRef", ir().VoidType(), pointer())
+    with r.where(r.b.icmp_unsigned("!=", number, null())):
+        call = outside(r.module, "PyObject_CallOneArg", pointer(), pointer(), pointer())
+        result = r.b.call(call, [callee, number])
+        r.b.call(drop, [number])
+        with r.where(r.b.icmp_unsigned("!=", result, null())):
+            found = r.b.call(outside(r.module, "PyLong_AsLongLong", integer(64), pointer()), [result])
+            r.b.call(drop, [result])
+            code.set(r.b.trunc(found, whole))
+    with r.where(r.b.icmp_unsigned("!=", state, null())):
+        leave_lock(r, slot)
+    r.b.ret(code.get())
+
+
+def leave_lock(r: Routine, slot: Register) -> None:
+    """Let others run Python; the slot keeps what it takes to have the lock again."""
+    r.b.store(r.b.call(outside(r.module, "PyEval_SaveThread", pointer()), []), slot)
+
+
+def take_lock(r: Routine, slot: Register) -> None:
+    """Wait for Python's lock, unless this thread has it, which an empty slot says."""
+    state = r.b.load(slot, typ=pointer())
+    with r.where(r.b.icmp_unsigned("!=", state, null())):
+        r.b.call(outside(r.module, "PyEval_RestoreThread", ir().VoidType(), pointer()), [state])

@@ -1,0 +1,286 @@
+"""Graphs that run as native code: one compilation for each combination of shapes.
+
+>>> from agc.runtime import constant, function
+>>> double = function(lambda x: x + x).get_concrete_function(constant([1, 2]))
+>>> Native(double.graph).run([np.array([3, 4], np.int32)])
+(array([6, 8], dtype=int32),)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...ir.graph import Graph
+from ...ir.value_types import ArraySpec, RefSpec, Spec
+from ...ops.state.compare_and_swap import exchange
+from ..plan.blas_threads import wants_one_thread, with_one_thread
+from ..plan.plan import Plan
+from . import llvm_engine, value_specialization
+from .call.layout_check import unknown_layout
+from .compile_graph import Fence, prepared, refused
+from .diagnostics import CannotCompileError, NeverRunsError
+from .functionalize_rng import with_streams
+from .gc_pause import Pause
+from .list_abi import demand_compiled, described, received
+
+if TYPE_CHECKING:
+    from .loader import Kernel
+
+_MOST_SHAPES = 64
+
+_MOST_VALUES = 4
+"""Codes for values of integers, after which there is one for all, where sizes may show while it runs."""
+
+_TRIES = 3
+"""Runs before the plan is left to change variables that other threads change, too."""
+
+Compiled = Callable[[Sequence[Any]], Any]
+
+_FAILED = object()
+
+
+class Native:
+    """A graph, compiled for each combination of shapes that it is run with.
+
+    Where that is not possible, `run` raises CompilationError with the reasons. `by_value` are the inputs, integers,
+    whose values shapes depend on: the graph is compiled for each of these, too.
+    """
+
+    _is_measured = False  # whether the code takes notes for a profile
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._whole, self._streams = with_streams(graph)
+        self._in_turn = threading.RLock()  # who draws from streams, lest others draw the same
+        self.by_value: tuple[int, ...] = ()
+        self._plan: Plan | None = None
+        self._code: dict[Any, Compiled] = {}
+        self._kernels: dict[Any, Kernel] = {}  # of code that is called with nothing around it
+        self._assigned: list[int] = []
+        self._variables = [i for i, value in enumerate(self._whole.inputs) if isinstance(value.spec, RefSpec)]
+        self._lists = {
+            i: value.spec for i, value in enumerate(graph.inputs) if isinstance(value.spec, ArraySpec)
+        }
+        self._varies = False  # whether there were too many values to compile the graph for each
+        self._is_sized = False  # whether a result has a size that is known only while the code runs
+        self._made = [i for i, output in enumerate(graph.outputs) if isinstance(output.spec, ArraySpec)]
+        self._specs: dict[Any, dict[int, Any]] = {}  # of results that are described, by the key of the code
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the code is given what `run` is, and gives what that gives."""
+        return not (self._variables or self._lists or self._made or self.by_value or self._is_sized)
+
+    @property
+    def shortest(self) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+        """The code itself, where it does all that `run` does: with tensors alone, and for the only shapes there are."""
+        if not self._is_plain or not all(_is_fixed(value.spec) for value in self.graph.inputs):
+            return None
+        return next(iter(self._code.values()), None)
+
+    def kernel_for(self, arguments: Sequence[Any]) -> Kernel | None:
+        """The kernel for such inputs; None where they must be made ready for it."""
+        is_described = self._lists or self._made or self._is_sized
+        if self._streams or is_described or self.by_value or self._has_twins(arguments):
+            return None
+        kernel = self._kernels.get(self._given(self._arrays(arguments))[0])
+        if kernel is not None and kernel.is_long and kernel.assigned:
+            return None  # which lets other threads run, so variables may change meanwhile
+        return kernel
+
+    def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The outputs for the values of the inputs; variables are assigned when all else is done."""
+        try:
+            if self._streams:
+                with self._in_turn:
+                    results = self._run([*arguments, *self._streams])
+            else:
+                results = self._run(arguments)
+        except (NeverRunsError, MemoryError):
+            return self.fail(arguments)
+        except CannotCompileError as refusal:
+            raise refused(self.graph, refusal) from None
+        return self.fail(arguments) if results is _FAILED else results
+
+    @property
+    def draws(self) -> bool:
+        """Whether a run takes random numbers from streams."""
+        return bool(self._streams)
+
+    def variables_in(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return the variables that a run reads or changes, streams too, each once."""
+        whole = [*arguments, *self._streams]
+        return [*{id(whole[i]): whole[i] for i in self._variables}.values()]
+
+    def rehearsed(self, arguments: Sequence[Any], copies: Mapping[int, Any]) -> list[Any] | None:
+        """Return the outputs, and what `copies` of the variables hold afterwards; None where a check fails.
+
+        The variables themselves stay as they are. `copies` has one for the id of each.
+        """
+        given = [copies.get(id(x), x) for x in (*arguments, *self._streams)]
+        try:
+            results = self._run(given)
+        except (NeverRunsError, CannotCompileError, MemoryError):
+            return None
+        return None if results is _FAILED else [*results, *(copy._array for copy in copies.values())]
+
+    def demand(self, arguments: Sequence[Any]) -> None:
+        """Raise what `run` would for inputs like these where they cannot be compiled; LLVM is not asked to."""
+        try:
+            with Fence(self.graph):
+                self._lowered([*arguments, *self._streams])
+        except NeverRunsError:
+            return
+        except CannotCompileError as refusal:
+            raise refused(self.graph, refusal) from None
+
+    def _run(self, arguments: Sequence[Any]) -> Any:
+        if self._has_twins(arguments):
+            return _FAILED  # the plan knows in which order they change
+        for _ in range(_TRIES):
+            arrays = self._arrays(arguments)
+            key, given, needed = self._given(arrays)
+            code = self._code.get(key)
+            if code is None:
+                code = self._compiled(arguments)
+                arrays = self._arrays(arguments)
+                key, given, needed = self._given(arrays)
+            results = code(given)
+            del needed
+            if results is _FAILED or not (self._assigned or self._made or self._is_sized):
+                return results
+            count = len(self.graph.outputs)
+            found = self._described(results[:count], self._specs[key])
+            new = dict(zip(self._assigned, results[count:], strict=True))
+            streams = {i: new.pop(i) for i in self._assigned if i >= len(self.graph.inputs)}
+            if exchange([arguments[i] for i in new], [arrays[i] for i in new], [*new.values()]):
+                for i, state in streams.items():  # of which `run` keeps others away
+                    arguments[i]._array = state
+                return found
+        return _FAILED  # other threads change the variables all the time: the plan waits for none of them
+
+    def _has_twins(self, arguments: Sequence[Any]) -> bool:
+        """Whether one variable has two names."""
+        count = len(self._variables)
+        return count > 1 and len({id(arguments[i]) for i in self._variables}) < count
+
+    def _described(self, results: Sequence[Any], described: dict[int, Any]) -> Sequence[Any]:
+        """The results as users of the graph get them."""
+        if not described:
+            return results
+        return [received(x, described[i]) if i in described else x for i, x in enumerate(results)]
+
+    def _arrays(self, arguments: Sequence[Any]) -> list[Any]:
+        """The inputs, with the present values of variables."""
+        arrays = list(arguments)
+        for i in self._variables:
+            arrays[i] = arguments[i]._array
+        return arrays
+
+    def _given(self, arrays: Sequence[Any]) -> tuple[Any, Sequence[Any], Any]:
+        """The key of the code for such inputs, what it is given, and what must stay alive meanwhile."""
+        if not (self._lists or self.by_value):
+            return _shapes(arrays), arrays, None
+        if not self._code:
+            for spec in self._lists.values():
+                demand_compiled(spec)  # what is refused has no description, either
+        needed: list[Any] = []
+        key: list[Any] = list(_shapes(arrays))
+        arrays = list(arrays)
+        for i, spec in self._lists.items():
+            arrays[i], found, own = described(arrays[i], spec, i in self.by_value)
+            key[i] = found, type(found)
+            needed += own
+        values = [i for i in self.by_value if i not in self._lists]
+        for i in values:
+            array = np.asarray(arrays[i])
+            key[i] = array.shape, array.tobytes()
+        return tuple(key), [x for i, x in enumerate(arrays) if i not in values], needed
+
+    def compiled(self, arguments: Sequence[Any]) -> Compiled:
+        """The code for inputs like these. What goes wrong in the compiler itself is a CompilerFaultError."""
+        return self._compiled([*arguments, *self._streams])
+
+    def _compiled(self, arguments: Sequence[Any]) -> Compiled:
+        with Fence(self.graph), Pause():
+            unit, by_value = self._lowered(arguments)
+            if by_value != self.by_value:
+                self.by_value = by_value
+                self._code.clear()
+            self._is_sized |= bool(unit.sized)
+            key = self._given(self._arrays(arguments))[0]
+            code = self._code_of(unit, key)
+        if len(self._code) >= _MOST_SHAPES:
+            oldest = next(iter(self._code))
+            self._code.pop(oldest), self._kernels.pop(oldest, None)
+        self._code[key] = code
+        self._specs[key] = dict(zip(self._made, unit.lists, strict=True)) | unit.sized
+        return code
+
+    def _lowered(self, arguments: Sequence[Any]) -> tuple[Any, tuple[int, ...]]:
+        graph, self._assigned = prepared(self._whole)
+        self._varies |= bool(self.by_value) and len(self._code) >= _MOST_VALUES
+        return value_specialization.lowered_for(
+            graph, arguments, self._assigned, self.by_value, self._is_measured, self._varies
+        )
+
+    def _code_of(self, unit: Any, key: Any) -> Compiled:
+        """The function of a unit. What it cannot read is copied, such as views of others, or is of other shapes."""
+        from . import runtime_library
+        from .compilation_unit import content
+        from .loader import Loader
+
+        runtime_library.load(unit.module.globals)
+        is_plain = self._is_plain
+        failed = self.fail if is_plain else _failed
+        inputs = unit.graph.inputs
+
+        def mismatched(arrays: Sequence[Any]) -> Any:
+            if is_plain and _shapes(arrays) != key:
+                return self._run(arrays)
+            plain = [
+                np.require(np.asarray(array), content(value.spec).dtype.numpy, ["C", "A"]).view(np.ndarray)
+                for array, value in zip(arrays, inputs, strict=True)
+            ]
+            if type(arrays) is list and all(
+                given is array for given, array in zip(arrays, plain, strict=True)
+            ):
+                return failed(arrays)
+            return code(plain)
+
+        apart = unit.code_apart()
+        begun = [llvm_engine.Assembly(*apart).begin()] if apart else []
+        own = llvm_engine.assembled(*unit.code())
+        loader = Loader(
+            unit, llvm_engine.Code(own, *(assembly.data() for assembly in begun)), mismatched, failed
+        )
+        kernel = loader.kernel(self.fail)
+        code = loader.entry(kernel)
+        unit.forget()
+        if wants_one_thread(unit.graph):
+            return with_one_thread(code)
+        if unknown_layout() is None:
+            self._kernels[key] = kernel
+        return code
+
+    def fail(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """Run the plan, which raises the error that the native code has met."""
+        if self._plan is None:
+            self._plan = Plan(self.graph)
+        return self._plan.run(arguments)
+
+
+def _failed(arrays: Sequence[Any]) -> Any:
+    return _FAILED
+
+
+def _shapes(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([np.shape(array) for array in arrays])
+
+
+def _is_fixed(spec: Any) -> bool:
+    return isinstance(spec, Spec) and spec.shape is not None and None not in spec.shape

@@ -1,0 +1,128 @@
+"""Kernels as functions that compiled code can call: they read and write arrays at the addresses that they are given.
+
+    compute(sizes, inputs…, results…)    0, or why not          `sizes` are those that show only while the code runs
+    compute(sizes, inputs…)              where those of results do: they are written behind those of the inputs,
+    hand_over(results…)                  and the results are copied when there is memory for them
+
+Whoever has let go of Python's lock gets it for the call. An error of a kernel is not handed on: the run fails, and the
+plan runs the same inputs, which raises it again with the user's line.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ... import dtypes
+from ...core.fp_errors import SILENCE, begin, end
+from ...ir.graph import Constant, Operation, Value
+from ..plan.kernel_lookup import kernel_of
+from ..plan.kernel_results import returns_many
+from .codegen.function_builder import FAILED
+
+Sizes: TypeAlias = tuple[int | None, ...]
+"""A shape, with None for sizes that show only while the code runs."""
+
+
+class Callback:
+    """The kernel of an operation whose inputs that are no constants have these shapes."""
+
+    def __init__(self, operation: Operation, shapes: Sequence[Sizes]) -> None:
+        self._op, self._attrs = operation.op, operation.attrs
+        self._compute = kernel_of(operation)
+        self._is_one = len(operation.outputs) == 1 and not returns_many(operation.op)
+        self._known = [
+            operand.value if isinstance(operand, Constant) else None for operand in operation.inputs
+        ]
+        self._places = [i for i, operand in enumerate(operation.inputs) if isinstance(operand, Value)]
+        self._given = [
+            (operation.inputs[i].dtype, shape) for i, shape in zip(self._places, shapes, strict=True)
+        ]
+        self._made = [(value.dtype, tuple(value.shape or ())) for value in operation.outputs]
+        self._counted = sum(shape.count(None) for shape in shapes)
+        self._is_apart = any(None in shape for _, shape in self._made)
+        self._waiting = threading.local()
+
+    def functions(self) -> Iterator[tuple[str, Callable[[int], int]]]:
+        """What can be called, and the names: functions of the address where the addresses of their arguments stand."""
+        count = len(self._given) + (0 if self._is_apart else len(self._made))
+        yield "compute", _guarded(self.compute, 1 + count)
+        if self._is_apart:
+            yield "hand_over", _guarded(self.hand_over, len(self._made))
+
+    def compute(self, sizes: int, *addresses: int) -> None:
+        """Run the kernel."""
+        place, inputs = 0, list(self._known)
+        for i, (dtype, shape), address in zip(self._places, self._given, addresses, strict=False):
+            count = shape.count(None)
+            if count:
+                found = iter(_array(sizes + 8 * place, (count,), dtypes.int64).tolist())
+                shape = tuple(next(found) if size is None else size for size in shape)
+                place += count
+            inputs[i] = _array(address, shape, dtype)
+        before = begin(SILENCE)
+        try:
+            made = self._compute(*self._op.grouped(inputs), **self._attrs)
+        finally:
+            end(before)
+        results = [np.asarray(result) for result in ([made] if self._is_one else made)]
+        for array, (dtype, wanted) in zip(results, self._made, strict=True):
+            _demand_like(array, dtype, wanted)
+        if not self._is_apart:
+            self._put(results, addresses[len(self._given) :])
+            return
+        self._waiting.results = results
+        found = [
+            size
+            for array, (_, wanted) in zip(results, self._made, strict=True)
+            for size, known in zip(array.shape, wanted, strict=True)
+            if known is None
+        ]
+        _array(sizes + 8 * self._counted, (len(found),), dtypes.int64)[:] = found
+
+    def hand_over(self, *addresses: int) -> None:
+        """Copy the results of the run that this thread has just made."""
+        results, self._waiting.results = self._waiting.results, None
+        self._put(results, addresses)
+
+    def _put(self, results: Sequence[Any], addresses: Sequence[int]) -> None:
+        for array, (dtype, _), address in zip(results, self._made, addresses, strict=True):
+            _array(address, array.shape, dtype)[...] = array
+
+
+def _guarded(run: Callable[..., None], count: int) -> Callable[[int], int]:
+    """A function that gives 0, or FAILED for an error; an interrupt is nobody's error, and passes."""
+    arguments = ctypes.c_size_t * count
+
+    def guarded(address: int) -> int:
+        try:
+            run(*arguments.from_address(address))
+        except Exception:
+            return FAILED
+        return 0
+
+    return guarded
+
+
+def _demand_like(array: Any, dtype: dtypes.DType, shape: Sizes) -> None:
+    """Raise ValueError for a result that is not what the operation's rule says."""
+    is_like = array.dtype == dtype.numpy and array.ndim == len(shape)
+    if not is_like or (
+        array.shape != shape
+        and any(size not in (None, own) for size, own in zip(shape, array.shape, strict=True))
+    ):
+        raise ValueError(f"{array.dtype}{array.shape} is not {dtype.name}{shape}")
+
+
+def _array(address: int, shape: Sequence[Any], dtype: dtypes.DType) -> Any:
+    """The array that stands at an address."""
+    size = math.prod(shape) * dtype.size
+    if not size:
+        return np.zeros(shape, dtype.numpy)
+    memory: Any = (ctypes.c_char * size).from_address(address)
+    return np.ndarray(shape, dtype.numpy, memory)

@@ -1,0 +1,116 @@
+"""Inverse circular functions.
+
+    asin x = s + s z p(z)                  up to a half, with s = x and z = x²
+    asin x = π/2 - 2 (s + s z p(z))        above, with z = (1 - x) / 2 and s = sqrt(z)
+    atan x = c + q + q z p(z)              with z = q², and q and c as below
+
+      x up to tan(π/8)    x    0
+      up to tan(3π/8)     (x - 1) / (x + 1)    π/4
+      above               -1 / x    π/2
+
+(W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980, with other polynomials.)
+"""
+
+from __future__ import annotations
+
+from . import polynomials
+from .double_double import Pair, exact_sum, ordered_sum, quotient_pair
+from .formula_builder import Number, polynomial
+
+HALF_PI = {32: (1.5707963705062866, -4.371138828673793e-08), 64: (1.5707963267948966, 6.123233995736766e-17)}
+TAN_EIGHTH, TAN_THREE_EIGHTHS = 0.41421356237309503, 2.414213562373095
+
+
+def half_pi(x: Number, times: float = 1.0) -> Pair:
+    high, low = HALF_PI[x.code.size]
+    return Pair(x.code.real(high * times), x.code.real(low * times))
+
+
+def folded(x: Number) -> tuple[Number, Pair]:
+    """Whether the magnitude of `x` is above a half, and asin of it, or of the square root that stands for it."""
+    size = x.magnitude()
+    above = size > 0.5
+    z = above.where((1.0 - size) * 0.5, size * size)
+    guess = z.sqrt()
+    s = above.where(guess, size)
+    lost = above.where((z.plus_product(-s, s) / (guess + guess)), 0.0)
+    exact = z.equals(0.0).where(0.0, lost)
+    return above, Pair(s, exact.plus_product(s * z, polynomial(z, polynomials.TABLES[x.code.size]["ASIN"])))
+
+
+def asin(x: Number) -> Number:
+    """Inverse sine, between -1 and 1."""
+    above, arc = folded(x)
+    high, low = half_pi(x)
+    whole, lost = ordered_sum(high, arc.high * -2.0)
+    far = whole + (lost + (low - arc.low * 2.0))
+    result = above.where(far, arc.high + arc.low)
+    return result.with_sign_of(x)
+
+
+def acos(x: Number) -> Number:
+    """Inverse cosine, between -1 and 1."""
+    above, arc = folded(x)
+    negative = x < 0.0
+    turns = above.where(negative.where(2.0, x.code.real(0.0)), 1.0)
+    times = above.where(negative.where(-2.0, x.code.real(2.0)), negative.where(1.0, x.code.real(-1.0)))
+    high, low = half_pi(x)
+    whole, lost = exact_sum(turns * high, arc.high * times)
+    return whole + lost.plus_product(turns, low).plus_product(times, arc.low)
+
+
+def arc_of(q: Pair, offset: Pair) -> Pair:
+    """atan q and an angle, for a small q."""
+    z = q.high * q.high
+    rest = q.low.plus_product(q.high * z, polynomial(z, polynomials.TABLES[z.code.size]["ATAN"]))
+    whole, lost = exact_sum(offset.high, q.high)
+    return Pair(whole, lost + (offset.low + rest))
+
+
+def atan(x: Number) -> Number:
+    """Inverse tangent."""
+    code = x.code
+    size = x.magnitude()
+    middle, far = size > TAN_EIGHTH, size > TAN_THREE_EIGHTHS
+    less, more = exact_sum(size, code.real(-1.0)), exact_sum(size, code.real(1.0))
+    zero = code.real(0.0)
+    above = Pair(far.where(-1.0, middle.where(less.high, size)), far.where(0.0, middle.where(less.low, zero)))
+    below = Pair(far.where(size, middle.where(more.high, 1.0)), far.where(0.0, middle.where(more.low, zero)))
+    q = quotient_pair(above, below)
+    infinite = size.equals(float("inf"))
+    q = Pair(infinite.where(0.0, q.high), infinite.where(0.0, q.low))
+    high, low = half_pi(x)
+    turns = far.where(1.0, middle.where(0.5, zero))
+    arc = arc_of(q, Pair(turns * high, turns * low))
+    return (arc.high + arc.low).with_sign_of(x)
+
+
+def atan2(y: Number, x: Number) -> Number:
+    """The angle of the point (`x`, `y`), between -π and π."""
+    code = x.code
+    steep = y.magnitude() > x.magnitude()
+    over, under = steep.where(x.magnitude(), y.magnitude()), steep.where(y.magnitude(), x.magnitude())
+    # Of the largest and the least numbers sums would overflow, and what quotients lose would underflow.
+    edge = 2.0 ** (code.bias // 2)
+    scale = (under > edge).where(1.0 / edge, (over < 1.0 / edge).where(code.real(edge), 1.0))
+    infinite = over.equals(float("inf"))
+    under_scaled = infinite.where(1.0, under.equals(0.0).where(1.0, under * scale))
+    over_scaled = infinite.where(1.0, over * scale)
+    middle = over_scaled > under_scaled * TAN_EIGHTH
+    less, more = exact_sum(over_scaled, -under_scaled), exact_sum(over_scaled, under_scaled)
+    above = Pair(middle.where(less.high, over_scaled), middle.where(less.low, 0.0))
+    below = Pair(middle.where(more.high, under_scaled), middle.where(more.low, 0.0))
+    q = quotient_pair(above, below)
+    vanishing = under.equals(float("inf")) & (over < float("inf"))
+    q = Pair(vanishing.where(0.0, q.high), vanishing.where(0.0, q.low))
+    zero = code.real(0.0)
+    high, low = half_pi(x)
+    turns = middle.where(0.5, zero)
+    # Folded back: the other way round from the diagonal, then from the vertical.
+    turns = steep.where(1.0 - turns, turns)
+    left = code.real(1.0).with_sign_of(x) < 0.0
+    turns = left.where(2.0 - turns, turns)
+    sign = (steep ^ left).where(-1.0, code.real(1.0))
+    arc = arc_of(Pair(q.high * sign, q.low * sign), Pair(turns * high, turns * low))
+    result = (arc.high + arc.low).with_sign_of(y)
+    return (x.is_nan() | y.is_nan()).where(float("nan"), result)

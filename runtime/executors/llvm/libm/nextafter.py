@@ -1,0 +1,17 @@
+"""The next float in a direction: one more or one less in its bits."""
+
+from __future__ import annotations
+
+from .formula_builder import Number
+
+
+def nextafter(x: Number, y: Number) -> Number:
+    """The neighbour of `x` in the direction of `y`."""
+    code = x.code
+    bits = x.bits()
+    away = (x < y) ^ (x < 0.0)  # larger in magnitude, as far as x is not zero
+    moved = away.where(bits + 1, bits - 1).as_real()
+    least = code.whole(1).as_real().with_sign_of(y)
+    result = x.equals(0.0).where(least, moved)
+    result = x.equals(y).where(y, result)
+    return (x.is_nan() | y.is_nan()).where(float("nan"), result)

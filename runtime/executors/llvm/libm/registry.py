@@ -1,0 +1,118 @@
+"""What a mathematical function is here: a formula, its bounds, and how it gets into a module.
+
+    FUNCTIONS["exp"].declare(module, double)    ==>    define internal double @agc.exp.f64(double %x) alwaysinline …
+
+The definition is added when a module first asks for it, so that only what is used is compiled. It has no branches
+and reads no memory, so that a loop around it stays a loop that LLVM can vectorise.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from .formula_builder import Code, Number
+
+NAMES = {"float": "f32", "double": "f64"}
+
+Formula = Callable[..., Number]
+
+FEW = 8
+"""The most calls for single numbers that LLVM may inline, each of which is the whole formula once more."""
+_calls: weakref.WeakKeyDictionary[ir.Function, int] = weakref.WeakKeyDictionary()
+
+
+@functools.cache
+def fuses() -> bool:
+    """Whether this machine rounds `a * b + c` once."""
+    features = llvm.get_host_cpu_features()
+    return bool(features.get("fma") or features.get("fp-armv8") or features.get("neon"))
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of floats that can be written into a module.
+
+    `ulp` bounds the error of float32 and float64 results, in units of the last place of the exact result.
+    """
+
+    name: str
+    formula: Formula
+    ulp: tuple[float, float]
+    arity: int = field(default=1)
+
+    @property
+    def manual(self) -> str:
+        return inspect.getdoc(self.formula) or ""
+
+    def bound(self, dtype: str) -> float:
+        """The bound of errors for "float32" or "float64"."""
+        return self.ulp[("float32", "float64").index(dtype)]
+
+    def declare(self, module: ir.Module, real: ir.Type) -> ir.Function:
+        """The function on floats of a type, defined in the module if it was not yet."""
+        known = module.globals.get(self._name(real))
+        if isinstance(known, ir.Function):
+            return known
+        alone = _written_once(self, str(real))
+        if alone.metadata:  # they are numbered, in each module anew
+            return self.write(module, real)
+        return shared(alone, module, self._name(real))
+
+    def write(self, module: ir.Module, real: ir.Type) -> ir.Function:
+        """Define the function in a module."""
+        function, _ = self._named(module, real, "")
+        function.attributes.add("alwaysinline")
+        builder = ir.IRBuilder(function.append_basic_block())
+        code = Code(builder, real, fused=fuses())
+        builder.ret(self.formula(*map(code.number, function.args)).value)
+        return function
+
+    def apart(self, module: ir.Module, real: ir.Type) -> ir.Function:
+        """The same for one more single number, of which a graph may have many: a few calls of it are inlined."""
+        function, is_new = self._named(module, real, ".apart")
+        if is_new:
+            builder = ir.IRBuilder(function.append_basic_block())
+            builder.ret(builder.call(self.declare(module, real), function.args))
+        calls = _calls[function] = _calls.get(function, 0) + 1
+        if calls > FEW:
+            function.attributes.add("noinline")
+        return function
+
+    def _name(self, real: ir.Type) -> str:
+        return f"agc.{self.name}.{NAMES[str(real)]}"
+
+    def _named(self, module: ir.Module, real: ir.Type, more: str) -> tuple[ir.Function, bool]:
+        """A function of the module, and whether it has yet to be written."""
+        name = self._name(real) + more
+        known = module.globals.get(name)
+        if isinstance(known, ir.Function):
+            return known, False
+        function = ir.Function(module, ir.FunctionType(real, [real] * self.arity), name)
+        function.linkage = "internal"
+        function.attributes.add("nounwind")
+        return function, True
+
+
+REALS = {"float": ir.FloatType(), "double": ir.DoubleType()}
+
+
+@functools.cache
+def _written_once(function: Function, real: str) -> ir.Module:
+    """A module with a function and what it calls, which other modules share: it is written, and printed, once."""
+    module = ir.Module()
+    function.write(module, REALS[real])
+    return module
+
+
+def shared(alone: ir.Module, module: ir.Module, name: str) -> ir.Function:
+    """A function of one module in another, with what it calls. Nobody may change it."""
+    for each, value in alone.globals.items():
+        module.globals.setdefault(each, value)
+    return module.globals[name]

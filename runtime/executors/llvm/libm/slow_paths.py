@@ -1,0 +1,107 @@
+"""What only few arguments need: a call that loops over arrays keep, without giving up their lanes.
+
+    y = rarely(x, limit, …)    ==>    %y = call double @agc.sin.far.f64(double %x)        one number
+                                      %y = call <4 x double> @agc.sin.far.f64.4(…)        four: tests whether any is far
+
+A branch, or a loop over digits of π, would keep LLVM from vectorising a loop. A call does not, if the function says by
+its attribute `vector-function-abi-variant` which functions compute several of it at once. Those look at all lanes
+together, and give them back untouched unless one of them needs more. Inlined after the loops are vectorised
+(they say `alwaysinline`, the scalar one `noinline`), all that is left of the call is that test.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from .formula_builder import FORMATS, Code, Number
+
+
+@functools.cache
+def widths() -> tuple[int, ...]:
+    """How many bits vectors may have: the widest ones on machines that have them."""
+    return (128, 256, 512) if llvm.get_host_cpu_features().get("avx512f") else (128, 256)
+
+
+def rarely(x: Number, limit: float, name: str, formula: Callable[[Number], Number]) -> Number:
+    """The formula of `x`, in float64, where the magnitude of `x` is above the limit; anything elsewhere."""
+    code = x.code
+    module = code.builder.module
+    full = f"agc.{name}.f{code.size}"
+    function = module.globals.get(full) or define(module, full, code.scalar, limit, formula, code.fused)
+    return code.number(code.builder.call(function, [x.value]))
+
+
+def define(
+    module: ir.Module,
+    full: str,
+    real: ir.Type,
+    limit: float,
+    formula: Callable[[Number], Number],
+    fused: bool,
+) -> ir.Function:
+    """The function that loops call, which looks whether its argument is far."""
+    slow = define_formula(module, f"{full}.formula", real, formula, fused)
+    function = added(module, full, real, "noinline")
+    lanes = [bits // FORMATS[str(real)][0] for bits in widths()]
+    variants = ",".join(f"_ZGV_LLVM_N{count}v_{full}({full}.{count})" for count in lanes)
+    # llvmlite lists the attributes that it knows; this one is known to LLVM only.
+    set.add(function.attributes, f'"vector-function-abi-variant"="{variants}"')
+    define_test(function, limit, lambda builder, x: builder.call(slow, [x]))
+    for count in lanes:
+        several = added(module, f"{full}.{count}", ir.VectorType(real, count), "alwaysinline")
+        several.linkage = "weak_odr"  # kept until loops are vectorised, though nothing calls it before
+        define_test(several, limit, functools.partial(each_lane, slow, count))
+    return function
+
+
+def added(module: ir.Module, name: str, kind: ir.Type, *attributes: str) -> ir.Function:
+    """A new function of one number of a kind, without effects."""
+    function = ir.Function(module, ir.FunctionType(kind, [kind]), name)
+    function.linkage = "internal"
+    for attribute in ("nounwind", "readnone", *attributes):
+        function.attributes.add(attribute)
+    return function
+
+
+def define_formula(
+    module: ir.Module, name: str, real: ir.Type, formula: Callable[[Number], Number], fused: bool
+) -> ir.Function:
+    """The formula by itself. Whoever computes several calls it for each: it has no variants, or they would be it."""
+    function = added(module, name, real, "noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    (x,) = function.args
+    double = ir.DoubleType()
+    wide = x if real == double else builder.fpext(x, double)
+    result = formula(Code(builder, double, fused=fused).number(wide)).value
+    builder.ret(result if real == double else builder.fptrunc(result, real))
+    return function
+
+
+def define_test(
+    function: ir.Function, limit: float, beyond: Callable[[ir.IRBuilder, ir.Value], ir.Value]
+) -> None:
+    """The body: what is beyond the limit is computed, the rest is given back."""
+    (x,) = function.args
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    far, near = function.append_basic_block("far"), function.append_basic_block("near")
+    mark = (Code(builder, x.type, fused=False).number(x).magnitude() > limit).value
+    if isinstance(x.type, ir.VectorType):
+        together = builder.bitcast(mark, ir.IntType(x.type.count))
+        mark = builder.icmp_unsigned("!=", together, together.type(0))
+    builder.cbranch(mark, far, near).set_weights([1, 1 << 20])
+    builder.position_at_end(far)
+    builder.ret(beyond(builder, x))
+    ir.IRBuilder(near).ret(x)
+
+
+def each_lane(slow: ir.Function, count: int, builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
+    result: ir.Value = x
+    for lane in range(count):
+        place = ir.IntType(32)(lane)
+        value = builder.call(slow, [builder.extract_element(x, place)])
+        result = builder.insert_element(result, value, place)
+    return result

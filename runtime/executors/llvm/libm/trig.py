@@ -1,0 +1,110 @@
+"""Sine, cosine and tangent.
+
+    x = n π/2 + r    with n the nearest integer, so that |r| <= π/4
+    sin x = ± sin r or ± cos r, by the last two bits of n
+
+(W. J. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980. π/2 is a sum of three constants; x - n c
+of the first of them is exact as long as it is rounded once, since both are multiples of the last place of c.) Where x
+is so large that n would not fit, `payne_hanek` takes over, behind a call that costs nothing until it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import polynomials
+from .double_double import Pair, collapsed, exact_product, exact_sum, ordered_sum, quotient
+from .formula_builder import Number, polynomial
+from .payne_hanek import reduced_far
+from .slow_paths import rarely
+
+HALF_PI = {
+    32: (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
+    64: (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
+}
+"""π/2 in three parts of full precision."""
+INVERSE_HALF_PI = 0.6366197723675814
+LIMIT = {32: 2.0**17, 64: 2.0**40}
+"""Beyond these the reduction above is not exact."""
+
+
+def reduced(x: Number) -> tuple[Number, Pair]:
+    """n, in the last bits of an integer, and r."""
+    code = x.code
+    n, quadrant = (x * INVERSE_HALF_PI).rounded()
+    first, second, third = map(code.real, HALF_PI[code.size])
+    if code.fused:
+        near = x.plus_product(-n, first)
+    else:
+        product = exact_product(n, first)
+        near = (x - product.high) - product.low
+    middle = exact_product(n, second)
+    high, low = exact_sum(near, -middle.high)
+    return quadrant, exact_sum(high, (low - middle.low) - n * third)
+
+
+def sine(r: Pair) -> Pair:
+    """sin r up to π/4."""
+    x, rest = r
+    z = x * x
+    return Pair(x, rest.plus_product(x * z, polynomial(z, polynomials.TABLES[x.code.size]["SIN"])))
+
+
+def cosine(r: Pair) -> Pair:
+    """cos r up to π/4."""
+    x, rest = r
+    z, lost = exact_product(x, x)
+    half = z * 0.5
+    one = 1.0 - half
+    linear = (x * rest).plus_product(lost, 0.5)
+    tail = (-linear).plus_product(z * z, polynomial(z, polynomials.TABLES[x.code.size]["COS"]))
+    return Pair(one, ((1.0 - one) - half) + tail)
+
+
+def turned(quadrant: Number, r: Pair) -> Number:
+    """sin r, cos r, -sin r or -cos r."""
+    odd = (quadrant & 1).equals(1)
+    result = odd.where(collapsed(cosine(r)), collapsed(sine(r)))
+    sign = (quadrant & 2) << (r.high.code.size - 2)
+    return (result.bits() ^ sign).as_real()
+
+
+def ratio(quadrant: Number, r: Pair) -> Number:
+    """tan r or -1 / tan r."""
+    odd = (quadrant & 1).equals(1)
+    above, below = ordered_sum(*sine(r)), ordered_sum(*cosine(r))
+    upper = Pair(odd.where(below.high, above.high), odd.where(below.low, above.low))
+    lower = Pair(odd.where(-above.high, below.high), odd.where(-above.low, below.low))
+    return quotient(upper, lower)
+
+
+def far(x: Number, finish: Callable[[Number, Pair], Number], shift: int = 0) -> Number:
+    """The formula for large numbers; of infinity it is NaN."""
+    quadrant, r = reduced_far(x)
+    return (x.magnitude() < float("inf")).where(finish(quadrant + shift, r), float("nan"))
+
+
+def sin(x: Number) -> Number:
+    """Sine."""
+    limit = LIMIT[x.code.size]
+    result = turned(*reduced(x))
+    large = x.magnitude() > limit
+    result = large.where(rarely(x, limit, "sin.far", lambda x: far(x, turned)), result)
+    return x.equals(0.0).where(x, result)
+
+
+def cos(x: Number) -> Number:
+    """Cosine."""
+    limit = LIMIT[x.code.size]
+    quadrant, r = reduced(x)
+    large = x.magnitude() > limit
+    return large.where(rarely(x, limit, "cos.far", lambda x: far(x, turned, 1)), turned(quadrant + 1, r))
+
+
+def tan(x: Number) -> Number:
+    """Tangent."""
+    limit = LIMIT[x.code.size]
+    result = ratio(*reduced(x))
+    large = x.magnitude() > limit
+    result = large.where(rarely(x, limit, "tan.far", lambda x: far(x, ratio)), result)
+    return x.equals(0.0).where(x, result)

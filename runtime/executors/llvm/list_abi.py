@@ -1,0 +1,215 @@
+"""Lists at the ends of a graph: an address and a length in compiled code, `Elements` outside of it.
+
+    h: array float32[2, 3]          int64[2]: where the elements stand, and how many there are
+    hs: array array float32[2]      int64[4]: the elements of all lists, and how many each of them has
+
+What goes in is only read; a list that comes out takes the memory with it in which it was made. It is freed with the
+last array of its elements.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import ArraySpec, Spec
+from ...ops.lists.tensor_array import Elements, Growing
+from .arena import HEAD
+from .codegen.function_builder import Emitter
+from .codegen.lazy_values import Buffer, Node
+from .codegen.llvm_types import COMPILED, Register, integer, pointer
+from .codegen.rule_registry import RefusedError
+from .diagnostics import CannotCompileError
+from .list_length_analysis import GrowingSpec, SizedSpec
+from .lowering.list_memory import COUNT, List, Lists, View, made, parts_of
+
+
+def description(spec: ArraySpec) -> Spec:
+    """What stands for a list of this kind at the end of a graph."""
+    return Spec(dtypes.int64, (2 * len(parts_of(spec)),))
+
+
+# In compiled code
+
+
+def taken_in(e: Emitter, spec: ArraySpec, address: Register) -> Node:
+    """The list that an argument describes."""
+    parts = []
+    size = spec.size if isinstance(spec, SizedSpec) else None
+    for number, element in enumerate(parts_of(spec)):
+        place, length = (e.load(dtypes.int64, address, e.word(2 * number + i)) for i in range(2))
+        cells = View(e, element, e.b.inttoptr(place, pointer()), length, size)
+        cells.may_grow = isinstance(spec, GrowingSpec)
+        parts.append(cells)
+    return List(*parts) if len(parts) == 1 else Lists(*parts)
+
+
+def handed_over(
+    e: Emitter, nodes: Sequence[Node], specs: Sequence[Any], targets: Sequence[Buffer]
+) -> list[ArraySpec]:
+    """Write the descriptions of lists that are results. Nothing may fail behind this but for want of memory.
+
+    Gives the specs of the results.
+    """
+    lists = [made(e, node, spec.element) for node, spec in zip(nodes, specs, strict=True)]
+    all_parts = [cells for found in lists for cells in found.parts]
+    for found, target in zip(lists, targets, strict=True):
+        for number, cells in enumerate(found.parts):
+            length = cells.length(e)
+            is_alone = sum(cells is other for other in all_parts) == 1
+            if is_alone and cells.size is None and not isinstance(cells, View):
+                address = cells.release(e)
+            else:
+                address = e.new_memory(e.plus(e.times(length, cells.bytes), e.word(HEAD)))
+                behind = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
+                e.copy_some(behind, cells.address(e), e.times(length, cells.bytes))
+            for place, value in enumerate((e.b.ptrtoint(address, integer(64)), length)):
+                e.store(dtypes.int64, target.address, e.word(2 * number + place), value)
+    return [
+        GrowingSpec(spec.element) if found.cells.may_grow else spec
+        for found, spec in zip(lists, specs, strict=True)
+    ]
+
+
+def sizes_described(spec: Spec) -> Spec:
+    """What stands for a tensor whose size is known only while the code runs: an address, and its shape."""
+    return Spec(dtypes.int64, (1 + len(spec.shape or ()),))
+
+
+def tensors_handed_over(e: Emitter, nodes: Sequence[Node], targets: Sequence[Buffer]) -> None:
+    """Write the descriptions of such tensors. Nothing may fail behind this but for want of memory."""
+    slots = [node.slot for node in nodes if isinstance(node, Buffer) and node.is_own]
+    for node, target in zip(nodes, targets, strict=True):
+        if isinstance(node, Buffer) and node.is_own and node.slot and slots.count(node.slot) == 1:
+            address = e.release(node.slot)
+        else:
+            size = e.word(node.size * node.dtype.size)
+            address = e.new_memory(e.plus(size, e.word(HEAD)))
+            where = e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
+            e.copy_some(where, node.address, size)  # type: ignore[attr-defined]
+        numbers = [e.b.ptrtoint(address, integer(64)), *map(e.word, node.shape)]
+        for place, number in enumerate(numbers):
+            e.store(dtypes.int64, target.address, e.word(place), number)
+
+
+# Outside
+
+
+def _owned(address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """An array of this dtype in memory that it owns."""
+    return np.asarray(_Memory(address, shape, dtype)).view(dtype)
+
+
+class Rows(Elements):
+    """A list whose elements are the rows of an array; of lists, where `counts` says how many rows each has."""
+
+    __slots__ = ("counts", "rows")
+
+    def __init__(self, rows: Any, counts: Any = None) -> None:
+        super().__init__([])
+        self._items = None
+        self.rows = rows
+        self.counts = counts
+
+    def _split_off(self) -> None:
+        if self._newer is not None:
+            super()._split_off()
+        elif self.counts is None:
+            self._items = list(self.rows)
+        else:
+            ends = np.cumsum(self.counts)
+            self._items = [
+                Rows(self.rows[end - count : end]) for end, count in zip(ends, self.counts, strict=True)
+            ]
+
+
+class _Memory:
+    """Memory that compiled code has handed over, as NumPy reads it: as bytes, for not all dtypes have a name there."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._address = address
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address + HEAD, False),
+            "shape": shape,
+            "typestr": f"|V{dtype.itemsize}",
+        }
+
+    def __del__(self) -> None:
+        ctypes.pythonapi.PyMem_RawFree(ctypes.c_void_p(self._address))
+
+
+def received(description: Any, spec: ArraySpec | Spec) -> Any:
+    """The list, or the tensor, that a result describes."""
+    if isinstance(spec, Spec):
+        address, *shape = description.tolist()
+        return _owned(address, tuple(shape), spec.dtype.numpy)
+    numbers = iter(description.tolist())
+    arrays = []
+    for element in parts_of(spec):
+        address, length = next(numbers), next(numbers)
+        shape = (length, *[size or 0 for size in element.shape or ()])
+        arrays.append(_owned(address, shape, element.dtype.numpy))
+    return Growing(list(arrays[0])) if isinstance(spec, GrowingSpec) else Rows(*arrays)
+
+
+def described(value: Elements, spec: ArraySpec, by_length: bool = False) -> tuple[Any, ArraySpec, list[Any]]:
+    """What stands for a list that goes in, its spec with the shape of its elements, and the arrays that it reads."""
+    if isinstance(spec.element, ArraySpec):
+        rows, counts = _rows_of_lists(value, spec)
+        arrays = [rows, counts]
+        found = ArraySpec(ArraySpec(Spec(spec.element.element.dtype, rows.shape[1:])))
+    else:
+        rows = _rows(value, spec.element)
+        arrays = [rows]
+        element = Spec(spec.element.dtype, rows.shape[1:])
+        found = SizedSpec(element, len(rows)) if by_length else ArraySpec(element)
+        if type(value) is Growing:
+            found = GrowingSpec(element)
+    numbers = [number for array in arrays for number in (array.ctypes.data, len(array))]
+    return np.array(numbers, np.int64), found, arrays
+
+
+def _rows(value: Elements, element: Spec) -> Any:
+    if isinstance(value, Rows):
+        return np.ascontiguousarray(value.rows)
+    return _stacked(value.items(), element)
+
+
+def _stacked(items: Sequence[Any], element: Spec) -> Any:
+    known = [np.shape(item) for item in items if item is not None]
+    shape = known[0] if known else element.shape
+    if shape is None or None in shape or any(other != shape for other in known):
+        raise CannotCompileError(["the elements of a list that goes in do not have one known shape"])
+    rows = np.zeros((len(items), *shape), element.dtype.numpy)
+    for place, item in enumerate(items):
+        if item is not None:
+            rows[place] = item
+    return rows
+
+
+def _rows_of_lists(value: Elements, spec: ArraySpec) -> tuple[Any, Any]:
+    if isinstance(value, Rows):
+        return np.ascontiguousarray(value.rows), value.counts
+    inner = [item or Elements([]) for item in value.items()]
+    counts = np.array([len(item.items()) for item in inner], COUNT.dtype.numpy)
+    return _stacked(list(_all_items(inner)), spec.element.element), counts
+
+
+def _all_items(lists: Sequence[Elements]) -> Iterator[Any]:
+    for one in lists:
+        yield from one.items()
+
+
+def demand_compiled(spec: ArraySpec) -> None:
+    """Refuse lists that compiled code does not have."""
+    try:
+        elements = parts_of(spec)
+    except RefusedError as refusal:
+        raise CannotCompileError([str(refusal)]) from None
+    if any(element.dtype not in COMPILED for element in elements):
+        raise CannotCompileError([f"{spec} is not compiled"])

@@ -1,0 +1,110 @@
+"""What is in a list, where that is known: nothing yet, or one constant again and again.
+
+    s = list_new                     : array float32[?, 2]        array, nothing yet, float32[?, 2]
+    s.1 = list_append s, x           : array float32[?, 2]  ==>   array float32[3, 2]
+    t.1 = list_append t, [3, 2]      : array int32[2]             array of [3, 2] only, int32[2]
+    t.2, shape = list_pop t.1, -1                                 shape is [3, 2]
+
+Loops that are differentiated keep what their rounds compute in lists, and the shapes of it, to which gradients are
+summed. Where all sizes are known by now, these are the same in each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...ir.graph import Constant, Operand, Operation
+from ...ir.value_types import AnySpec, ArraySpec, Spec
+
+
+class SameSpec(ArraySpec):
+    """A list with one constant again and again; or, where that is None, with nothing yet."""
+
+    __slots__ = ("constant",)
+
+    def __init__(self, element: Spec, constant: Constant | None) -> None:
+        super().__init__(element)
+        self.constant = constant
+
+    def _key(self) -> object:
+        return (
+            None if self.constant is None else (self.constant.spec, np.asarray(self.constant.value).tobytes())
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameSpec) and (self.element, self._key()) == (other.element, other._key())
+
+    def __hash__(self) -> int:
+        return hash((SameSpec, self.element, self._key()))
+
+    def __str__(self) -> str:
+        held = "nothing yet" if self.constant is None else f"{self.constant} only"
+        return f"array of {held}, {self.element}"
+
+
+_TAKING = frozenset({"list_pop", "list_take"})
+_EMPTY = frozenset({"list_new", "list_of_lists"})
+
+
+def filled(operation: Operation, inputs: Sequence[Operand], specs: Sequence[AnySpec]) -> Sequence[AnySpec]:
+    """The specs of an operation's results, with what is known to be in lists."""
+    if operation.type in _TAKING:
+        return specs
+    if operation.type in _EMPTY:
+        return [SameSpec(spec.element, None) for spec in specs if isinstance(spec, ArraySpec)]
+    if operation.type in ("list_append", "list_keep"):
+        held, value = inputs[0].spec, inputs[1]
+        assert isinstance(held, ArraySpec)
+        return [_appended(held, value, spec) for spec in specs]
+    if operation.type == "array_sum":
+        return [_sum(inputs[0].spec, inputs[1].spec, spec) for spec in specs]
+    return [plain(spec) for spec in specs]
+
+
+def _sum(one: AnySpec, other: AnySpec, spec: AnySpec) -> AnySpec:
+    """The spec of the sum of two lists: that of the other where there is nothing in one of them yet."""
+    for first, second in ((one, other), (other, one)):
+        if isinstance(first, SameSpec) and first.constant is None:
+            return plain(second)
+    return plain(spec)
+
+
+def _appended(held: ArraySpec, value: Operand, spec: AnySpec) -> AnySpec:
+    is_empty = isinstance(held, SameSpec) and held.constant is None
+    if isinstance(value, Constant):
+        more = SameSpec(value.spec, value)
+        return more if is_empty or more == held else plain(spec)
+    if is_empty:
+        return ArraySpec(value.spec)
+    return ArraySpec(value.spec) if held.element == value.spec else plain(spec)
+
+
+def plain(spec: AnySpec) -> AnySpec:
+    """A spec that knows nothing of what is in lists."""
+    if not isinstance(spec, ArraySpec) or not (
+        isinstance(spec, SameSpec) or isinstance(spec.element, SameSpec)
+    ):
+        return spec
+    return ArraySpec(plain(spec.element))
+
+
+def taken(operation: Operation, inputs: Sequence[Operand], outputs: Sequence[Operand]) -> Sequence[Operand]:
+    """The results of an operation, with a constant for what is taken from a list of nothing else.
+
+    Gradients take as many as were put there. What a line of the user's takes may not be there, which is an error.
+    """
+    held = inputs[0].spec if inputs else None
+    is_gradient = operation.type == "list_pop" and operation.origin is None
+    if is_gradient and isinstance(held, SameSpec) and held.constant is not None:
+        return [outputs[0], held.constant]
+    return outputs
+
+
+def of_both(one: ArraySpec, other: ArraySpec) -> ArraySpec | None:
+    """The spec of lists that are the one or the other, where what is in them decides it."""
+    for first, second in ((one, other), (other, one)):
+        if isinstance(first, SameSpec) and first.constant is None:
+            return second
+    return one if one == other else None

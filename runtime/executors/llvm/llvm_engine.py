@@ -1,0 +1,173 @@
+"""From LLVM's text to code in memory: the host's processor, the optimiser's passes, object files, loading.
+
+    text ──parse──► module ──passes──► module ──emit──► object file ──load──► addresses
+                                                            │
+                                                        kept on disk (object_cache.py)
+
+llvmlite is imported when something is compiled for the first time.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+import sysconfig
+import threading
+from typing import Any
+
+from . import object_cache
+from .opt_levels import ALL, Level
+from .parallel_codegen import Emission, OwnModule
+
+INSTALL = "pip install 'agc-autograph[jit]'"
+"""The command that brings the compiler."""
+
+_loading = threading.Lock()
+
+
+@functools.cache
+def missing() -> str | None:
+    """Why nothing can be compiled here; None when it can."""
+    if importlib.util.find_spec("llvmlite") is None:
+        return f"llvmlite is not installed: {INSTALL}"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "this is a free-threaded Python, whose objects the compiled code cannot read"
+    if sys.implementation.name != "cpython" or sys.maxsize < 2**32:
+        return "compiled code reads the objects of CPython on 64 bits"
+    return None
+
+
+@functools.cache
+def _binding() -> Any:
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+@functools.cache
+def _processor() -> tuple[str, str]:
+    """Its name and its features."""
+    binding = _binding()
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def vector_bytes() -> int:
+    """How wide the vectors are that this machine computes with at full speed."""
+    features = _binding().get_host_cpu_features()
+    return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
+
+
+_HOW = {"opt": 3, "reloc": "default", "codemodel": "jitdefault", "jit": True}
+"""How code is generated: it is told where things stand when it is loaded, also those in files loaded with it."""
+
+
+def _machine() -> Any:
+    cpu, features = _processor()
+    return _binding().Target.from_default_triple().create_target_machine(cpu=cpu, features=features, **_HOW)
+
+
+@functools.cache
+def _host() -> str:
+    """What object files depend on, besides the text that they are made of."""
+    import llvmlite
+
+    from ...version import GIT_VERSION
+
+    return "\n".join([GIT_VERSION, llvmlite.__version__, *_processor(), str(_HOW), sys.version])
+
+
+_FEW_PASSES = "always_inliner", "sroa", "instruction_combine", "simplify_cfg", "global_dead_code_eliminate"
+"""For code whose loops are in lanes already."""
+
+
+def optimised(text: str, level: Level = ALL) -> OwnModule:
+    """The module of an IR text after LLVM's passes, which is to be closed."""
+    own = OwnModule(text, _machine())
+    try:
+        _optimise(own.module, own.machine, level)
+    except BaseException:
+        own.close()
+        raise
+    return own
+
+
+def _optimise(module: Any, machine: Any, level: Level) -> None:
+    binding = _binding()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
+    module.verify()
+    tuning = binding.create_pipeline_tuning_options(speed_level=level.speed)
+    if level.is_done:
+        passes = binding.create_pass_builder(machine, tuning)
+        few = binding.create_new_module_pass_manager()
+        for name in _FEW_PASSES:
+            getattr(few, f"add_{name}_pass")()
+        few.run(module, passes)
+        return
+    tuning.slp_vectorization = level.packs
+    tuning.loop_vectorization = tuning.loop_interleaving = True
+    tuning.loop_unrolling = False  # but where it is asked for (codegen/function_builder.py)
+    passes = binding.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    # What vectorised loops call (libm/slow_paths.py) is inlined when they are.
+    after = binding.create_new_module_pass_manager()
+    after.add_always_inliner_pass()
+    after.run(module, passes)
+
+
+class Assembly:
+    """The object file of an IR text, from the disk where it is known there."""
+
+    def __init__(self, text: str, level: Level = ALL) -> None:
+        import hashlib
+
+        self._key = hashlib.sha256(f"{_host()}\n{tuple(level)}\n{text}".encode()).hexdigest()
+        self._known = object_cache.read(self._key)
+        self._emission = None if self._known is not None else Emission(optimised(text, level))
+
+    def begin(self) -> Assembly:
+        """Have another thread make it."""
+        if self._emission is not None:
+            self._emission.begin()
+        return self
+
+    def data(self) -> bytes:
+        """The object file, as soon as it is made."""
+        if self._known is None:
+            assert self._emission is not None
+            self._known = self._emission.data()
+            object_cache.write(self._key, self._known)
+        return self._known
+
+
+def assembled(text: str, level: Level = ALL) -> bytes:
+    """The object file of an IR text, made by this thread."""
+    return Assembly(text, level).data()
+
+
+def known_as(name: str, address: int) -> None:
+    """Tell the loader where a function stands that code calls by this name."""
+    _binding().add_symbol(name, address)
+
+
+class Code:
+    """Object files in memory, which may call each other; their addresses are valid as long as this lives."""
+
+    def __init__(self, *files: bytes) -> None:
+        binding = _binding()
+        with _loading:
+            self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _machine())
+            for data in files:
+                self._engine.add_object_file(binding.ObjectFileRef.from_data(data))
+            self._engine.finalize_object()
+
+    def function(self, name: str) -> int:
+        """The address of a function."""
+        return int(self._engine.get_function_address(name))
+
+    def variable(self, name: str) -> int:
+        """The address of a global variable."""
+        return int(self._engine.get_global_value_address(name))

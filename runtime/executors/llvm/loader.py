@@ -1,0 +1,115 @@
+"""A compiled unit in memory: the built-in function that takes arrays, and the kernel behind it.
+
+entry([array, …])  ->  (array, …)
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ir.value_types import Spec
+from . import runtime_library
+from .arena import NAME, Memory, Spares, is_worth_keeping
+from .call.call_codegen import WORD, Words
+from .call.cpython_layout import Method, builtin
+from .call.ctypes_entry import CtypesEntry
+from .call.entry_stub import ENTRY_HEADER
+from .call.layout_check import unknown_layout
+from .codegen.instrumentation import TABLE
+from .compilation_unit import Unit, content
+from .llvm_engine import Code
+
+_TAKES_ONE = 8  # METH_O
+
+
+class Kernel(NamedTuple):
+    """Machine code for inputs of some shapes: `address` is that of a function of their addresses and the results'."""
+
+    address: int
+    inputs: Sequence[Spec]
+    results: Sequence[Spec]
+    assigned: Sequence[int]
+    """The inputs, variables, whose new values are the last results."""
+    is_long: bool
+    """Whether Python's lock is given up meanwhile."""
+    spares: dict[int, int]
+    """Where the array for the next result is kept, by the number of the result."""
+    fail: Callable[[Sequence[Any]], Any]
+    """What runs instead where a check fails, and says why."""
+    needed: Sequence[Any]
+
+
+class Table(np.ndarray[Any, Any]):
+    """What the entry is told of a kernel, which belongs to the built-in function, and what that needs."""
+
+    needed: Any
+    kernel: Kernel
+
+    def kernel_for(self, arguments: Sequence[Any]) -> Kernel:
+        return self.kernel
+
+
+class Loader:
+    """Fills the table of a unit's code with what is known only now."""
+
+    def __init__(self, unit: Unit, code: Code, mismatch: Callable[[Any], Any], failed: Callable[[Any], Any]):
+        self.unit = unit
+        self.code = code
+        self.inputs = [content(value.spec) for value in unit.graph.inputs]
+        self.functions = (mismatch, failed)
+        self.needed: list[Any] = [code]
+        self.callbacks = {
+            f"{kind} {i}": function
+            for i, callback in enumerate(unit.host.callbacks)
+            for kind, function in callback.functions()
+        }
+        numbers = unit.host.numbers
+        table = (ctypes.c_void_p * max(len(numbers), 1)).from_address(code.variable("host"))
+        for name, number in numbers.items():
+            table[number] = self._address(name)
+        first = self._data(Spares(len(unit.results)))
+        self.spares = {i: first + WORD * i for i, spec in enumerate(unit.results) if is_worth_keeping(spec)}
+
+    def _address(self, name: str) -> int:
+        unit = self.unit
+        if name == NAME:
+            return self._data(Memory(unit.module.kept.count))
+        if name == TABLE:
+            assert unit.meter is not None
+            unit.meter.table = np.zeros(2 * len(unit.meter.rows), np.int64)
+            return self._data(unit.meter)
+        if name in self.callbacks:
+            self.needed.append(self.callbacks[name])
+            return id(self.callbacks[name])
+        array = unit.host.arrays[name]
+        self.needed.append(array)
+        return array.ctypes.data
+
+    def _data(self, holder: Any) -> int:
+        """Where the numbers are that belong to an object."""
+        table: np.ndarray[Any, Any] = holder.table
+        self.needed += [holder, table]
+        return table.ctypes.data
+
+    def kernel(self, fail: Callable[[Sequence[Any]], Any]) -> Kernel:
+        """The kernel of the unit, for those who call it themselves."""
+        unit, address = self.unit, self.code.function("run")
+        return Kernel(
+            address, self.inputs, unit.results, unit.assigned, unit.is_long, self.spares, fail, self.needed
+        )
+
+    def entry(self, kernel: Kernel) -> Callable[[Any], Any]:
+        """The built-in function, or what takes its place where machine code cannot read objects."""
+        mismatch, failed = self.functions
+        if unknown_layout():
+            return CtypesEntry(kernel, mismatch, failed)
+        words = Words()
+        known = {**words.of_kernel(kernel, failed), "list": id(list), "mismatch": words.id(mismatch)}
+        table = np.array([known[name] for name in ENTRY_HEADER], np.int64).view(Table)
+        method = Method(self.unit.graph.name.encode(), runtime_library.address("agc_entry"), _TAKES_ONE, None)
+        table.needed, table.kernel = (method, words), kernel
+        return builtin(method, table)

@@ -1,0 +1,114 @@
+"""A graph that cannot be compiled as a whole: its loops become native code within the plan.
+
+    x = sort y                              x = sort y
+    n, z = while 0, x     …         ==>     n, z = native_part 0, x [part=<the loop, compiled>]
+    print z                                 print z
+
+A loop is compiled when it is first run, for the shapes that it then has; one that cannot be is run by a plan of its
+own, and so is a run in which a check fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.clone import Substitution, read_as, twin, with_parts
+from ...ir.graph import Graph, Operation, Value
+from ...ir.value_types import Spec
+from ...ops.framework.region_ops import StructuredOp
+from ..plan.plan import Plan
+from .codegen.rule_registry import ELEMENTWISE, LOWERINGS
+from .diagnostics import CannotCompileError, CompilationError, CompilerFaultError, tell, tell_of_difference
+from .first_call_check import compared
+from .jit_function import Native
+
+PART = StructuredOp("native_part", "Run a part of the graph as native code.")
+
+
+@PART.kernel
+def _(*inputs: Any, part: Part) -> Sequence[Any]:
+    return part.run(inputs)
+
+
+class Part:
+    """A loop that is compiled when it is first run."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._native = Native(graph)
+        self._dtypes = [value.dtype.numpy for value in graph.inputs]  # plans keep numbers as Python's own
+        self._plan: Plan | None = None
+        self._is_trusted = False
+        self._doubting: Plan | None = None  # what native code is compared with until it is trusted
+
+    def run(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The results, as the plan has them: numbers where the rank is 0."""
+        if self._plan is None:
+            try:
+                given = [np.asarray(x, dtype) for x, dtype in zip(inputs, self._dtypes, strict=True)]
+                found = self._native.run(given) if self._is_trusted else self._first(given)
+                return [x if x.shape else x[()] for x in map(np.asarray, found)]
+            except (CannotCompileError, CompilationError, CompilerFaultError) as error:
+                if isinstance(error, CompilerFaultError):
+                    tell(error)
+                self._plan = Plan(self._native.graph)
+        return self._plan.run(inputs)
+
+    def _first(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Run the plan, and compare what native code gives before it is trusted."""
+        if self._doubting is None:
+            self._native.compiled(inputs)
+            self._doubting = Plan(self._native.graph)
+        results, difference = compared(self._native, self._doubting.run, inputs)
+        self._is_trusted = difference == ""
+        if difference:
+            tell_of_difference(self._native.graph, difference)
+            self._plan = self._doubting
+        return results
+
+
+def with_native_parts(graph: Graph) -> Callable[[Sequence[Any]], Sequence[Any]] | None:
+    """The plan of a graph whose loops are native code; None where it has none that could be."""
+    from ...optimize import optimise
+    from . import lowering  # noqa: F401  (the table of operations is filled)
+
+    found = optimise(graph)
+    written = _with_parts(found)
+    return None if written is found else Plan(written).run
+
+
+def _with_parts(graph: Graph) -> Graph:
+    """A graph whose loops are parts, also those within branches and within other loops; itself if it has none."""
+    operations = [_replaced(operation) for operation in graph.operations]
+    if all(new is old for new, old in zip(operations, graph.operations, strict=True)):
+        return graph
+    return Graph(graph.name, graph.inputs, operations, graph.outputs)
+
+
+def _replaced(operation: Operation) -> Operation:
+    if operation.type != "while" or not _is_plain(operation):
+        regions = [_with_parts(region) for region in operation.regions]
+        is_entered = operation.type in ("while", "cond", "switch")
+        is_new = any(new is not old for new, old in zip(regions, operation.regions, strict=True))
+        return with_parts(operation, regions=regions) if is_entered and is_new else operation
+    known: Substitution = {x: twin(x) for x in operation.inputs if isinstance(x, Value)}
+    outputs = tuple(map(twin, operation.outputs))
+    loop = with_parts(operation, read_as(operation.inputs, known), outputs=outputs)
+    inputs = [value for value in known.values() if isinstance(value, Value)]
+    part = Part(Graph("loop", inputs, [loop], outputs))
+    return Operation(PART, tuple(known), {"part": part}, operation.outputs, (), operation.origin)
+
+
+def _is_plain(operation: Operation) -> bool:
+    """Whether a loop has no effects, takes and gives tensors, and has native code for all that it does."""
+    specs = [each.spec for each in (*operation.inputs, *operation.outputs)]
+    inside = Graph("loop", (), [operation]).walk()
+    return (
+        not operation.stateful
+        and all(
+            isinstance(spec, Spec) and spec.dtype.kind != "S" and spec.shape is not None for spec in specs
+        )
+        and all(each.type in ELEMENTWISE or each.type in LOWERINGS for each in inside)
+    )

@@ -1,0 +1,143 @@
+"""`cast` and operations on bits.
+
+Numbers that do not fit become what the processor makes of them, as in NumPy: a float beyond the integers gives the
+least one, and narrower integers keep the low bits of 32.
+"""
+
+from __future__ import annotations
+
+from .... import dtypes
+from ..codegen.function_builder import Emitter
+from ..codegen.half_floats import half_of_double
+from ..codegen.llvm_types import Element, Pair, Register, constant, integer, ir, register_type
+from ..codegen.rule_registry import Site, elementwise
+
+
+@elementwise("cast")
+def cast(e: Emitter, site: Site, x: Element) -> Element:
+    return converted(e, x, site.dtype, site.result)
+
+
+def converted(e: Emitter, x: Element, own: dtypes.DType, wanted: dtypes.DType) -> Element:
+    """An element in another dtype."""
+    if own is wanted:
+        return x
+    if wanted.is_bool:
+        return _truth(e, x, own)
+    if isinstance(x, Pair):
+        if wanted.kind == "c":
+            part = wanted.real_dtype
+            return Pair(*(_of_float(e, value, own.real_dtype, part) for value in x))
+        return converted(e, x.re, own.real_dtype, wanted)
+    if wanted.kind == "c":
+        part = wanted.real_dtype
+        return Pair(converted(e, x, own, part), constant(part, 0))
+    if own.kind == "f":
+        return _of_float(e, x, own, wanted)
+    return _of_integer(e, x, own, wanted)
+
+
+def _truth(e: Emitter, x: Element, own: dtypes.DType) -> Register:
+    if isinstance(x, Pair):
+        return e.b.or_(_truth(e, x.re, own.real_dtype), _truth(e, x.im, own.real_dtype))
+    if own.kind == "f":
+        return e.b.fcmp_unordered("!=", x, constant(own, 0))
+    return e.b.icmp_unsigned("!=", x, ir().Constant(x.type, 0))
+
+
+def _of_integer(e: Emitter, x: Register, own: dtypes.DType, wanted: dtypes.DType) -> Register:
+    b, kind = e.b, register_type(wanted)
+    signed = own.kind == "i"
+    if wanted is dtypes.float16:
+        single = _of_integer(e, x, own, dtypes.float32)
+        return b.fptrunc(single, kind)
+    if wanted.kind == "f":
+        return b.sitofp(x, kind) if signed else b.uitofp(x, kind)
+    if kind.width < x.type.width:
+        return b.trunc(x, kind)
+    if kind.width == x.type.width:
+        return x
+    return b.sext(x, kind) if signed else b.zext(x, kind)
+
+
+def _of_float(e: Emitter, x: Register, own: dtypes.DType, wanted: dtypes.DType) -> Register:
+    b = e.b
+    if wanted is dtypes.float16 and own is dtypes.float64:
+        return half_of_double(b, x)
+    if wanted.kind == "f":
+        kind = register_type(wanted)
+        return x if own is wanted else b.fpext(x, kind) if own.size < wanted.size else b.fptrunc(x, kind)
+    if own is dtypes.float16:
+        return _of_float(e, b.fpext(x, register_type(dtypes.float32)), dtypes.float32, wanted)
+    if wanted is dtypes.uint64:
+        return _unsigned(e, x, own)
+    wide = 64 if wanted is dtypes.uint32 or wanted is dtypes.int64 else 32
+    found = _signed(e, x, own, wide)
+    return found if wide == 8 * wanted.size else b.trunc(found, register_type(wanted))
+
+
+def _signed(e: Emitter, x: Register, own: dtypes.DType, bits: int) -> Register:
+    """The integer part; the least integer for NaN and for what is too large or too small."""
+    b, kind = e.b, integer(bits)
+    limit = 2.0 ** (bits - 1)
+    fits = b.and_(
+        b.fcmp_ordered(">=", x, constant(own, -limit)), b.fcmp_ordered("<", x, constant(own, limit))
+    )
+    if own is dtypes.float64 and bits == 32:  # numbers just below the least integer are cut off to it
+        fits = b.and_(
+            b.fcmp_ordered(">", x, constant(own, -limit - 1)), b.fcmp_ordered("<", x, constant(own, limit))
+        )
+    return b.select(fits, b.fptosi(x, kind), ir().Constant(kind, -(2 ** (bits - 1))))
+
+
+def _unsigned(e: Emitter, x: Register, own: dtypes.DType) -> Register:
+    b = e.b
+    half = constant(own, 2.0**63)
+    high = b.xor(_signed(e, b.fsub(x, half), own, 64), ir().Constant(integer(64), -(2**63)))
+    return b.select(b.fcmp_ordered(">=", x, half), high, _signed(e, x, own, 64))
+
+
+@elementwise("complex")
+def _(e: Emitter, site: Site, real: Element, imaginary: Element) -> Element:
+    return Pair(real, imaginary)
+
+
+@elementwise("bitwise_and")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return e.b.and_(x, y)
+
+
+@elementwise("bitwise_or")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return e.b.or_(x, y)
+
+
+@elementwise("bitwise_xor", "logical_xor")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return e.b.xor(x, y)
+
+
+@elementwise("invert")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.not_(x)
+
+
+def _distance(e: Emitter, site: Site, y: Register) -> Register:
+    """How far to shift: as far as there are bits, and not backwards."""
+    b, last = e.b, ir().Constant(y.type, y.type.width - 1)
+    if site.dtype.is_unsigned:
+        return b.select(b.icmp_unsigned("<", y, last), y, last)
+    zero = ir().Constant(y.type, 0)
+    positive = b.select(b.icmp_signed(">", y, zero), y, zero)
+    return b.select(b.icmp_signed("<", positive, last), positive, last)
+
+
+@elementwise("left_shift")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return e.b.shl(x, _distance(e, site, y))
+
+
+@elementwise("right_shift")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    shift = e.b.lshr if site.dtype.is_unsigned else e.b.ashr
+    return shift(x, _distance(e, site, y))

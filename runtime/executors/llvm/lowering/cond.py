@@ -1,0 +1,145 @@
+"""`cond` and `switch`: blocks of which one runs, and where their results meet.
+
+Numbers meet in slots, which LLVM makes registers of. Tensors of few elements are put into one buffer by each branch;
+of larger ones the address is what meets, unless both branches leave the same buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....ir.graph import Graph, Operation
+from ....ir.value_types import ArraySpec
+from ..codegen.function_builder import UNROLLED, Emitter
+from ..codegen.lazy_values import Buffer, Node, Scalar
+from ..codegen.llvm_types import Register, integer, pointer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import lowers
+from . import dynamic_phi, list_phi
+from .while_loop import Place
+
+
+class Meeting:
+    """Where one result of all branches arrives."""
+
+    def __init__(self, e: Emitter, node: Node, common: Buffer | None) -> None:
+        self._node = node
+        self._common = common
+        self._place = None if node.shape else Place(e, Scalar(node.dtype, None))
+        self._small: Buffer | None = None
+        self._slot: Register = None
+        self._places: frozenset[Register] = frozenset()  # where the result may turn out to be
+        self._in_list = False
+        if node.shape and common is None:
+            if node.size <= UNROLLED:
+                self._small = Buffer.new(e, node.dtype, node.shape)
+            else:
+                self._slot = e.slot(pointer())
+
+    def arrive(self, region: Region, node: Node) -> None:
+        """A branch ends with this node."""
+        if self._place is not None:
+            self._place.write(region.e, region.scalar(node).value)
+        elif self._small is not None:
+            region.stored(node, self._small)
+        elif self._slot is not None:
+            found = region.stored(node)
+            region.e.b.store(found.address, self._slot)
+            self._places |= found.places
+            self._in_list |= found.in_list
+
+    def read(self, e: Emitter) -> Node:
+        """The result, behind the branches."""
+        if self._place is not None:
+            return self._place.read(e)
+        if self._small is not None or self._common is not None:
+            return self._small or self._common  # type: ignore[return-value]
+        found = Buffer(self._node.dtype, self._node.shape, e.b.load(self._slot, typ=pointer()))
+        found.places |= self._places
+        found.in_list = self._in_list
+        return found
+
+
+@lowers("cond", sized=True, moves=True)
+def _(region: Region, operation: Operation, predicate: Node, *nodes: Node) -> list[Node]:
+    e = region.e
+    test = region.register(predicate)
+    inputs = _given(region, operation, nodes)
+    then, orelse = e.block("then"), e.block("else")
+    e.b.cbranch(test, then, orelse)
+    return _joined(region, operation, [then, orelse], operation.regions, inputs)
+
+
+@lowers("switch", sized=True, moves=True)
+def _(region: Region, operation: Operation, index: Node, *nodes: Node) -> list[Node]:
+    e = region.e
+    number = region.integer(index)
+    inputs = _given(region, operation, nodes)
+    blocks = [e.block(f"case{i}") for i in range(len(operation.regions))]
+    jump = e.b.switch(number, blocks[-1])
+    for i, block in enumerate(blocks[:-1]):
+        jump.add_case(integer(64)(i), block)
+    return _joined(region, operation, blocks, operation.regions, inputs)
+
+
+def _given(region: Region, operation: Operation, nodes: Sequence[Node]) -> list[Node]:
+    """What branches are given: computed before, unless it costs next to nothing; nobody else's own."""
+    for node in nodes:
+        region.readable(node)
+    found = [node.storage or node for node in nodes]
+    given = [
+        each if region.is_given_up(operation, node) else list_phi.shared(each)
+        for each, node in zip(found, nodes, strict=True)
+    ]
+    region.leave(operation, nodes)
+    return given
+
+
+def _joined(
+    region: Region,
+    operation: Operation,
+    blocks: Sequence[object],
+    graphs: Sequence[Graph],
+    inputs: Sequence[Node],
+) -> list[Node]:
+    e = region.e
+    behind = e.block("behind")
+    meetings: list[Meeting | list_phi.Meeting | dynamic_phi.Meeting] = []
+    lowered: list[tuple[object, Region, list[Node]]] = []
+    for block, graph in zip(blocks, graphs, strict=True):
+        with region.inside(), e.into(block):
+            inner = region.inner(graph, inputs)
+            results = [_left(inner, node, inputs) for node in inner.run()]
+            lowered.append((e.b.block, inner, results))
+    for value, *outcomes in zip(operation.outputs, *[results for _, _, results in lowered], strict=True):
+        if isinstance(value.spec, ArraySpec):
+            meetings.append(list_phi.Meeting(e, value.spec, outcomes))
+        elif any(node.shape != outcomes[0].shape for node in outcomes):
+            meetings.append(dynamic_phi.Meeting(e, value.spec, outcomes))
+        else:
+            meetings.append(Meeting(e, outcomes[0], _common(outcomes)))
+    for end, inner, results in lowered:
+        with e.into(end):
+            for meeting, node in zip(meetings, results, strict=True):
+                meeting.arrive(inner, node)
+            e.b.branch(behind)
+    e.b.position_at_end(behind)
+    return [meeting.read(e) for meeting in meetings]
+
+
+def _left(region: Region, node: Node, given: Sequence[Node]) -> Node:
+    """A result of a branch: a copy of what it has read in a list, which may change behind the branch."""
+    found = region.settled(node)
+    if isinstance(found, Buffer) and found.in_list and all(found is not each for each in given):
+        return region.stored(found, Buffer.new(region.e, found.dtype, found.shape))
+    return found
+
+
+def _common(outcomes: Sequence[Node]) -> Buffer | None:
+    """The buffer that all branches leave as their result."""
+    first = outcomes[0]
+    if isinstance(first, Buffer) and all(
+        isinstance(node, Buffer) and node.address is first.address for node in outcomes
+    ):
+        return first
+    return None

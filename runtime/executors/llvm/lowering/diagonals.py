@@ -1,0 +1,102 @@
+"""Diagonals, bands and triangles of matrices, which are the last two axes: elements found under another index.
+
+diag_part x [k=1]      y[i] is x[i, i + 1]
+band_part x            y[i, j] is x[i, j] near the diagonal, else 0
+"""
+
+from __future__ import annotations
+
+from ....ir.graph import Operation
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Index, Mapped, Node
+from ..codegen.llvm_types import Element, Register, constant, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import Site, lowers
+from .elementwise import multiply, subtract
+from .fill import shape_of
+from .reshape import moved
+
+
+@lowers("diag_part")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    k = operation.attrs["k"]
+
+    def place(e: Emitter, places: list[Register]) -> list[Register]:
+        *batch, i = places
+        return [*batch, e.plus(i, e.word(max(-k, 0))), e.plus(i, e.word(max(k, 0)))]
+
+    return moved(node, shape_of(operation), place)
+
+
+def _on_diagonal(e: Emitter, index: Index, k: int) -> tuple[Register, list[Register]]:
+    """Whether a place is on diagonal `k`, and the place along it, which is 0 elsewhere."""
+    *batch, row, column = index.places(e)
+    is_there = e.b.icmp_signed("==", e.minus(column, e.word(k)), row)
+    along = e.minus(row, e.word(max(-k, 0)))
+    return is_there, [*batch, e.choose(is_there, along, e.word(0))]
+
+
+@lowers("diag")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    found = region.readable(node)
+    if not found.size:
+        return region.zeros(node.dtype, shape_of(operation))
+
+    def find(e: Emitter, index: Index) -> Element:
+        is_there, place = _on_diagonal(e, index, operation.attrs["k"])
+        return e.choose(is_there, found.at(e, Index.of(found.shape, place)), constant(node.dtype, 0))
+
+    return Mapped(node.dtype, shape_of(operation), [found], find, cost=2, once=False)
+
+
+@lowers("set_diag")
+def _(region: Region, operation: Operation, node: Node, diagonal: Node) -> Node:
+    found = region.readable(diagonal)
+    if not found.size:
+        return node
+
+    def find(e: Emitter, index: Index) -> Element:
+        is_there, place = _on_diagonal(e, index, operation.attrs["k"])
+        return e.choose(is_there, found.at(e, Index.of(found.shape, place)), node.at(e, index))
+
+    return Mapped(node.dtype, node.shape, [node, found], find, cost=2, once=False)
+
+
+@lowers("band_part")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    lower, upper = operation.attrs["num_lower"], operation.attrs["num_upper"]
+
+    def find(e: Emitter, index: Index) -> Element:
+        row, column = index.places(e)[-2:]
+        above = e.b.sub(column, row)
+        inside = integer(1)(1)
+        if lower >= 0:
+            inside = e.b.and_(inside, e.b.icmp_signed(">=", above, e.word(-lower)))
+        if upper >= 0:
+            inside = e.b.and_(inside, e.b.icmp_signed("<=", above, e.word(upper)))
+        return e.choose(inside, node.at(e, index), constant(node.dtype, 0))
+
+    return Mapped(node.dtype, node.shape, [node], find, cost=2)
+
+
+@lowers("cross")
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    """a[i + 1] b[i + 2] - a[i + 2] b[i + 1], where places go on from the beginning."""
+    left, right = region.readable(a), region.readable(b)
+    site = Site("", a.dtype, a.dtype, {}, False)
+
+    def find(e: Emitter, index: Index) -> Element:
+        *batch, i = index.places(e)
+        second = e.choose(e.b.icmp_signed("==", i, e.word(2)), e.word(0), e.plus(i, e.word(1)))
+        third = e.choose(e.b.icmp_signed("==", i, e.word(0)), e.word(2), e.minus(i, e.word(1)))
+
+        def product(one: Register, other: Register) -> Element:
+            x, y = (
+                left.at(e, Index.of(a.shape, [*batch, one])),
+                right.at(e, Index.of(b.shape, [*batch, other])),
+            )
+            return multiply(e, site, x, y)
+
+        return subtract(e, site, product(second, third), product(third, second))
+
+    return Mapped(a.dtype, shape_of(operation), [left, right], find, cost=4, once=False)

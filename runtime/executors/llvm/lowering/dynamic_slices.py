@@ -1,0 +1,120 @@
+"""Slices whose ends or whose tensors have sizes that are known only while the code runs (codegen/dynamic_sizes.py).
+
+y = getitem x, n [key=':_']        y has as many elements as there are before n, and at most as many as x
+y = getitem x [key='::-1']         y[i] is x[s - 1 - i], where s is the size of both
+y = getitem x, i [key='_']         rows of known sizes, which are read where they stand if nobody writes there
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....ir.graph import Operand, Operation
+from ....ops.arrays.getitem import _matched
+from ..affine_analysis import index_of
+from ..codegen.dynamic_sizes import Size
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.llvm_types import Register, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError
+from ..codegen.scalar_builder import is_known
+
+Part = tuple[int, Any]
+"""An axis of the operand, and what the key says of it: (start, step) along an axis of the result, or a register."""
+
+
+def counted(e: Emitter, place: Register, size: int) -> Register:
+    """A place that may count from the end, once it is known to be there."""
+    zero = e.word(0)
+    counted = e.b.select(e.b.icmp_signed("<", place, zero), e.b.add(place, e.word(size)), place)
+    e.demand(e.b.icmp_unsigned("<", counted, e.word(size)))
+    return counted
+
+
+def sized_parts(
+    region: Region, operation: Operation, shape: Shape, operands: Sequence[Operand], holes: Sequence[Node]
+) -> tuple[list[Part | None], Shape]:
+    """What a key selects, and in which shape, where sizes are known only while the code runs."""
+    e = region.e
+    nodes = dict(zip(operands, holes, strict=True))
+    parts: list[Part | None] = []
+    sizes: list[int] = []
+
+    def bound(given: Any) -> Register | None:
+        return None if given is None else region.integer(nodes[given]) if given in nodes else e.word(given)
+
+    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
+        if item is None:
+            sizes.append(1)
+            parts.append(None)
+        elif isinstance(item, slice):
+            step = 1 if item.step is None else item.step
+            if not isinstance(step, int):
+                raise RefusedError("the step of a slice is not known when the graph is compiled")
+            start, size = slice_of(e, bound(item.start), bound(item.stop), step, shape[axis])
+            parts.append((axis, (start, step)))
+            sizes.append(size)
+        else:
+            place = region.integer(nodes[item]) if item in nodes else e.word(item)
+            parts.append((axis, counted(e, place, shape[axis])))
+    return parts, tuple(sizes)
+
+
+def slice_of(
+    e: Emitter, start: Register | None, stop: Register | None, step: int, size: int
+) -> tuple[Register, int]:
+    """Where a slice begins, and how many elements it has, as Python has it: ends are cut off, or count back."""
+    if start is None and stop is None and step in (1, -1):
+        return (e.word(0) if step == 1 else e.word(size - 1)), size
+    if not isinstance(size, Size) and all(x is None or is_known(x) for x in (start, stop)):
+        first, last = (None if x is None else x.constant for x in (start, stop))
+        ends = slice(first, last, step).indices(size)
+        return e.word(ends[0]), len(range(*ends))
+    least, most = (e.word(0), e.word(size)) if step > 0 else (e.word(-1), e.word(size - 1))
+    first, last = (
+        default if given is None else _within(e, given, e.word(size), least, most)
+        for given, default in ((start, least if step > 0 else most), (stop, most if step > 0 else least))
+    )
+    way = e.b.sub(last, first) if step > 0 else e.b.sub(first, last)
+    count = e.b.sdiv(e.b.add(way, e.word(abs(step) - 1)), e.word(abs(step)))
+    return first, Size.of(e.choose(e.b.icmp_signed(">", way, e.word(0)), count, e.word(0)))
+
+
+def _within(e: Emitter, place: Register, size: Register, least: Register, most: Register) -> Register:
+    """A bound that may count from the end, cut off at the ends."""
+    zero = e.word(0)
+    counted = e.choose(e.b.icmp_signed("<", place, zero), e.b.add(place, size), place)
+    high = e.choose(e.b.icmp_signed(">", counted, most), most, counted)
+    return e.choose(e.b.icmp_signed("<", high, least), least, high)
+
+
+def are_rows(parts: Sequence[Part | None], shape: Shape, found: Shape) -> bool:
+    """Whether a key selects a place along the first axes, and all that is there."""
+    first = len(shape) - len(found)
+    return (
+        bool(found)
+        and 0 < first <= len(parts)
+        and found == shape[first:]
+        and all(part is not None and not isinstance(part[1], tuple) for part in parts[:first])
+        and all(part is not None and _is_all(part[1]) for part in parts[first:])
+    )
+
+
+def _is_all(place: Any) -> bool:
+    """Whether a slice begins at the first element, and skips none."""
+    return isinstance(place, tuple) and place[1] == 1 and is_known(place[0]) and place[0].constant == 0
+
+
+def rows(e: Emitter, source: Buffer, parts: Sequence[Part | None], shape: Shape) -> Buffer:
+    """Rows of what stays in its place: they stand there already."""
+    count = len(source.shape) - len(shape)
+    numbers = [part[1] for part in parts[:count] if part is not None]
+    row = Index.of(source.shape[:count], numbers).flat(e)
+    size = math.prod(shape) * source.dtype.size
+    address = e.b.gep(source.address, [e.times(row, size)], inbounds=True, source_etype=integer(8))
+    found = Buffer(source.dtype, shape, address)
+    found.places = source.places
+    return found

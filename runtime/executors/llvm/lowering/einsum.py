@@ -1,0 +1,179 @@
+"""Sums of products by Einstein's notation: two factors at a time, each pair one batch of products of matrices.
+
+einsum a, b [equation='bij,bjk->bik']
+    b   is in both, and stays: batches          a as [b, i, j] · b as [b, j, k], put in the order of the result
+    j   is in both, and goes: it is summed
+    i   is in the first, k in the second
+
+Axes that only one factor has, and the result has not, are summed first; one that a factor has twice is its diagonal.
+Where nothing is left but batches, the factors are multiplied element by element, and summed in the same loops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ops.linalg.einsum import parsed
+from ..codegen.dynamic_shapes import regrouped
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Index, Mapped, Node
+from ..codegen.llvm_types import Element, Register
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, Site, lowers
+from .elementwise import multiply
+from .fill import shape_of
+from .gemm_selection import Factor
+from .matmul import contracted, multiplied, permuted, reshaped
+from .reduction_codegen import reduced
+from .reduction_kinds import sums
+from .reshape import demand_shape, moved
+
+Labels = tuple[str, ...]
+
+
+class Term(NamedTuple):
+    """A factor, and the label of each of its axes."""
+
+    node: Node
+    labels: Labels
+
+
+@lowers("einsum")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    if nodes[0].dtype is dtypes.float16:
+        raise RefusedError("sums of products of float16 are not compiled here")
+    given, result = parsed(operation.attrs["equation"])
+    dots = max(len(n.shape) - len(t.replace("...", "")) for n, t in zip(nodes, given, strict=True))
+    wanted = _spelled(result, dots)
+    terms = [_named(node, text) for node, text in zip(nodes, given, strict=True)]
+    sizes: dict[str, int] = {}
+    for term in terms:
+        for label, size in zip(term.labels, term.node.shape, strict=True):
+            sizes[label] = max(size, sizes.get(label, size)) if 0 not in (size, sizes.get(label)) else 0
+    first, *rest = (_thinned(term, sizes) for term in terms)
+    for place, other in enumerate(rest):
+        later = {*wanted, *(label for term in rest[place + 1 :] for label in term.labels)}
+        first = _product(region, _summed(region, first, {*later, *other.labels}),
+                         _summed(region, other, {*later, *first.labels}), later)  # fmt: skip
+    return _ordered(region, _summed(region, first, set(wanted)), wanted, shape_of(operation))
+
+
+def _spelled(text: str, dots: int) -> Labels:
+    """The labels of a term; each axis of the dots has a number as its label, counted from the last one."""
+    head, middle, tail = text.partition("...")
+    return (*head, *(str(number) for number in reversed(range(dots if middle else 0))), *tail)
+
+
+def _named(node: Node, text: str) -> Term:
+    """A factor; the diagonal, where it has a label twice."""
+    labels = _spelled(text, len(node.shape) - len(text.replace("...", "")))
+    if len(set(labels)) == len(labels):
+        return Term(node, labels)
+    kept = tuple(dict.fromkeys(labels))
+    shape = tuple(node.shape[labels.index(label)] for label in kept)
+
+    def place(e: Emitter, places: list[Register]) -> list[Register]:
+        return [places[kept.index(label)] for label in labels]
+
+    return Term(moved(node, shape, place, once=False), kept)
+
+
+def _thinned(term: Term, sizes: dict[str, int]) -> Term:
+    """Without axes of size 1 that are broadcast."""
+    kept = [
+        (label, size)
+        for label, size in zip(term.labels, term.node.shape, strict=True)
+        if size == sizes[label]
+    ]
+    if len(kept) == len(term.labels):
+        return term
+    return Term(regrouped(term.node, tuple(size for _, size in kept)), tuple(label for label, _ in kept))
+
+
+def _summed(region: Region, term: Term, needed: set[str]) -> Term:
+    """Summed along the axes that nobody needs."""
+    axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
+    if not axes:
+        return term
+    labels = tuple(label for label in term.labels if label in needed)
+    shape = tuple(size for label, size in zip(term.labels, term.node.shape, strict=True) if label in needed)
+    node = term.node
+    return Term(reduced(region, node, sums(node.dtype), axes, shape, node.dtype), labels)
+
+
+def _product(region: Region, a: Term, b: Term, needed: set[str]) -> Term:
+    """The product of two factors, summed over what both have and nobody needs."""
+    both = [label for label in a.labels if label in b.labels]
+    batch, gone = [x for x in both if x in needed], [x for x in both if x not in needed]
+    left = [x for x in a.labels if x not in b.labels]
+    right = [x for x in b.labels if x not in a.labels]
+    if not gone or not (left or right):
+        return _summed(region, _beside(region, a, b), needed)
+    if not batch:
+        axes = [[term.labels.index(label) for label in gone] for term in (a, b)]
+        return Term(contracted(region, a.node, axes[0], b.node, axes[1]), (*left, *right))
+    first = _as_batches(region, a, batch, left, gone)
+    second = _as_batches(region, b, batch, gone, right)
+    sizes = dict(zip((*a.labels, *b.labels), (*a.node.shape, *b.node.shape), strict=True))
+    labels = (*batch, *left, *right)
+    found = multiplied(region, first, second)
+    return Term(regrouped(found, tuple(sizes[label] for label in labels)), labels)
+
+
+def _as_batches(region: Region, term: Term, batch: list[str], rows: list[str], columns: list[str]) -> Factor:
+    """A factor as a batch of matrices; turned, rather than copied, where its axes stand the other way round."""
+    sizes = dict(zip(term.labels, term.node.shape, strict=True))
+    count, m, n = (math.prod(sizes[label] for label in part) for part in (batch, rows, columns))
+    if term.labels == (*batch, *columns, *rows) and rows and columns:
+        return Factor(reshaped(region, term.node, (count, n, m)), turned=True)
+    order = [term.labels.index(label) for label in (*batch, *rows, *columns)]
+    return Factor(reshaped(region, permuted(term.node, order), (count, m, n)))
+
+
+def _beside(region: Region, a: Term, b: Term) -> Term:
+    """The products of all pairs of elements, lazily."""
+    labels = (*a.labels, *(label for label in b.labels if label not in a.labels))
+    sizes = dict(zip((*a.labels, *b.labels), (*a.node.shape, *b.node.shape), strict=True))
+    shape = tuple(sizes[label] for label in labels)
+    factors = [region.readable(term.node) for term in (a, b)]
+    site = Site("", a.node.dtype, a.node.dtype, {}, False)
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = dict(zip(labels, index.places(e), strict=True))
+        return multiply(
+            e,
+            site,
+            *(
+                factor.at(e, Index.of(factor.shape, [places[label] for label in term.labels]))
+                for factor, term in zip(factors, (a, b), strict=True)
+            ),
+        )
+
+    return Term(Mapped(a.node.dtype, shape, factors, find, cost=2, once=False), labels)
+
+
+def _ordered(region: Region, term: Term, wanted: Labels, shape: tuple[int, ...]) -> Node:
+    """The result: its axes in order, and those that were of size 1 throughout."""
+    present = [label for label in wanted if label in term.labels]
+    turned = permuted(term.node, [term.labels.index(label) for label in present])
+    return regrouped(turned, shape)
+
+
+@lowers("tensordot_back")
+def _(region: Region, operation: Operation, dy: Node, other: Node, shape: Node) -> Node:
+    attrs, wanted = operation.attrs, shape_of(operation)
+    summed = [axis % len(wanted) for axis in attrs["axes"]]
+    gone = [axis % len(other.shape) for axis in attrs["axes_other"]]
+    free = [axis for axis in range(len(wanted)) if axis not in summed]
+    rest = [axis for axis in range(len(other.shape)) if axis not in gone]
+    behind = list(range(len(free), len(dy.shape))) if attrs["is_left"] else list(range(len(rest)))
+    product = contracted(region, dy, behind, other, rest)
+    order = {axis: place for place, axis in enumerate(free)}
+    for place, number in enumerate(sorted(range(len(gone)), key=gone.__getitem__)):
+        order[summed[number]] = len(free) + place
+    found = permuted(product, [order[axis] for axis in range(len(wanted))])
+    demand_shape(region.e, found.shape, wanted)
+    return found

@@ -1,0 +1,354 @@
+"""Arithmetic on elements, as NumPy does it: integers wrap around, floats are rounded after each operation."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ..codegen.function_builder import Emitter
+from ..codegen.llvm_types import Element, Pair, Register, constant, ir
+from ..codegen.rule_registry import Site, elementwise
+from ..codegen.scalar_builder import is_known
+from . import divisibility, fma
+
+
+def _of_integers(operation: Operation) -> bool:
+    return operation.inputs[0].dtype.kind in "iu"
+
+
+@elementwise("add")
+def add(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.kind == "c":
+        return Pair(e.b.fadd(x.re, y.re), e.b.fadd(x.im, y.im))
+    if site.dtype.kind == "f":
+        return fma.fused(e, x, y) or e.b.fadd(x, y)
+    return e.b.add(x, y)
+
+
+@elementwise("subtract")
+def subtract(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.kind == "c":
+        return Pair(e.b.fsub(x.re, y.re), e.b.fsub(x.im, y.im))
+    if site.dtype.kind == "f":
+        return fma.fused(e, x, y, is_difference=True) or e.b.fsub(x, y)
+    return e.b.sub(x, y)
+
+
+@elementwise("multiply")
+def multiply(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    b = e.b
+    if site.dtype.kind == "c":
+        return Pair(
+            b.fsub(b.fmul(x.re, y.re), b.fmul(x.im, y.im)), b.fadd(b.fmul(x.re, y.im), b.fmul(x.im, y.re))
+        )
+    return b.fmul(x, y) if site.dtype.kind == "f" else b.mul(x, y)
+
+
+@elementwise("square")
+def square(e: Emitter, site: Site, x: Element) -> Element:
+    return multiply(e, site, x, x)
+
+
+@elementwise("squared_difference", takes=lambda operation: not_complex(operation))
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    difference = subtract(e, site, x, y)
+    return multiply(e, site, difference, difference)
+
+
+def not_complex(operation: Operation) -> str | None:
+    """A reason where the operands are complex."""
+    return "complex numbers are not compiled here" if operation.inputs[0].dtype.kind == "c" else None
+
+
+@elementwise("realdiv", cost=4)
+def divide(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return quotient_of_complex(e, x, y) if site.dtype.kind == "c" else e.b.fdiv(x, y)
+
+
+def quotient_of_complex(e: Emitter, x: Pair, y: Pair) -> Pair:
+    """Smith's division, as NumPy has it: by the larger part of the divisor first."""
+    b = e.b
+    kind = y.re.type
+    real_size, imaginary_size = e.intrinsic("fabs", y.re), e.intrinsic("fabs", y.im)
+    by_real = b.fcmp_ordered(">=", real_size, imaginary_size)
+    large, small = b.select(by_real, y.re, y.im), b.select(by_real, y.im, y.re)
+    first, second = b.select(by_real, x.re, x.im), b.select(by_real, x.im, x.re)
+    ratio = b.fdiv(small, large)
+    scale = b.fdiv(ir().Constant(kind, 1.0), b.fadd(large, b.fmul(small, ratio)))
+    re = b.fmul(b.fadd(first, b.fmul(second, ratio)), scale)
+    over_real = b.fsub(x.im, b.fmul(x.re, ratio))
+    over_imaginary = b.fsub(b.fmul(x.im, ratio), x.re)
+    im = b.fmul(b.select(by_real, over_real, over_imaginary), scale)
+    zero = ir().Constant(kind, 0.0)
+    is_zero = b.and_(b.fcmp_ordered("==", real_size, zero), b.fcmp_ordered("==", imaginary_size, zero))
+    return Pair(
+        b.select(is_zero, b.fdiv(x.re, real_size), re), b.select(is_zero, b.fdiv(x.im, real_size), im)
+    )
+
+
+@elementwise("negative")
+def negative(e: Emitter, site: Site, x: Element) -> Element:
+    if site.dtype.kind == "c":
+        return Pair(e.b.fneg(x.re), e.b.fneg(x.im))
+    return e.b.fneg(x) if site.dtype.kind == "f" else e.b.neg(x)
+
+
+def _divided(e: Emitter, x: Register, y: Register, signed: bool) -> tuple[Register, Register, Register]:
+    """Quotient and remainder of integers, rounded towards zero, and the divisor that was taken."""
+    b, kind = e.b, y.type
+    zero, one = ir().Constant(kind, 0), ir().Constant(kind, 1)
+    if is_known(y) and y.constant not in (0, -1):
+        return (b.sdiv(x, y), b.srem(x, y), y) if signed else (b.udiv(x, y), b.urem(x, y), y)
+    e.demand(b.icmp_unsigned("!=", y, zero))
+    if not signed:
+        safe = b.select(b.icmp_unsigned("==", y, zero), one, y)
+        return b.udiv(x, safe), b.urem(x, safe), safe
+    # The least integer over -1 is itself, by wrapping around; the processor would trap.
+    minus = b.icmp_signed("==", y, ir().Constant(kind, -1))
+    harmless = b.or_(b.icmp_unsigned("==", y, zero), minus)
+    safe = b.select(harmless, one, y)
+    quotient = b.select(minus, b.neg(x), b.sdiv(x, safe))
+    return quotient, b.srem(x, safe), y
+
+
+def _rounded_down(e: Emitter, y: Register, remainder: Register) -> Register:
+    """Whether the quotient of signed integers must still be rounded down: signs differ, and something is left."""
+    b, zero = e.b, ir().Constant(y.type, 0)
+    left = b.icmp_unsigned("!=", remainder, zero)
+    return b.and_(left, b.icmp_signed("<", b.xor(remainder, y), zero))
+
+
+@elementwise("floordiv", cost=8, may_fail=_of_integers)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.kind == "f":
+        return e.intrinsic("floor", e.b.fdiv(x, y))
+    quotient, remainder, divisor = _divided(e, x, y, site.dtype.kind == "i")
+    if site.dtype.kind == "u":
+        return quotient
+    down = _rounded_down(e, divisor, remainder)
+    return e.b.sub(quotient, e.b.zext(down, x.type))
+
+
+@elementwise("floormod", cost=8, may_fail=_of_integers)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    b = e.b
+    if site.dtype.kind == "f":
+        return _float_remainder(e, x, y)
+    _, remainder, divisor = _divided(e, x, y, site.dtype.kind == "i")
+    if site.dtype.kind == "i":
+        zero = ir().Constant(x.type, 0)
+        remainder = b.add(remainder, b.select(_rounded_down(e, divisor, remainder), divisor, zero))
+    divisibility.note(e, remainder, x, y)
+    return remainder
+
+
+def _float_remainder(e: Emitter, x: Register, y: Register) -> Register:
+    """What NumPy's divmod leaves: fmod, with the sign of the divisor."""
+    b = e.b
+    zero = ir().Constant(x.type, 0.0)
+    left = b.frem(x, y)
+    is_left = b.fcmp_unordered("!=", left, zero)
+    differs = b.xor(b.fcmp_ordered("<", y, zero), b.fcmp_ordered("<", left, zero))
+    moved = b.select(differs, b.fadd(left, y), left)
+    return b.select(is_left, moved, e.intrinsic("copysign", zero, y))
+
+
+@elementwise("truncatediv", cost=8, may_fail=_of_integers)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.kind == "f":
+        return e.intrinsic("trunc", e.b.fdiv(x, y))
+    return _divided(e, x, y, site.dtype.kind == "i")[0]
+
+
+@elementwise("truncatemod", cost=8, may_fail=_of_integers)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.kind == "f":
+        return e.b.frem(x, y)
+    return _divided(e, x, y, site.dtype.kind == "i")[1]
+
+
+@functools.cache
+def zeros_that_win(largest: bool) -> str:
+    """Which of 0.0 and -0.0 NumPy's maximum (else minimum) is: "second", as x86 has it, or "sorted", by the sign."""
+    zeros = np.array([0.0, -0.0], np.float32)
+    compute = np.maximum if largest else np.minimum
+    return "second" if np.signbit(compute(zeros, -zeros)).tolist() == [True, False] else "sorted"
+
+
+def larger(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Register:
+    """The larger of two numbers; NaN where either is. Of equal ones the one that NumPy takes: zeros have signs."""
+    return _extreme(e, dtype, ">", x, y)
+
+
+def smaller(e: Emitter, dtype: dtypes.DType, x: Register, y: Register) -> Register:
+    """The smaller of two numbers; NaN where either is. Of equal ones the one that NumPy takes: zeros have signs."""
+    return _extreme(e, dtype, "<", x, y)
+
+
+def _extreme(e: Emitter, dtype: dtypes.DType, sign: str, x: Register, y: Register) -> Register:
+    b = e.b
+    if dtype.kind in "iu":
+        return e.intrinsic(f"{'s' if dtype.kind == 'i' else 'u'}{'max' if sign == '>' else 'min'}", x, y)
+    if dtype.kind != "f":
+        return b.select(compared(e, dtype.kind, sign, x, y), x, y)
+    if dtype.size > 2 and zeros_that_win(sign == ">") == "sorted":
+        return e.intrinsic("maximum" if sign == ">" else "minimum", x, y)
+    if dtype.size == 2:  # which NumPy computes one by one, and takes the first
+        sign += "="
+    return b.select(b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x)), x, y)
+
+
+@elementwise("maximum")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return larger(e, site.dtype, x, y)
+
+
+@elementwise("minimum")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return smaller(e, site.dtype, x, y)
+
+
+@elementwise("_clip")
+def _(e: Emitter, site: Site, x: Element, low: Element, high: Element) -> Element:
+    return larger(e, site.dtype, smaller(e, site.dtype, x, high), low)
+
+
+def compared(e: Emitter, kind: str, sign: str, x: Element, y: Element) -> Register:
+    """A comparison; false where NaN takes part, but for `!=`."""
+    b = e.b
+    if kind == "c":
+        real, imaginary = (compared(e, "f", sign, *parts) for parts in zip(x, y, strict=True))
+        return b.and_(real, imaginary) if sign == "==" else b.or_(real, imaginary)
+    if kind == "f":
+        return b.fcmp_unordered(sign, x, y) if sign == "!=" else b.fcmp_ordered(sign, x, y)
+    return b.icmp_signed(sign, x, y) if kind == "i" else b.icmp_unsigned(sign, x, y)
+
+
+_COMPARISONS = {
+    "equal": "==",
+    "not_equal": "!=",
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+}
+
+
+@elementwise(*_COMPARISONS)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.type in ("equal", "not_equal") and site.dtype.kind in "iu":
+        is_multiple = divisibility.is_multiple(e, x, y, site.dtype.kind == "i")
+        if is_multiple is not None:
+            return is_multiple if site.type == "equal" else e.b.not_(is_multiple)
+    return compared(e, site.dtype.kind, _COMPARISONS[site.type], x, y)
+
+
+@elementwise("logical_not")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.not_(x)
+
+
+@elementwise("logical_and")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return e.b.and_(x, y)
+
+
+@elementwise("logical_or")
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return e.b.or_(x, y)
+
+
+@elementwise("where")
+def _(e: Emitter, site: Site, test: Element, x: Element, y: Element) -> Element:
+    return e.choose(test, x, y)
+
+
+def absolute(e: Emitter, site: Site, x: Element) -> Element:
+    b = e.b
+    if site.dtype.kind == "f":
+        return e.intrinsic("fabs", x)
+    if site.dtype.kind == "u":
+        return x
+    zero = ir().Constant(x.type, 0)
+    return b.select(b.icmp_signed("<", x, zero), b.neg(x), x)
+
+
+def sign(e: Emitter, site: Site, x: Element) -> Element:
+    b = e.b
+    if site.dtype.kind == "f":
+        zero, one = constant(site.dtype, 0), constant(site.dtype, 1)
+        positive = b.select(b.fcmp_ordered(">", x, zero), one, b.fadd(x, zero))
+        return b.select(b.fcmp_ordered("<", x, zero), constant(site.dtype, -1), positive)
+    zero = ir().Constant(x.type, 0)
+    above, below = b.icmp_signed(">", x, zero), b.icmp_signed("<", x, zero)
+    return b.sub(b.zext(above, x.type), b.zext(below, x.type))
+
+
+@elementwise("rsqrt", cost=10, takes=not_complex)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.fdiv(constant(site.dtype, 1), e.intrinsic("sqrt", x))
+
+
+@elementwise("reciprocal", cost=4)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    if isinstance(x, Pair):
+        return _reciprocal_of_complex(e, x)
+    return divide(e, site, constant(site.dtype, 1), x)
+
+
+def _reciprocal_of_complex(e: Emitter, x: Pair) -> Pair:
+    """One divided by a number, as NumPy has it: by the larger part first. Of 0 it is NaN."""
+    b, one = e.b, ir().Constant(x.re.type, 1.0)
+    by_real = b.fcmp_ordered("<=", e.intrinsic("fabs", x.im), e.intrinsic("fabs", x.re))
+    large, small = b.select(by_real, x.re, x.im), b.select(by_real, x.im, x.re)
+    ratio = b.fdiv(small, large)
+    size = b.fadd(large, b.fmul(small, ratio))
+    return Pair(
+        b.fdiv(b.select(by_real, one, ratio), size), b.fdiv(b.fneg(b.select(by_real, ratio, one)), size)
+    )
+
+
+_ROUNDINGS = {"floor": "floor", "ceil": "ceil", "rint": "rint", "round": "rint"}
+
+
+@elementwise(*_ROUNDINGS)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.intrinsic(_ROUNDINGS[site.type], x) if site.dtype.kind == "f" else x
+
+
+@elementwise("is_nan")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.fcmp_unordered("uno", x, x)
+
+
+@elementwise("is_inf")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.fcmp_ordered("==", e.intrinsic("fabs", x), constant(site.dtype, float("inf")))
+
+
+@elementwise("is_finite")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.fcmp_ordered("<", e.intrinsic("fabs", x), constant(site.dtype, float("inf")))
+
+
+@elementwise("identity", "stop_gradient", moves=True)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return x
+
+
+@elementwise("real")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return x.re if isinstance(x, Pair) else x
+
+
+@elementwise("imag")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return x.im if isinstance(x, Pair) else constant(site.result, 0)
+
+
+@elementwise("conj")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return Pair(x.re, e.b.fneg(x.im)) if isinstance(x, Pair) else x

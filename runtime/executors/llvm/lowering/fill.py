@@ -1,0 +1,153 @@
+"""Tensors that are made of nothing: zeros, ones, one value throughout, numbers in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ..codegen.dynamic_sizes import Size
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Index, Known, Mapped, Node, Scalar, Shape
+from ..codegen.llvm_types import Element, Register, constant, register_type
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from .casts import converted
+
+
+def uniform(dtype: dtypes.DType, shape: Shape, value: int) -> Node:
+    """One known number throughout; no memory is needed."""
+    made = Known(np.array(value, dtype.numpy))
+    return Mapped(dtype, shape, [], lambda e, index: made.element(e, index), cost=0, cuts=frozenset)
+
+
+@lowers("zeros", "zeros_like", "ones", "ones_like", sized=True)
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    (value,) = operation.outputs
+    kind, _, like = operation.type.partition("_")
+    shape = nodes[0].shape if like else asked_shape(region, operation, nodes[0] if nodes else None)
+    return uniform(value.dtype, shape, int(kind == "ones"))
+
+
+@lowers("fill", sized=True)
+def _(region: Region, operation: Operation, dims: Node, value: Node) -> Node:
+    number, shape = region.scalar(value), asked_shape(region, operation, dims)
+    return Mapped(number.dtype, shape, [], lambda e, index: number.value, cost=0, cuts=frozenset)
+
+
+def asked_shape(region: Region, operation: Operation, asked: Node | None) -> Shape:
+    """The shape of a result; sizes that are not known beforehand are read from the vector that asks for it."""
+    sizes: Sequence[int | None] = operation.outputs[0].shape or ()
+    if None not in sizes:
+        return tuple(size for size in sizes if size is not None)
+    assert asked is not None
+    return tuple(size_at(region, asked, axis) if size is None else size for axis, size in enumerate(sizes))
+
+
+def size_at(region: Region, asked: Node, axis: int) -> Size:
+    """The size that an element of a vector is; one below 0 fails."""
+    e, found = region.e, region.settled(asked)
+    place = Index(found.shape, [(0, len(found.shape), e.word(axis))] if found.shape else [])
+    size = converted(e, found.at(e, place), found.dtype, dtypes.int64)
+    e.demand(e.b.icmp_signed(">=", size, e.word(0)))
+    return Size.of(size)
+
+
+@lowers("identity_matrix")
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    (value,) = operation.outputs
+    shape = shape_of(operation)
+
+    def find(e: Emitter, index: Index) -> Element:
+        rank = len(shape)
+        is_diagonal = e.b.icmp_signed("==", index.along(e, rank - 2), index.along(e, rank - 1))
+        return converted(e, is_diagonal, dtypes.bool_, value.dtype)
+
+    return Mapped(value.dtype, shape, [], find)
+
+
+@lowers("range", sized=True)
+def _(region: Region, operation: Operation, start: Node, limit: Node, delta: Node) -> Node:
+    (value,) = operation.outputs
+    if not value.dtype.is_integer or not all(node.dtype.is_integer for node in (start, delta)):
+        raise RefusedError("only ranges of integers are compiled")
+    first, step = (
+        Scalar(value.dtype, converted(region.e, region.register(node), node.dtype, value.dtype))
+        for node in (start, delta)
+    )
+
+    shape: Shape = (_count(region, *(region.integer(node) for node in (start, limit, delta))),)
+    if value.shape and value.shape[0] is not None:
+        shape = shape_of(operation)
+
+    def find(e: Emitter, index: Index) -> Element:
+        number = converted(e, index.flat(e), dtypes.int64, value.dtype)
+        return e.b.add(first.value, e.b.mul(number, step.value))
+
+    return Mapped(value.dtype, shape, [], find, cuts=frozenset)
+
+
+def _count(region: Region, start: Register, limit: Register, delta: Register) -> Size:
+    """How many numbers there are from one towards another, which is not among them."""
+    e, b = region.e, region.e.b
+    zero, one = e.word(0), e.word(1)
+    e.demand(b.icmp_signed("!=", delta, zero))
+    is_up = b.icmp_signed(">", delta, zero)
+    way = b.select(is_up, b.sub(limit, start), b.sub(start, limit))
+    stride = b.select(is_up, delta, b.sub(zero, delta))
+    count = b.sdiv(b.add(way, b.sub(stride, one)), stride)
+    return Size.of(b.select(b.icmp_signed(">", way, zero), count, zero))
+
+
+@lowers("one_hot", sized=True)
+def _(region: Region, operation: Operation, indices: Node, depth: Node, on: Node, off: Node) -> Node:
+    rank = len(indices.shape) + 1
+    axis = operation.attrs["axis"] % rank
+    known = (operation.outputs[0].shape or ())[axis]
+    shape = list(indices.shape)
+    shape.insert(axis, size_at(region, depth, 0) if known is None else known)
+    chosen, other = region.scalar(on), region.scalar(off)
+    rows = region.readable(indices)
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        place = places.pop(axis)
+        wanted = rows.at(e, Index.of(rows.shape, places))
+        wide = converted(e, wanted, rows.dtype, dtypes.int64)
+        return e.choose(e.b.icmp_signed("==", wide, place), chosen.value, other.value)
+
+    return Mapped(chosen.dtype, tuple(shape), [rows], find, once=False)
+
+
+def shape_of(operation: Operation) -> Shape:
+    """The shape of an operation's one result."""
+    (value,) = operation.outputs
+    assert value.shape is not None and None not in value.shape, value.spec
+    return value.shape  # type: ignore[return-value]
+
+
+@lowers("linspace")
+def _(region: Region, operation: Operation, start: Node, stop: Node, count: Node) -> Node:
+    """The last number is the one that was given, and not what the steps lead to."""
+    dtype, shape = start.dtype, shape_of(operation)
+    if dtype.kind != "f":
+        raise RefusedError(f"numbers of {dtype.name} between others are not compiled")
+    axis = operation.attrs["axis"] % len(shape)
+    ends = shape[:axis] + shape[axis + 1 :]
+    first, last = region.readable(start), region.readable(stop)
+    steps = shape[axis] - 1
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = list(index.places(e))
+        number = places.pop(axis)
+        place = Index.of(ends, places)
+        low, high = (end.at(e, place.within(e, end.shape)) for end in (first, last))
+        if not steps:
+            return low
+        step = e.b.fdiv(e.b.fsub(high, low), constant(dtype, steps))
+        inner = e.b.fadd(low, e.b.fmul(step, e.b.uitofp(number, register_type(dtype))))
+        return e.b.select(e.b.icmp_unsigned("==", number, e.word(steps)), high, inner)
+
+    return Mapped(dtype, shape, [first, last], find, once=False)

@@ -1,0 +1,257 @@
+"""One product of two matrices in memory: which function multiplies them, and what it is told.
+
+small               a function for just these sizes (gemm_small.py)
+large               a function for all sizes (gemm_blocked.py), in threads where that is worth it
+very large          BLAS (blas.py), which also does complex numbers, vectors, and floats of sizes that show
+                    only while the code runs
+"""
+
+from __future__ import annotations
+
+from .... import dtypes
+from ..codegen.dynamic_sizes import is_sized
+from ..codegen.function_builder import Emitter
+from ..codegen.interrupts import PATIENCE, unless_interrupted
+from ..codegen.lazy_values import Buffer, Node
+from ..codegen.llvm_types import Register, constant, constant_at, integer, ir, memory_type, null
+from ..codegen.parallel_loops import count as count_of_threads
+from ..codegen.parallel_loops import runner
+from ..codegen.rule_registry import RefusedError
+from ..codegen.scalar_builder import is_known
+from . import blas, gemm_blocked, gemm_kernel_ir, gemm_packing
+from .casts import converted
+from .gemm_small import Kind, product
+from .reduction_kinds import get, new_slot, put
+
+LARGE = 1 << 14
+"""Multiplications from which on the function for all sizes is as fast as one for just these."""
+
+SHARED = 1 << 18
+"""… from which on threads share it that look for something to do; …"""
+
+WAKES = 1 << 21
+"""… also those that sleep. In a loop they are soon awake."""
+
+TILES = 8
+"""Tiles of a unit of rows, for each of which the strips are packed again, …"""
+
+PACKING = 1
+"""… which takes as long as so many tiles."""
+
+_ROWS = 512
+"""The fewest rows of a call of BLAS, which packs the second matrix again in each."""
+
+_MOST_CALLS = 64
+"""Calls of BLAS for one product: each is code of its own, which takes time to compile."""
+
+_PIECE = 1 << 34
+"""Multiplications of a call of BLAS, about, unless it has the fewest rows: some tenths of a second."""
+
+VERY_LARGE = 1 << 27
+"""… from which on BLAS is used where there is one, for its threads and for what it knows of the processor."""
+
+
+class Factor:
+    """A matrix, or a batch of them, that is multiplied: in memory, perhaps as its transpose."""
+
+    def __init__(self, node: Node, turned: bool = False, conjugated: bool = False) -> None:
+        self.node = node
+        self.turned = turned
+        self.conjugated = conjugated and node.dtype.kind == "c"
+        self.batch = node.shape[:-2]
+
+    @property
+    def flag(self) -> int:
+        """What BLAS calls it."""
+        if self.turned:
+            return blas.ADJOINT if self.conjugated else blas.TRANSPOSED
+        return blas.AS_IT_IS
+
+    @property
+    def rows(self) -> int:
+        return self.node.shape[-1 if self.turned else -2]
+
+    @property
+    def columns(self) -> int:
+        return self.node.shape[-2 if self.turned else -1]
+
+
+class Product:
+    """One product of matrices."""
+
+    def __init__(self, e: Emitter, a: Factor, b: Factor, dtype: dtypes.DType, m: int) -> None:
+        self.e, self.a, self.b, self.dtype = e, a, b, dtype
+        self.m, self.n, self.k = m, b.columns, a.columns
+        self.gemm = blas.find(dtype)
+        if dtype.kind == "c" and self.gemm is None:
+            raise RefusedError(
+                f"products of {dtype.name} need a BLAS, and NumPy here has none that can be found"
+            )
+
+    def write(self, a: Register, b: Register, c: Register) -> None:
+        """Write the computation from these addresses to that one."""
+        is_open = is_sized((self.m, self.n, self.k))
+        size = self.m * self.n * self.k
+        if self.gemm is not None and (is_open or self.dtype.kind == "c" or self.n == 1 or size >= VERY_LARGE):
+            self._by_blas(self.gemm, a, b, c)
+        elif is_open and self.dtype is dtypes.float16:
+            self._by_elements(a, b, c)
+        elif is_open:
+            self._of_any_size(a, b, c)
+        elif size < LARGE or self.dtype is dtypes.float16:
+            self._in_registers(a, b, c)
+        else:
+            self._by_strips(a, b, c)
+
+    def _in_registers(self, a: Register, b: Register, c: Register) -> None:
+        if self.b.turned:
+            b = self._transposed(b)
+        kind = Kind(self.dtype, self.m, self.n, self.k, self.a.turned)
+        self.e.b.call(product(self.e.module, kind), [a, b, c])
+
+    def _by_strips(self, a: Register, b: Register, c: Register) -> None:
+        """By the function for all sizes; each thread computes some columns, or some rows."""
+        e = self.e
+        threads, size = count_of_threads(), self.m * self.n * self.k
+        is_shared = threads > 1 and size >= SHARED
+        sizes = self._sizes(threads, size >= WAKES or e.is_repeated)
+        value = ir().Constant(ir().ArrayType(integer(64), len(sizes)), list(sizes))
+        table = constant_at(e.module, f"product.{'.'.join(map(str, sizes))}", value)
+        self._by_function(runner(e) if is_shared else null(), a, b, c, table)
+
+    def _by_elements(self, a: Register, b: Register, c: Register) -> None:
+        """One sum after the other: products of float16 are added up as float32, as NumPy does it."""
+        e, half, single = self.e, self.dtype, dtypes.float32
+        slot = new_slot(e, single)
+        with e.nest([self.m, self.n], inner=self.k) as (row, column):
+            put(e, slot, constant(single, 0))
+            with e.nest([self.k], parallel=False) as (number,):
+                i, j = (number, row) if self.a.turned else (row, number)
+                x = e.load(half, a, e.plus(e.times(i, self.m if self.a.turned else self.k), j))
+                i, j = (column, number) if self.b.turned else (number, column)
+                y = e.load(half, b, e.plus(e.times(i, self.k if self.b.turned else self.n), j))
+                product = e.b.fmul(converted(e, x, half, single), converted(e, y, half, single))
+                put(e, slot, e.b.fadd(get(e, single, slot), product))
+            place = e.plus(e.times(row, self.n), column)
+            e.store(half, c, place, converted(e, get(e, single, slot), single, half))
+
+    def _of_any_size(self, a: Register, b: Register, c: Register) -> None:
+        """By the same function, alone, for sizes that show while it runs: what is a product of nothing is 0."""
+        e, size = self.e, self.dtype.size
+        m, n, k = map(e.word, (self.m, self.n, self.k))
+        row = e.times(n, size)
+        down, along = (e.word(1), m) if self.a.turned else (k, e.word(1))
+        apart = k if self.b.turned else n
+        distances = [e.times(each, size) for each in (down, along, apart, n)]
+        longest = e.word(gemm_blocked.longest(self.a.turned))
+        units = map(e.word, (0, 0, 0, 0))
+        words = [e.word(0), *distances, m, row, k, longest, *units, row, *map(e.word, (1, 1, 0))]
+        table = e.slot(integer(64), len(words))
+        for place, value in enumerate(words):
+            e.b.store(value, e.b.gep(table, [e.word(place)], source_etype=integer(64)))
+        whole = e.b.mul(m, row)
+        e.call("llvm.memset.p0.i64", ir().VoidType(), c, integer(8)(0), whole, integer(1)(0))
+        self._by_function(null(), a, b, c, table)
+
+    def _by_function(self, run: Register, a: Register, b: Register, c: Register, table: Register) -> None:
+        """Call the function for all sizes."""
+        e = self.e
+        pack = e.function_named(gemm_blocked.packing(self.dtype, self.b.turned), ir().VoidType(), [])
+        e.call(gemm_blocked.symbol(self.dtype), ir().VoidType(), run, pack, a, b, c, table)
+
+    def _sizes(self, threads: int, wakes: bool) -> gemm_kernel_ir.Sizes:
+        """The table of the product.
+
+        Units are rows, which stay together in the caches, unless who does most has less to do where they are columns,
+        for their strips are packed by one thread alone.
+        """
+        m, n, k, size = self.m, self.n, self.k, self.dtype.size
+        tile = gemm_packing.tile()
+        across = tile.across // size
+        strips, tiles = -(-n // across), -(-m // tile.down)
+        high, turns = _evenly(tiles, threads)
+        stays = gemm_blocked.stays(m, self.b.turned)
+        packing = 0 if stays else PACKING
+        by_rows = -(-strips // threads) * (tiles + packing) >= turns * strips * (high + packing)
+        down, along = (1, m) if self.a.turned else (k, 1)
+        apart = k if self.b.turned else n
+        if by_rows:
+            rows = tile.down * high
+            units = rows * down, 0, rows * n, rows, 0, -(-m // rows)
+        else:
+            units = 0, across * (k if self.b.turned else 1), across, 0, across, strips
+        a_unit, b_unit, c_unit, m_unit, n_unit, count = units
+        return gemm_kernel_ir.Sizes(
+            int(stays), down * size, along * size, apart * size,
+            n * size, m, n * size, k, gemm_blocked.length(k, self.a.turned), a_unit * size, b_unit * size,
+            c_unit * size, m_unit, n_unit * size, count, threads, int(wakes),
+        )  # fmt: skip
+
+    def _transposed(self, b: Register) -> Register:
+        """A copy of `b` that stands in memory as it is used."""
+        e = self.e
+        given = Buffer(self.dtype, (self.n, self.k), b)
+        copy = Buffer.new(e, self.dtype, (self.k, self.n))
+        with e.nest([self.k, self.n]) as (row, column):
+            element = e.load(self.dtype, given.address, e.plus(e.times(column, self.k), row))
+            e.store(self.dtype, copy.address, e.plus(e.times(row, self.n), column), element)
+        return copy.address
+
+    def _by_blas(self, gemm: blas.Gemm, a: Register, b: Register, c: Register) -> None:
+        """By one call, or by several of some rows each, between which Ctrl-C can end the run."""
+        e = self.e
+        work = 1 if is_sized((self.m, self.n, self.k)) else self.m * self.n * self.k
+        if work < PATIENCE:
+            self._call(gemm, self.m, a, b, c)
+            return
+        rows = max(_ROWS, -(-_PIECE * self.m // work), -(-self.m // _MOST_CALLS))
+        for first in range(0, self.m, rows):
+            down = 1 if self.a.turned else self.k
+            here = self._beyond(a, first * down), b, self._beyond(c, first * self.n)
+            with unless_interrupted(e, work):
+                self._call(gemm, min(rows, self.m - first), *here)
+
+    def _beyond(self, address: Register, elements: int) -> Register:
+        offset = self.e.word(elements * self.dtype.size)
+        return (
+            self.e.b.gep(address, [offset], inbounds=True, source_etype=integer(8)) if elements else address
+        )
+
+    def _call(self, gemm: blas.Gemm, m: int, a: Register, b: Register, c: Register) -> None:
+        flag = integer(32)
+
+        def whole(size: int) -> Register:
+            kind, found = integer(gemm.bits), self.e.word(size)
+            return (
+                found if gemm.bits == 64 else kind(size) if is_known(found) else self.e.b.trunc(found, kind)
+            )
+
+        arguments = [
+            *(flag(value) for value in (blas.ROWS_FIRST, self.a.flag, self.b.flag)),
+            *(whole(size) for size in (m, self.n, self.k)),
+            self._factor(1), a, whole(self.m if self.a.turned else self.k),
+            b, whole(self.k if self.b.turned else self.n),
+            self._factor(0), c, whole(self.n),
+        ]  # fmt: skip
+        import llvmlite.binding
+
+        llvmlite.binding.add_symbol(gemm.symbol, gemm.address)
+        self.e.call(gemm.symbol, ir().VoidType(), *arguments)
+
+    def _factor(self, number: int) -> Register:
+        """0 or 1, as BLAS takes it: complex ones by their address."""
+        if self.dtype.kind != "c":
+            return constant(self.dtype, number)
+        part = memory_type(self.dtype)
+        value = ir().Constant(ir().ArrayType(part, 2), [part(number), part(0)])
+        return constant_at(self.e.module, f"factor_{self.dtype.name}_{number}", value)
+
+
+def _evenly(tiles: int, threads: int) -> tuple[int, int]:
+    """How many tiles a unit of rows has, and how many units a thread computes that computes most.
+
+    >>> _evenly(50, 2)  # 7 units of 7 tiles, and one that is left
+    (7, 4)
+    """
+    turns = -(-tiles // (threads * TILES))
+    return -(-tiles // (threads * turns)), turns

@@ -1,0 +1,301 @@
+"""Parts of tensors: by keys as Python has them, by slices, by indices that are computed.
+
+    y = getitem x, i [key='_, ::2']         y[j] is x[i, 2 * j], found where y is read
+
+An index that is computed is checked before it is used, or, inside of a nest of loops, while it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .... import dtypes
+from ....ir.graph import Constant, Operand, Operation, Value
+from ....ops.arrays.getitem import _matched
+from ..affine_analysis import index_of, is_moving, selected_sizes
+from ..codegen.dynamic_sizes import is_sized
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.llvm_types import Element, Register
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from ..codegen.scalar_builder import is_known
+from .casts import converted
+from .dynamic_slices import Part, are_rows, counted, rows, sized_parts
+from .fill import asked_shape, shape_of, size_at
+from .reshape import checked, known, moved
+from .space_to_depth import surrounded
+from .tile_and_pad import mirrored
+
+
+def key_parts(
+    region: Region,
+    operation: Operation,
+    shape: Shape,
+    operands: Sequence[Operand],
+    holes: Sequence[Node],
+    sizes: Sequence[int],
+) -> list[Part | None]:
+    """What a key selects, in this shape: one entry for each of its items; None makes an axis."""
+    e = region.e
+    nodes = dict(zip(operands, holes, strict=True))
+    rest = iter(sizes)
+    parts: list[Part | None] = []
+    for item, axis in _matched(index_of(operation.attrs["key"], list(operands)), len(shape)):
+        size = shape[axis] if axis < len(shape) else 1
+        if item is None:
+            next(rest)
+            parts.append(None)
+        elif isinstance(item, slice):
+            count = next(rest)
+            if is_moving(item):
+                start = region.integer(nodes[item.start]) if item.start in nodes else e.word(item.start)
+                _demand_within(e, start, item, count, size)
+                parts.append((axis, (start, item.step or 1)))
+            else:
+                start, stop, step = item.indices(size)
+                if count != len(range(start, stop, step)):
+                    raise RefusedError(f"a slice of {size} elements does not have {count}")
+                parts.append((axis, (e.word(start), step)))
+        elif isinstance(item, Value):
+            parts.append((axis, counted(e, region.integer(nodes[item]), size)))
+        else:
+            parts.append((axis, e.word(item % size if size else 0)))
+    return parts
+
+
+def _demand_within(e: Emitter, start: Register, item: slice, count: int, size: int) -> None:
+    """Demand that a slice of a known length is there: one that counts from the end, or is cut off, is the plan's."""
+    reach = (count - 1) * (item.step or 1) + 1 if count else 0
+    e.demand(e.b.icmp_signed(">=", start, e.word(0)))
+    e.demand(e.b.icmp_signed("<=", start, e.word(size - reach)))
+
+
+def selected(e: Emitter, parts: Sequence[Part | None], places: Sequence[Register]) -> list[Register]:
+    """The places in the operand for those in what the key selects."""
+    found = []
+    rest = iter(places)
+    for part in parts:
+        if part is None:
+            next(rest)
+        elif isinstance(part[1], tuple):
+            start, step = part[1]
+            found.append(e.plus(e.times(next(rest), step), start))
+        else:
+            found.append(part[1])
+    return found
+
+
+@lowers("getitem", sized=True)
+def _(region: Region, operation: Operation, node: Node, *holes: Node) -> Node:
+    if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
+        parts, shape = sized_parts(region, operation, node.shape, operation.inputs[1:], holes)
+        return moved(node, shape, lambda e, places: selected(e, parts, places))
+    shape, source = shape_of(operation), node.storage or node
+    parts = key_parts(region, operation, node.shape, operation.inputs[1:], holes, shape)
+    can_stay = not region.e.is_in_nest and are_rows(parts, source.shape, shape)
+    if isinstance(source, Buffer) and source.stays and can_stay:
+        return rows(region.e, source, parts, shape)
+    return moved(node, shape, lambda e, places: selected(e, parts, places))
+
+
+@lowers("setitem")
+def _(region: Region, operation: Operation, node: Node, value: Node, *holes: Node) -> Node:
+    e = region.e
+    sizes = _selected_shape(region, operation, node.shape)
+    parts = key_parts(region, operation, node.shape, operation.inputs[2:], holes, sizes)
+    source = region.settled(value)
+    where = region.own(operation, node)
+    if 0 not in sizes:
+        with e.nest(sizes) as numbers:
+            index = Index.of(sizes, numbers)
+            element = source.at(e, index.within(e, source.shape[-len(sizes) :] if sizes else ()))
+            target = Index.of(node.shape, selected(e, parts, numbers)).flat(e)
+            e.store(where.dtype, where.address, target, element)
+    return where
+
+
+def _selected_shape(region: Region, operation: Operation, shape: Shape) -> Shape:
+    makers = {value: maker for maker in region.graph.operations for value in maker.outputs}
+    index = index_of(operation.attrs["key"], list(operation.inputs[2:]))
+    sizes = tuple(selected_sizes(index, shape, makers))
+    if None in sizes:
+        raise RefusedError("the size of a slice depends on values")
+    return sizes  # type: ignore[return-value]
+
+
+@lowers("put_back_item", sized=True)
+def _(region: Region, operation: Operation, value: Node, shape: Node, *holes: Node) -> Node:
+    e = region.e
+    whole = asked_shape(region, operation, shape)
+    if is_sized(whole) or is_sized(value.shape):
+        parts, sizes = sized_parts(region, operation, whole, operation.inputs[2:], holes)
+        for own, size in zip(value.shape, sizes, strict=True):
+            checked(e, own, size)
+    else:
+        parts = key_parts(region, operation, whole, operation.inputs[2:], holes, value.shape)
+    source = region.readable(value)
+    where = region.zeros(value.dtype, whole)
+    if source.size:
+        with e.nest(source.shape) as numbers:
+            target = Index.of(whole, selected(e, parts, numbers)).flat(e)
+            e.store(where.dtype, where.address, target, source.at(e, Index.of(source.shape, numbers)))
+    return where
+
+
+@lowers("slice")
+def _(region: Region, operation: Operation, node: Node, begin: Node, size: Node) -> Node:
+    shape = shape_of(operation)
+    starts = part_starts(region, operation.inputs[1], begin, shape, node.shape)
+    return moved(
+        node,
+        shape,
+        lambda e, places: [e.plus(place, start) for place, start in zip(places, starts, strict=True)],
+    )
+
+
+def part_starts(region: Region, operand: Operand, begin: Node, shape: Shape, whole: Shape) -> list[Register]:
+    """Where a part of a tensor begins along each axis, or the run fails."""
+    e = region.e
+    if isinstance(operand, Constant):
+        starts = [e.word(int(start)) for start in operand.value.ravel()]
+    else:
+        found = region.settled(begin)
+        indexes = [Index(begin.shape, [(0, len(begin.shape), e.word(i))]) for i in range(begin.size)]
+        starts = [converted(e, found.at(e, index), found.dtype, dtypes.int64) for index in indexes]
+    for start, count, size in zip(starts, shape, whole, strict=True):
+        if is_known(start) and not 0 <= start.constant <= size - count:
+            raise RefusedError("it is out of bounds")
+        if not is_known(start):
+            e.demand(e.b.icmp_signed(">=", start, e.word(0)))
+            e.demand(e.b.icmp_signed("<=", start, e.word(size - count)))
+    return starts
+
+
+@lowers("put_back_part")
+def _(region: Region, operation: Operation, value: Node, begin: Node, shape: Node) -> Node:
+    e = region.e
+    whole = shape_of(operation)
+    starts = part_starts(region, operation.inputs[1], begin, value.shape, whole)
+    source = region.settled(value)
+    where = region.zeros(value.dtype, whole)
+    if source.size:
+        with e.nest(source.shape) as places:
+            target = Index.of(whole, [e.plus(p, start) for p, start in zip(places, starts, strict=True)])
+            e.store(where.dtype, where.address, target.flat(e), source.at(e, Index.of(source.shape, places)))
+    return where
+
+
+@lowers("unstack")
+def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+    axis = operation.attrs["axis"] % len(node.shape)
+    shape = (*node.shape[:axis], *node.shape[axis + 1 :])
+    found = region.readable(node)
+    return [
+        moved(found, shape, lambda e, places, number=number: [*places[:axis], e.word(number), *places[axis:]])  # type: ignore[misc]
+        for number in range(len(operation.outputs))
+    ]
+
+
+@lowers("split")
+def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+    axis = operation.attrs["axis"] % len(node.shape)
+    return _parts(region, node, axis, [(value.shape or ())[axis] or 0 for value in operation.outputs])
+
+
+@lowers("split_sizes", sized=True)
+def _(region: Region, operation: Operation, node: Node, asked: Node) -> list[Node]:
+    axis = operation.attrs["axis"] % len(node.shape)
+    known = [(value.shape or ())[axis] for value in operation.outputs]
+    sizes = [size_at(region, asked, i) if size is None else size for i, size in enumerate(known)]
+    if None in known or is_sized(node.shape):
+        checked(region.e, node.shape[axis], sum(sizes))
+    return _parts(region, node, axis, sizes)
+
+
+def _parts(region: Region, node: Node, axis: int, sizes: Sequence[int]) -> list[Node]:
+    """Parts of these sizes, one behind the other along an axis."""
+    found, made, begin = region.readable(node), [], 0
+    for size in sizes:
+
+        def place(e: Emitter, places: list[Register], begin: int = begin) -> list[Register]:
+            return [e.plus(p, e.word(begin)) if i == axis else p for i, p in enumerate(places)]
+
+        made.append(moved(found, (*node.shape[:axis], size, *node.shape[axis + 1 :]), place))
+        begin += size
+    return made
+
+
+@lowers("gather", sized=True)
+def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+    e = region.e
+    axis = operation.attrs["axis"] % len(node.shape)
+    shape = (*node.shape[:axis], *indices.shape[batch_rank(operation, indices) :], *node.shape[axis + 1 :])
+    if not indices.shape:
+        place = region.integer(indices)
+        e.demand(e.b.icmp_unsigned("<", place, e.word(node.shape[axis])))
+        return moved(node, shape, lambda e, places: [*places[:axis], place, *places[axis:]])
+    rows, wanted = region.readable(node), region.readable(indices)
+    batch = batch_rank(operation, indices)
+    end = axis + len(indices.shape) - batch
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis:end]]))
+        place = in_range(e, chosen, wanted.dtype, rows.shape[axis])
+        return rows.at(e, Index.of(rows.shape, [*places[:axis], place, *places[end:]]))
+
+    if not node.size and shape and 0 not in shape:
+        raise RefusedError("there is nothing to take from")
+    return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def batch_rank(operation: Operation, indices: Node) -> int:
+    """How many axes of the indices go together with those of what they choose from."""
+    count: int = operation.attrs["batch_dims"]
+    return count if count >= 0 else count + len(indices.shape)
+
+
+def in_range(e: Emitter, index: Register, dtype: dtypes.DType, size: int) -> Register:
+    """A computed index, as one that is there; the check fails where it is not."""
+    place = converted(e, index, dtype, dtypes.int64)
+    fits = e.b.icmp_unsigned("<", place, e.word(size))
+    e.demand(fits)
+    return e.b.select(fits, place, e.word(0))
+
+
+@lowers("gather_nd", sized=True)
+def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+    if not node.size:
+        raise RefusedError("there is nothing to take from")
+    rows, wanted = region.readable(node), region.readable(indices)
+    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    batch = operation.attrs["batch_dims"]
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        found = coordinates(e, wanted, places[:rank], depth, rows.shape[batch:])
+        return rows.at(e, Index.of(rows.shape, [*places[:batch], *found, *places[rank:]]))
+
+    shape = (*indices.shape[:-1], *node.shape[batch + depth :])
+    return Mapped(node.dtype, shape, [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+def coordinates(
+    e: Emitter, indices: Node, places: Sequence[Register], depth: int, shape: Shape
+) -> list[Register]:
+    """The places that a row of indices names, each checked."""
+    return [
+        in_range(
+            e, indices.at(e, Index.of(indices.shape, [*places, e.word(axis)])), indices.dtype, shape[axis]
+        )
+        for axis in range(depth)
+    ]
+
+
+@lowers("pad")
+def _(region: Region, operation: Operation, node: Node, paddings: Node, value: Node) -> Node:
+    if operation.attrs["mode"] != "CONSTANT":
+        return mirrored(region, operation, node)
+    margins = [(int(before), int(after)) for before, after in known(operation, 1)]
+    return surrounded(region, node, margins, region.scalar(value).value)

@@ -1,0 +1,107 @@
+"""The LAPACK that comes with NumPy's BLAS: where its functions for linear equations are in memory.
+
+    scipy_dgesv_64_          the OpenBLAS in NumPy's wheels, with integers of 64 bits
+    dgesv$NEWLAPACK$ILP64    Apple's Accelerate
+    dgesv_                   MKL, and what systems bring
+
+NumPy computes in float64 and complex128 whatever it is given, and so does compiled code, with the same functions.
+Matrices stand in memory column by column. A library counts if it solves two equations.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .... import dtypes
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer
+from ..codegen.llvm_types import Register, constant_at, integer, ir
+from ..codegen.rule_registry import RefusedError
+from .blas import libraries
+
+_NAMES = (
+    ("scipy_{}_64_", 64),
+    ("{}_64_", 64),
+    ("{}64_", 64),
+    ("{}$NEWLAPACK$ILP64", 64),
+    ("scipy_{}_", 32),
+    ("{}$NEWLAPACK", 32),
+    ("{}_", 32),
+)
+"""Names, and how wide the integers are that such functions take."""
+
+LETTERS = {dtypes.float64: "d", dtypes.complex128: "z"}
+
+
+class Found(NamedTuple):
+    """A library, how it spells the names of its functions, and the width of its integers."""
+
+    library: Any
+    spelling: str
+    bits: int
+
+
+@functools.cache
+def find() -> Found | None:
+    """The library; None where there is none."""
+    for library, (spelling, bits) in itertools.product(libraries(), _NAMES):
+        function = getattr(library, spelling.format("dgesv"), None)
+        if function is not None and _solves(function, bits):
+            return Found(library, spelling, bits)
+    return None
+
+
+def _solves(function: Any, bits: int) -> bool:
+    """Whether a function solves x + 2y = 5, 3x + 4y = 11."""
+    a, b = np.array([[1.0, 3.0], [2.0, 4.0]]), np.array([5.0, 11.0])
+    whole = np.int64 if bits == 64 else np.int32
+    n, one, info, pivots = np.array(2, whole), np.array(1, whole), np.array(9, whole), np.zeros(2, whole)
+    function.restype = None
+    function(*(ctypes.c_void_p(x.ctypes.data) for x in (n, one, a, n, pivots, b, n, info)))
+    return int(info) == 0 and bool(np.allclose(b, [1.0, 2.0]))
+
+
+class Lapack:
+    """Calls of one library: numbers go by their addresses."""
+
+    def __init__(self, e: Emitter, dtype: dtypes.DType) -> None:
+        found = find()
+        if found is None:
+            raise RefusedError("it needs a LAPACK, and NumPy here has none that can be found")
+        self.e, self.found, self.letter = e, found, LETTERS[dtype]
+        self.kind = integer(found.bits)
+        self.info = e.buffer(8)
+
+    def number(self, value: int) -> Register:
+        """The address of a known number."""
+        return constant_at(self.e.module, f"lapack_{value}", self.kind(value))
+
+    def character(self, letter: str) -> Register:
+        """The address of a letter, by which an option is named."""
+        return constant_at(self.e.module, f"lapack_{letter}", integer(8)(ord(letter)))
+
+    def pivots(self, count: int) -> Buffer:
+        """Memory for the rows that were exchanged."""
+        dtype = dtypes.int64 if self.found.bits == 64 else dtypes.int32
+        return Buffer.new(self.e, dtype, (count,))
+
+    def call(self, name: str, *arguments: Register) -> Register:
+        """Call a function whose last argument says how it went; gives that."""
+        import llvmlite.binding
+
+        full = self.letter + name
+        function = getattr(self.found.library, self.found.spelling.format(full), None)
+        if function is None:
+            raise RefusedError(f"NumPy's LAPACK has no {full}")
+        symbol = f"agc_{full}"
+        llvmlite.binding.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value or 0)
+        self.e.call(symbol, ir().VoidType(), *arguments, self.info)
+        return self.e.b.load(self.info, typ=self.kind)
+
+    def succeeded(self, code: Register) -> Register:
+        return self.e.b.icmp_signed("==", code, self.kind(0))

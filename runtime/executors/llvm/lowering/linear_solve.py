@@ -1,0 +1,215 @@
+"""Linear equations, inverses, determinants, Cholesky's factors: NumPy's LAPACK, called for one matrix after the other.
+
+solve a, b       a, by columns, and b, by columns ← copies;   gesv a, b;   x ← b
+det a            getrf a;   its sign, and the logarithms of the diagonal added up
+
+A matrix that is not invertible, or not positive definite, is a check that fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.llvm_types import Element, Pair, Register, constant
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from .casts import converted
+from .fill import shape_of
+from .lapack import Lapack
+from .math_functions import applied
+from .reduction_kinds import get, new_slot, put
+from .softmax import as_dtype
+
+
+class _Matrices:
+    """Square matrices in the dtype that is computed in; `conjugated` ones stand as their conjugate transposes."""
+
+    def __init__(self, region: Region, node: Node, is_adjoint: bool = False) -> None:
+        if not node.size:
+            raise RefusedError("empty matrices are not compiled")
+        self.e, self.node, self.is_adjoint = region.e, region.settled(node), is_adjoint
+        self.n = node.shape[-1]
+        self.dtype = dtypes.complex128 if node.dtype.kind == "c" else dtypes.float64
+        self.lapack = Lapack(self.e, self.dtype)
+        self.size = self.lapack.number(self.n)
+        self.memory = Buffer.new(self.e, self.dtype, (self.n, self.n))
+
+    @contextmanager
+    def each(self, batch: Shape) -> Iterator[list[Register]]:
+        """For each matrix of a batch."""
+        with self.e.nest(batch, parallel=False, inner=self.n**3) as numbers:
+            yield numbers
+
+    def load(self, places: Index, keep: Callable[[Register, Register], Register] | None = None) -> None:
+        """Copy a matrix, column by column; zeros where it is not to be kept."""
+        e, node = self.e, self.node
+        batch = places.within(e, node.shape[:-2]).places(e)
+        with e.nest([self.n, self.n]) as (column, row):
+            place = [column, row] if self.is_adjoint else [row, column]
+            element = converted(e, node.at(e, Index.of(node.shape, [*batch, *place])), node.dtype, self.dtype)
+            if self.is_adjoint:
+                element = _conjugate(e, element)
+            if keep is not None:
+                element = e.choose(keep(*place), element, constant(self.dtype, 0))
+            e.store(self.dtype, self.memory.address, e.plus(e.times(column, self.n), row), element)
+
+
+def _conjugate(e: Emitter, x: Element) -> Element:
+    return Pair(x.re, e.b.fneg(x.im)) if isinstance(x, Pair) else x
+
+
+def _solved(
+    region: Region,
+    matrices: _Matrices,
+    shape: Shape,
+    right: Callable[[Index, Register, Register], Element],
+    keep: Callable[[Register, Register], Register] | None = None,
+) -> Buffer:
+    """The solutions for right sides `right(matrix, row, column)`."""
+    e, lapack, n, columns = region.e, matrices.lapack, matrices.n, shape[-1]
+    result, pivots = Buffer.new(e, matrices.dtype, shape), lapack.pivots(n)
+    side = Buffer.new(e, matrices.dtype, (columns, n))
+    if not columns:
+        raise RefusedError("equations without right sides are not compiled")
+    with matrices.each(shape[:-2]) as numbers:
+        place = Index.of(shape[:-2], numbers)
+        matrices.load(place, keep)
+        with e.nest([columns, n]) as (column, row):
+            number = e.plus(e.times(column, n), row)
+            e.store(matrices.dtype, side.address, number, right(place, row, column))
+        code = lapack.call(
+            "gesv", matrices.size, lapack.number(columns), matrices.memory.address, matrices.size,
+            pivots.address, side.address, matrices.size,
+        )  # fmt: skip
+        e.demand(lapack.succeeded(code))
+        with e.nest([n, columns]) as (row, column):
+            found = e.load(matrices.dtype, side.address, e.plus(e.times(column, n), row))
+            target = Index.of(shape, [*numbers, row, column]).flat(e)
+            e.store(matrices.dtype, result.address, target, found)
+    return result
+
+
+def _of_node(
+    region: Region, node: Node, dtype: dtypes.DType
+) -> Callable[[Index, Register, Register], Element]:
+    e, source = region.e, region.settled(node)
+
+    def right(place: Index, row: Register, column: Register) -> Element:
+        batch = place.within(e, source.shape[:-2]).places(e)
+        return converted(e, source.at(e, Index.of(source.shape, [*batch, row, column])), node.dtype, dtype)
+
+    return right
+
+
+@lowers("solve")
+def _(region: Region, operation: Operation, matrix: Node, rhs: Node) -> Node:
+    matrices = _Matrices(region, matrix, operation.attrs["adjoint"])
+    right = _of_node(region, rhs, matrices.dtype)
+    return as_dtype(region, _solved(region, matrices, shape_of(operation), right), rhs.dtype)
+
+
+@lowers("triangular_solve")
+def _(region: Region, operation: Operation, matrix: Node, rhs: Node) -> Node:
+    """As the interpreter does it: with zeros in the other half."""
+    e, matrices = region.e, _Matrices(region, matrix, operation.attrs["adjoint"])
+    sign = ">=" if operation.attrs["lower"] else "<="
+    found = _solved(
+        region,
+        matrices,
+        shape_of(operation),
+        _of_node(region, rhs, matrices.dtype),
+        lambda row, column: e.b.icmp_signed(sign, row, column),
+    )
+    return as_dtype(region, found, rhs.dtype)
+
+
+@lowers("inv")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    e, matrices = region.e, _Matrices(region, node)
+    one, zero = constant(matrices.dtype, 1), constant(matrices.dtype, 0)
+
+    def right(place: Index, row: Register, column: Register) -> Element:
+        return e.choose(e.b.icmp_signed("==", row, column), one, zero)
+
+    found = _solved(region, matrices, node.shape, right)
+    if not operation.attrs["adjoint"]:
+        return as_dtype(region, found, node.dtype)
+
+    def find(e: Emitter, index: Index) -> Element:
+        *batch, row, column = index.places(e)
+        element = found.at(e, Index.of(found.shape, [*batch, column, row]))
+        return converted(e, _conjugate(e, element), found.dtype, node.dtype)
+
+    return Mapped(node.dtype, node.shape, [found], find)
+
+
+@lowers("cholesky")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    e, matrices = region.e, _Matrices(region, node)
+    n, dtype, lapack = matrices.n, matrices.dtype, matrices.lapack
+    result = Buffer.new(e, dtype, node.shape)
+    with matrices.each(node.shape[:-2]) as numbers:
+        matrices.load(Index.of(node.shape[:-2], numbers))
+        code = lapack.call(
+            "potrf", lapack.character("L"), matrices.size, matrices.memory.address, matrices.size
+        )
+        e.demand(lapack.succeeded(code))
+        with e.nest([n, n]) as (row, column):
+            found = e.load(dtype, matrices.memory.address, e.plus(e.times(column, n), row))
+            kept = e.choose(e.b.icmp_signed(">=", row, column), found, constant(dtype, 0))
+            e.store(dtype, result.address, Index.of(node.shape, [*numbers, row, column]).flat(e), kept)
+    return as_dtype(region, result, node.dtype)
+
+
+def _determinants(region: Region, node: Node) -> Sequence[Buffer]:
+    """Signs, and the logarithms of absolute values: 0 and minus infinity of a matrix that is not invertible."""
+    if node.dtype.kind == "c":
+        raise RefusedError("determinants of complex matrices are not compiled")
+    e, matrices, real = region.e, _Matrices(region, node), dtypes.float64
+    n, lapack, batch = matrices.n, matrices.lapack, node.shape[:-2]
+    pivots = lapack.pivots(n)
+    signs, sizes = (Buffer.new(e, real, batch) for _ in range(2))
+    sign, size = new_slot(e, real, 1), new_slot(e, real, 0)
+    with matrices.each(batch) as numbers:
+        matrices.load(Index.of(batch, numbers))
+        code = lapack.call(
+            "getrf", matrices.size, matrices.size, matrices.memory.address, matrices.size, pivots.address
+        )
+        put(e, sign, constant(real, 1))
+        put(e, size, constant(real, 0))
+        with e.nest([n], parallel=False) as (place,):
+            row = converted(e, e.load(pivots.dtype, pivots.address, place), pivots.dtype, dtypes.int64)
+            element = e.load(real, matrices.memory.address, e.times(place, n + 1))
+            is_negative = e.b.fcmp_ordered("<", element, constant(real, 0))
+            is_moved = e.b.icmp_signed("!=", row, e.plus(place, e.word(1)))
+            before = get(e, real, sign)
+            put(e, sign, e.b.select(e.b.xor(is_negative, is_moved), e.b.fneg(before), before))
+            logarithm = applied(e, "log", e.intrinsic("fabs", element))
+            put(e, size, e.b.fadd(get(e, real, size), logarithm))
+        target, regular = Index.of(batch, numbers).flat(e), lapack.succeeded(code)
+        found = e.b.select(regular, get(e, real, sign), constant(real, 0))
+        e.store(real, signs.address, target, found)
+        least = constant(real, float("-inf"))
+        e.store(real, sizes.address, target, e.b.select(regular, get(e, real, size), least))
+    return signs, sizes
+
+
+@lowers("slogdet")
+def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+    return [as_dtype(region, part, node.dtype) for part in _determinants(region, node)]
+
+
+@lowers("det")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    signs, sizes = _determinants(region, node)
+
+    def find(e: Emitter, index: Index) -> Element:
+        value = e.b.fmul(signs.at(e, index), applied(e, "exp", sizes.at(e, index)))
+        return converted(e, value, dtypes.float64, node.dtype)
+
+    return Mapped(node.dtype, shape_of(operation), [signs, sizes], find, cost=12)

@@ -1,0 +1,255 @@
+"""Memory of TensorArrays and lists: elements behind each other, as many as are known, or memory that grows.
+
+size known      address ──► element 0, element 1, …
+size unknown    address ──► how many fit, element 0, element 1, …      and a length beside it
+of others       address ──► element 0, element 1, …                    and a length beside it
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .... import dtypes
+from ....ir.value_types import ArraySpec, Spec
+from ..arena import HEAD
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Node
+from ..codegen.llvm_types import Register, integer, null, pointer
+from ..codegen.memory_builder import FIRST
+from ..codegen.rule_registry import RefusedError
+from ..codegen.scalar_builder import is_known
+
+
+class Cells:
+    """The memory of a list: an address, a length, and how much fits. A list of known size never moves or grows."""
+
+    def __init__(self, e: Emitter, element: Spec, size: int | None, may_grow: bool) -> None:
+        self._describe(element, size, may_grow)
+        self._length = e.slot(integer(64))
+        self._address = e.growing(self.bytes) if size is None else e.held((size or 0) * self.bytes)
+
+    def _describe(self, element: Spec, size: int | None, may_grow: bool) -> None:
+        if not isinstance(element, Spec) or element.shape is None or None in element.shape:
+            raise RefusedError(f"the shape of its elements, {element}, is not known")
+        self.dtype = element.dtype
+        self.shape = tuple(int(length or 0) for length in element.shape)
+        self.may_grow = may_grow  # when it is written past its end
+        self.size = size
+        self.bytes = max(math.prod(self.shape), 1) * element.dtype.size
+
+    def length(self, e: Emitter) -> Register:
+        return e.word(self.size) if self.size is not None else e.b.load(self._length, typ=integer(64))
+
+    def address(self, e: Emitter) -> Register:
+        address = e.b.load(self._address, typ=pointer())
+        return address if self.size is not None else _behind_head(e, address)
+
+    def at(self, e: Emitter, index: Register) -> Register:
+        """Where an element stands."""
+        offset = e.times(index, self.bytes)
+        return e.b.gep(self.address(e), [offset], inbounds=True, source_etype=integer(8))
+
+    def reset(self, e: Emitter, length: Register) -> None:
+        """So many zeros."""
+        self.resize(e, e.word(0))
+        if not is_known(length) or length.constant:
+            self.extend(e, length)
+
+    def resize(self, e: Emitter, length: Register) -> None:
+        """Another length; what is beyond it is forgotten."""
+        if self.size is None:
+            e.b.store(length, self._length)
+
+    def extend_to(self, e: Emitter, length: Register) -> None:
+        """Zeros at the end, if it is shorter."""
+        grow, onward = e.block("grow"), e.block("onward")
+        e.b.cbranch(e.b.icmp_signed(">", length, self.length(e)), grow, onward)
+        with e.into(grow):
+            self.extend(e, length)
+            e.b.branch(onward)
+        e.b.position_at_end(onward)
+
+    def extend(self, e: Emitter, length: Register) -> None:
+        """Zeros at the end, until it has this length."""
+        start = e.word(0) if self.size is not None else self.length(e)
+        self.reserve(e, length)
+        count = e.b.mul(e.minus(length, start), e.word(self.bytes))
+        e.clear_some(self.at(e, start), count)
+        self.resize(e, length)
+
+    def reserve(self, e: Emitter, length: Register) -> None:
+        """Memory for so many elements."""
+        if self.size is not None or (is_known(length) and length.constant <= FIRST):
+            return
+        full, onward = e.block("full"), e.block("onward")
+        address = e.b.load(self._address, typ=pointer())
+        e.b.cbranch(e.b.icmp_signed(">", length, e.capacity(address)), full, onward)
+        with e.into(full):
+            wanted = e.plus(e.b.shl(length, e.word(1)), e.word(FIRST))
+            size = e.plus(e.times(wanted, self.bytes), e.word(HEAD))
+            found = e.call("PyMem_RawRealloc", pointer(), address, size)
+            e.fail_unless(e.b.icmp_unsigned("!=", found, null()))
+            e.b.store(found, self._address)
+            e.b.store(wanted, found)
+            e.b.branch(onward)
+        e.b.position_at_end(onward)
+
+    def release(self, e: Emitter) -> Register:
+        """Hand the memory over to whoever runs this; other memory takes its place."""
+        address = e.b.load(self._address, typ=pointer())
+        capacity = e.capacity(address)
+        e.b.store(e.new_memory(e.plus(e.times(capacity, self.bytes), e.word(HEAD))), self._address)
+        e.b.store(capacity, e.b.load(self._address, typ=pointer()))
+        return address
+
+    def take(self, e: Emitter, other: Cells) -> None:
+        """The elements of another list."""
+        if (self.dtype, self.shape) != (other.dtype, other.shape) or self.size not in (None, other.size):
+            raise RefusedError("lists of other elements, or of other lengths, meet here")
+        length = other.length(e)
+        self.reserve(e, length)
+        count = e.b.mul(length, e.word(self.bytes))
+        e.copy_some(self.address(e), other.address(e), count)
+        self.resize(e, length)
+
+
+def _behind_head(e: Emitter, address: Register) -> Register:
+    return e.b.gep(address, [e.word(HEAD)], inbounds=True, source_etype=integer(8))
+
+
+class View(Cells):
+    """Elements that stand in memory of others: never changed, but a version may have fewer of them."""
+
+    def __init__(
+        self, e: Emitter, element: Spec, address: Register, length: Register, size: int | None = None
+    ) -> None:
+        self._describe(element, size, False)
+        self._length = e.slot(integer(64))
+        self._address = e.slot(pointer())
+        self.point(e, address, length)
+
+    def point(self, e: Emitter, address: Register, length: Register) -> None:
+        """Stand for other elements from now on."""
+        e.b.store(address, self._address)
+        e.b.store(length, self._length)
+
+    def again(self, e: Emitter) -> View:
+        """Another one of the same elements, which may become shorter by itself."""
+        return View(e, Spec(self.dtype, self.shape), self.address(e), self.length(e))
+
+    def address(self, e: Emitter) -> Register:
+        return e.b.load(self._address, typ=pointer())
+
+    def reserve(self, e: Emitter, length: Register) -> None:
+        raise RefusedError("a list of others is changed")
+
+    def take(self, e: Emitter, other: Cells) -> None:
+        if not isinstance(other, View):
+            raise RefusedError("lists of others and own ones meet here")
+        self.point(e, other.address(e), other.length(e))
+
+
+class List(Node):
+    """A version of a list. `is_shared` says that others still read it where it is used."""
+
+    def __init__(self, cells: Cells, *, is_shared: bool = False) -> None:
+        super().__init__(cells.dtype, ())
+        self.cells = cells
+        self.is_shared = is_shared or isinstance(cells, View)
+
+    @property
+    def parts(self) -> tuple[Cells, ...]:
+        """The memory that it consists of."""
+        return (self.cells,)
+
+    def of(self, parts: Sequence[Cells], is_shared: bool = False) -> Any:
+        """A list of this kind that consists of other memory."""
+        return List(*parts, is_shared=is_shared)
+
+
+class Lists(Node):
+    """A version of a list of lists: the elements of all of them, and how many each of them has."""
+
+    def __init__(self, cells: Cells, counts: Cells, *, is_shared: bool = False) -> None:
+        super().__init__(cells.dtype, ())
+        self.cells = cells
+        self.counts = counts
+        self.is_shared = is_shared or isinstance(cells, View)
+
+    @property
+    def parts(self) -> tuple[Cells, ...]:
+        return (self.cells, self.counts)
+
+    def of(self, parts: Sequence[Cells], is_shared: bool = False) -> Any:
+        return Lists(*parts, is_shared=is_shared)
+
+
+COUNT = Spec(dtypes.int64, ())
+"""What the numbers of elements are kept as."""
+
+
+class Unmade(Node):
+    """A TensorArray before the shape of its elements is known."""
+
+    def __init__(self, dtype: dtypes.DType, length: Register, size: int | None, may_grow: bool) -> None:
+        super().__init__(dtype, ())
+        self.length = length
+        self.known = size
+        self.may_grow = may_grow
+
+
+class One(Node):
+    """A gradient of which only one element is there: a `Scalar`, or in memory."""
+
+    def __init__(self, index: Register, value: Node) -> None:
+        super().__init__(value.dtype, ())
+        self.index = index
+        self.value = value
+        self.operands = [value]  # whose memory nobody may replace before this has been read
+
+
+def made(e: Emitter, node: Node, element: Any) -> Any:
+    """A list whose elements are known by now."""
+    if isinstance(node, (List, Lists)):
+        return node
+    if isinstance(node, One):
+        return _with_zeros(e, node, element)
+    assert isinstance(node, Unmade)
+    if isinstance(element, ArraySpec):
+        return Lists(*[_zeros(e, spec, node) for spec in parts_of(ArraySpec(element))])
+    return List(_zeros(e, element, node))
+
+
+def _with_zeros(e: Emitter, one: One, element: Spec) -> List:
+    cells = Cells(e, element, None, False)
+    cells.reset(e, e.plus(one.index, e.word(1)))
+    place = cells.at(e, one.index)
+    if isinstance(one.value, Buffer):
+        e.copy(place, one.value.address, one.value.bytes)
+    else:
+        e.store(cells.dtype, place, e.word(0), one.value.at(e, Index((), ())))
+    return List(cells)
+
+
+def _zeros(e: Emitter, element: Spec, node: Unmade) -> Cells:
+    cells = Cells(e, element, node.known, node.may_grow)
+    cells.reset(e, node.length)
+    return cells
+
+
+def parts_of(spec: ArraySpec) -> list[Spec]:
+    """The elements of each part of the memory of a list."""
+    if not isinstance(spec.element, ArraySpec):
+        return [spec.element]
+    if isinstance(spec.element.element, ArraySpec):
+        raise RefusedError("lists of lists of lists are not compiled")
+    return [spec.element.element, COUNT]
+
+
+def copied(e: Emitter, cells: Cells, size: int | None) -> Cells:
+    """Another list with the same elements."""
+    new = Cells(e, Spec(cells.dtype, cells.shape), size, cells.may_grow)
+    new.take(e, cells)
+    return new

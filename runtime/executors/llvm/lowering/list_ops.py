@@ -1,0 +1,301 @@
+"""Lists as wholes: sums of gradients, elements chosen by many indices, rows that become elements.
+
+s.1 = array_sum s, t           s[i] ← s[i] + t[i], as far as both go
+s.1 = array_add s, y, i        the only element of s, at i:  s[0][i] ← s[0][i] + y
+y = array_gather s, [2, 0]     y[0] ← s[2];  y[1] ← s[0]
+s.1 = list_extend s, t         the elements of t behind those of s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ops.lists.accumulator_list import ROWS
+from ..codegen.dynamic_sizes import Size, is_sized
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Node, Scalar
+from ..codegen.llvm_types import Register, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, Site, lowers
+from ..list_length_analysis import SizedSpec
+from .casts import converted
+from .dynamic_slices import sized_parts
+from .elementwise import add
+from .indexing import in_range, key_parts, selected
+from .list_memory import Cells, List, Lists, One, Unmade, copied, made
+from .reshape import known
+from .scatter import combined_at
+from .tensor_arrays import cells_of, changed, own_value
+
+
+@contextmanager
+def times(e: Emitter, count: Register) -> Iterator[Register]:
+    """A loop over a count that is known only when it runs; gives the number of the round."""
+    slot = e.slot(integer(64))
+    e.b.store(e.word(0), slot)
+    head, body, behind = e.block("head"), e.block("round"), e.block("behind")
+    e.b.branch(head)
+    with e.into(head):
+        number = e.b.load(slot, typ=integer(64))
+        e.b.cbranch(e.b.icmp_signed("<", number, count), body, behind)
+        with e.into(body):
+            yield number
+            e.b.store(e.plus(number, e.word(1)), slot)
+            e.b.branch(head)
+    e.b.position_at_end(behind)
+
+
+@lowers("array_one")
+def _(region: Region, operation: Operation, index: Node, value: Node) -> Node:
+    place = region.integer(index)
+    region.e.demand(region.e.b.icmp_signed(">=", place, region.e.word(0)))
+    return One(place, region.stored(value) if value.shape else region.scalar(value))
+
+
+@lowers("array_sum")
+def _(region: Region, operation: Operation, one: Node, other: Node) -> Node:
+    e = region.e
+    if isinstance(one, One):
+        one, other = other, one
+    if isinstance(one, Lists) or isinstance(other, Lists):
+        raise RefusedError("sums of lists of lists are not compiled")
+    spec: Any = operation.outputs[0].spec
+    is_free = not isinstance(one, List) or (not one.is_shared and region.is_last_read(operation, one))
+    cells = made(e, one, spec.element).cells
+    if not is_free or cells.size is not None:
+        cells = copied(e, cells, None)
+    site = Site("", cells.dtype, cells.dtype, {}, False)
+    if isinstance(other, One):
+        cells.extend_to(e, e.plus(other.index, e.word(1)))
+        place = cells.at(e, other.index)
+        with region.loops(cells.shape, []) as index:
+            number = index.flat(e)
+            total = add(e, site, e.load(cells.dtype, place, number), other.value.at(e, index))
+            e.store(cells.dtype, place, number, total)
+        return List(cells)
+    more = made(e, other, spec.element).cells
+    cells.extend_to(e, more.length(e))
+    into, source = cells.address(e), more.address(e)
+    with times(e, e.times(more.length(e), int(np.prod(cells.shape)))) as number:
+        total = add(e, site, e.load(cells.dtype, into, number), e.load(cells.dtype, source, number))
+        e.store(cells.dtype, into, number, total)
+    return List(cells)
+
+
+@lowers("array_add", sized=True)
+def _(region: Region, operation: Operation, array: Node, value: Node, *rest: Node) -> Node:
+    e = region.e
+    parts = rest[:-1]
+    cells = changed(region, operation, array, grows=True).cells
+    cells.extend_to(e, e.word(1))
+    where = Buffer(cells.dtype, cells.shape, cells.address(e))
+    source = region.settled(value)
+    if operation.attrs["key"] == ROWS:
+        wanted = region.settled(parts[0])
+        rank = len(wanted.shape)
+
+        def target(places: list[Register]) -> list[Register]:
+            row = wanted.at(e, Index.of(wanted.shape, places[:rank]))
+            return [in_range(e, row, wanted.dtype, where.shape[0]), *places[rank:]]
+    else:
+        holes = operation.inputs[2:-1]
+        if None in operation.inputs[1].spec.shape:  # type: ignore[union-attr, operator]
+            chosen, _ = sized_parts(region, operation, where.shape, holes, parts)
+        else:
+            chosen = key_parts(region, operation, where.shape, holes, parts, value.shape)
+
+        def target(places: list[Register]) -> list[Register]:
+            return selected(e, chosen, places)
+
+    combined_at(region, where, source, target, "add")
+    return List(cells)
+
+
+# Many elements at once
+
+
+def _indices(region: Region, node: Node) -> list[Register]:
+    """A vector of indexes, in registers."""
+    found = region.settled(node)
+    indexes = [Index(node.shape, [(0, len(node.shape), region.e.word(i))]) for i in range(node.size)]
+    return [converted(region.e, found.at(region.e, index), found.dtype, dtypes.int64) for index in indexes]
+
+
+_MOST = 64
+"""Elements that are taken or moved one by one, each with code of its own; more are in a loop."""
+
+
+def _each(region: Region, node: Node, take: Callable[[Register, Register], None]) -> None:
+    """Take each of some indexes, with its number."""
+    e = region.e
+    if not is_sized(node.shape) and node.size <= _MOST:
+        for number, index in enumerate(_indices(region, node)):
+            take(e.word(number), index)
+        return
+    found = region.settled(node)
+    with times(e, e.word(node.size)) as number:
+        index = Index(node.shape, [(0, len(node.shape), number)])
+        take(number, converted(e, found.at(e, index), found.dtype, dtypes.int64))
+
+
+@lowers("array_gather", sized=True)
+def _(region: Region, operation: Operation, array: Node, indices: Node) -> Node:
+    e = region.e
+    cells = cells_of(array)
+    where = Buffer.new(e, cells.dtype, (*indices.shape, *cells.shape))
+
+    def take(number: Register, index: Register) -> None:
+        e.demand(e.b.icmp_unsigned("<", index, cells.length(e)))
+        offset = e.times(number, cells.bytes)
+        row = e.b.gep(where.address, [offset], inbounds=True, source_etype=integer(8))
+        _copy(e, cells, cells.at(e, index), row)
+
+    _each(region, indices, take)
+    return where
+
+
+def _copy(e: Emitter, cells: Cells, source: Register, target: Register) -> None:
+    e.copy(target, source, cells.bytes)
+
+
+@lowers("array_picked", sized=True)
+def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
+    """What is not there counts as zero."""
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    source = made(e, array, spec.element).cells
+    cells = Cells(e, spec.element, None, False)
+    cells.reset(e, e.word(places.size))
+
+    def take(number: Register, index: Register) -> None:
+        there, onward = e.block("there"), e.block("onward")
+        e.b.cbranch(e.b.icmp_unsigned("<", index, source.length(e)), there, onward)
+        with e.into(there):
+            _copy(e, cells, source.at(e, index), cells.at(e, number))
+            e.b.branch(onward)
+        e.b.position_at_end(onward)
+
+    _each(region, places, take)
+    return List(cells)
+
+
+@lowers("array_spread", sized=True)
+def _(region: Region, operation: Operation, array: Node, places: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    source = made(e, array, spec.element).cells
+    cells = Cells(e, spec.element, None, False)
+    cells.reset(e, e.word(0))
+    site = Site("", cells.dtype, cells.dtype, {}, False)
+
+    def take(number: Register, index: Register) -> None:
+        e.demand(e.b.icmp_signed(">=", index, e.word(0)))
+        cells.extend_to(e, e.plus(index, e.word(1)))
+        there, onward = e.block("there"), e.block("onward")
+        e.b.cbranch(e.b.icmp_signed("<", number, source.length(e)), there, onward)
+        with e.into(there):
+            into, more = cells.at(e, index), source.at(e, number)
+            with region.loops(cells.shape, []) as index_in:
+                flat = index_in.flat(e)
+                total = add(e, site, e.load(cells.dtype, into, flat), e.load(cells.dtype, more, flat))
+                e.store(cells.dtype, into, flat, total)
+            e.b.branch(onward)
+        e.b.position_at_end(onward)
+
+    _each(region, places, take)
+    return List(cells)
+
+
+@lowers("array_concat", sized=True)
+def _(region: Region, operation: Operation, array: Node) -> Node:
+    """All elements one behind the other, as they stand in memory."""
+    cells = cells_of(array)
+    length = Size.of(cells.length(region.e)) if cells.size is None else cells.size
+    if not cells.shape:
+        raise RefusedError("numbers of a TensorArray are concatenated")
+    shape = (length * cells.shape[0], *cells.shape[1:])
+    where = Buffer(cells.dtype, shape, cells.address(region.e))
+    return region.stored(where, Buffer.new(region.e, cells.dtype, shape))
+
+
+@lowers("array_split")
+def _(region: Region, operation: Operation, array: Node, value: Node, lengths: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    sizes = set(known(operation, 2).tolist())
+    if len(sizes) != 1 or not isinstance(spec, SizedSpec):
+        raise RefusedError("parts of different sizes are not compiled")
+    size = array.known if isinstance(array, Unmade) else getattr(cells_of(array), "size", None)
+    if size != spec.size or sizes.pop() * spec.size != value.shape[0]:
+        raise RefusedError("the parts are not as many as the elements, or not the whole")
+    cells = Cells(e, spec.element, spec.size, False)
+    region.stored(own_value(region, operation, value), Buffer(cells.dtype, value.shape, cells.address(e)))
+    return List(cells)
+
+
+@lowers("list_extend")
+def _(region: Region, operation: Operation, array: Node, other: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    cells = changed(region, operation, array, grows=True).cells
+    append_all(e, cells, made(e, other, spec.element).cells)
+    return List(cells)
+
+
+def append_all(e: Emitter, cells: Cells, more: Cells) -> None:
+    """The elements of a list behind those of another one, whose memory is not the same."""
+    if (cells.dtype, cells.shape) != (more.dtype, more.shape):
+        raise RefusedError("lists of other elements meet here")
+    length, count = cells.length(e), more.length(e)
+    cells.reserve(e, e.plus(length, count))
+    e.copy_some(cells.at(e, length), more.address(e), e.times(count, cells.bytes))
+    cells.resize(e, e.plus(length, count))
+
+
+@lowers("list_extend_rows", sized=True)
+def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
+    e = region.e
+    cells = changed(region, operation, array, grows=True).cells
+    if cells.shape != rows.shape[1:]:
+        raise RefusedError("the rows have another shape than the elements")
+    length = cells.length(e)
+    end = e.plus(length, e.word(rows.shape[0]))
+    cells.reserve(e, end)
+    region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.at(e, length)))
+    cells.resize(e, end)
+    return List(cells)
+
+
+@lowers("list_reverse")
+def _(region: Region, operation: Operation, array: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    source = made(e, array, spec.element).cells
+    cells = Cells(e, spec.element, None, False)
+    length = source.length(e)
+    cells.reset(e, length)
+    with times(e, length) as number:
+        last = e.b.sub(e.b.sub(length, e.word(1)), number)
+        _copy(e, cells, source.at(e, last), cells.at(e, number))
+    return List(cells)
+
+
+@lowers("list_count")
+def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
+    e = region.e
+    cells, wanted = cells_of(array), region.scalar(value)
+    if cells.shape or cells.dtype.kind not in "iub":
+        raise RefusedError("only integers are counted in lists")
+    total = e.slot(integer(32))
+    e.b.store(integer(32)(0), total)
+    address = cells.address(e)
+    with times(e, cells.length(e)) as number:
+        equal = e.b.icmp_unsigned("==", e.load(cells.dtype, address, number), wanted.value)
+        e.b.store(e.b.add(e.b.load(total, typ=integer(32)), e.b.zext(equal, integer(32))), total)
+    return Scalar(dtypes.int32, e.b.load(total, typ=integer(32)))

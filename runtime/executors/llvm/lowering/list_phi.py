@@ -1,0 +1,123 @@
+"""Lists where control flow meets: in the state of loops, and as results of branches.
+
+s.1 = while i, s: body makes list_append s, x      the memory of `s` is that of `s.1`, if nobody reads `s` again
+s.2 = cond p, s:  then list_append s, x            the same memory, unless a branch leaves another one
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....ir.graph import Graph, Operation, Value
+from ....ir.value_types import ArraySpec, Spec
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Node
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError
+from ..list_length_analysis import SizedSpec
+from .list_memory import Cells, List, Lists, View, copied, made, parts_of
+
+
+class Kept:
+    """Where a list of a loop's state, or one that branches give, stands."""
+
+    def __init__(self, node: Any, parts: Sequence[Cells]) -> None:
+        self._like = node
+        self.parts = tuple(parts)
+
+    def read(self, e: Emitter) -> Node:
+        return self._like.of(self.parts)  # type: ignore[no-any-return]
+
+    def write(self, e: Emitter, node: Node, others: Sequence[Any] = ()) -> None:
+        """The list becomes another one, unless it is that already."""
+        element = Spec(self.parts[0].dtype, self.parts[0].shape)
+        found = made(e, node, ArraySpec(element) if len(self.parts) > 1 else element)
+        for own, new in zip(self.parts, found.parts, strict=True):
+            if new is own:
+                continue
+            if any(isinstance(other, Kept) and new in other.parts for other in others):
+                raise RefusedError("lists that change places are not compiled")
+            own.take(e, new)
+
+
+class Meeting:
+    """Where a list that branches give arrives: where it was, if all branches leave it there."""
+
+    def __init__(self, e: Emitter, spec: Any, outcomes: Sequence[Node]) -> None:
+        places = [node.parts if isinstance(node, (List, Lists)) else (node,) for node in outcomes]
+        is_common = all(all(map(_same, parts, places[0])) for parts in places)
+        self._common = outcomes[0] if is_common else None
+        self._kept: Kept | None = None
+        if is_common:
+            return
+        size = spec.size if isinstance(spec, SizedSpec) else None
+        if all(isinstance(cells, View) for parts in places for cells in parts):
+            made_parts: list[Cells] = [cells.again(e) for cells in places[0]]  # type: ignore[union-attr]
+        else:
+            made_parts = [Cells(e, element, size, False) for element in parts_of(spec)]
+        self._kept = Kept(List(made_parts[0]) if len(made_parts) == 1 else Lists(*made_parts), made_parts)
+
+    def arrive(self, region: Region, node: Node) -> None:
+        if self._kept is not None:
+            self._kept.write(region.e, node)
+
+    def read(self, e: Emitter) -> Node:
+        return self._common or self._kept.read(e)  # type: ignore[union-attr]
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def entered(region: Region, operation: Operation, node: Node, number: int) -> Kept:
+    """The place of a list in a loop's state, with its first elements in it."""
+    e = region.e
+    spec: Any = operation.outputs[number].spec
+    found = made(e, node, spec.element)
+    size = spec.size if isinstance(spec, SizedSpec) else None
+    body = operation.regions[1]
+    if isinstance(found.cells, View) and only_shrinks(body, body.inputs[number], body.outputs[number]):
+        return Kept(found, [cells.again(e) for cells in found.parts])
+    is_shared = found.is_shared
+    is_free = found is not node or (not is_shared and region.is_last_read(operation, node))
+    if is_free and size == found.cells.size:
+        return Kept(found, found.parts)
+    parts = [copied(e, cells, size) for cells in found.parts]
+    return Kept(found.of(parts), parts)
+
+
+def only_shrinks(graph: Graph, value: Any, wanted: Any) -> bool:
+    """Whether a list is another one from which elements are taken away, and nothing else."""
+    while value is not wanted:
+        following = [found for user in graph.operations for found in _shorter(user, value)]
+        if len(following) != 1:
+            return False
+        value = following[0]
+    return True
+
+
+def _shorter(operation: Operation, value: Value) -> list[Value]:
+    """The results of an operation that are this list with elements taken away."""
+    if value not in operation.inputs:
+        return []
+    if operation.type in ("list_pop", "list_take"):
+        return [operation.outputs[0]]
+    if operation.type not in ("cond", "switch", "while"):
+        return []
+    regions = operation.regions[1:] if operation.type == "while" else operation.regions
+    place = operation.inputs.index(value) - (operation.type != "while")
+    return [
+        output
+        for number, output in enumerate(operation.outputs)
+        if isinstance(output.spec, ArraySpec)
+        and (operation.type != "while" or number == place)
+        and all(only_shrinks(region, region.inputs[place], region.outputs[number]) for region in regions)
+    ]
+
+
+def shared(node: Node) -> Node:
+    """What others read, too: a list or memory that nobody may replace; any other node as it is."""
+    if isinstance(node, Buffer) and node.is_own:
+        return node.also(node.shape)
+    return node.of(node.parts, is_shared=True) if isinstance(node, (List, Lists)) else node

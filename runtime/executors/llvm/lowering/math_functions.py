@@ -1,0 +1,214 @@
+"""Mathematical functions on elements: what maths/ writes once, for the dtypes that operations take.
+
+exp x: float32[n]     ==>    %y = call float @agc.exp.f32(float %x)       inlined, then widened
+exp x: float16[n]     ==>    the same of a float32, rounded to float16, as NumPy does it
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....ir.graph import Operation
+from ..codegen.function_builder import Emitter
+from ..codegen.llvm_types import Element, Pair, Register, constant, integer, ir
+from ..codegen.rule_registry import Site, elementwise
+from ..codegen.scalar_builder import is_known
+from . import complex
+from .elementwise import absolute, divide, multiply, sign
+
+OF_ONE = (
+    ("exp", 10),
+    ("expm1", 14),
+    ("log", 14),
+    ("log1p", 16),
+    ("sin", 16),
+    ("cos", 16),
+    ("tan", 24),
+    ("asin", 16),
+    ("acos", 16),
+    ("atan", 20),
+    ("sinh", 30),
+    ("cosh", 20),
+    ("tanh", 20),
+    ("asinh", 40),
+    ("acosh", 40),
+    ("atanh", 30),
+    ("sigmoid", 20),
+    ("softplus", 30),
+    ("erf", 24),
+    ("erfc", 30),
+    ("erfinv", 60),
+    ("erfcinv", 60),
+    ("ndtri", 60),
+    ("lgamma", 120),
+    ("digamma", 100),
+    ("bessel_i0", 150),
+    ("bessel_i0e", 120),
+    ("bessel_i1", 150),
+    ("bessel_i1e", 120),
+)
+"""Operations that are a function of one number, and about how many additions they cost."""
+
+
+def applied(e: Emitter, name: str, *numbers: Register) -> Register:
+    """A function of maths/ on floats."""
+    from ..libm import FUNCTIONS
+
+    kind = numbers[0].type
+    if str(kind) == "half":
+        single = ir().FloatType()
+        return e.b.fptrunc(applied(e, name, *(e.b.fpext(number, single) for number in numbers)), kind)
+    found = FUNCTIONS[name]
+    return e.b.call((found.declare if e.is_in_nest else found.apart)(e.module, kind), numbers)
+
+
+def _takes(operation: Operation) -> str | None:
+    if operation.inputs[0].dtype.kind == "c" and operation.type not in complex.FUNCTIONS:
+        return "complex numbers are not compiled here"
+    return None
+
+
+def _function(e: Emitter, site: Site, x: Element) -> Element:
+    if isinstance(x, Pair):
+        return complex.FUNCTIONS[site.type](e, x, applied)
+    return applied(e, site.type, x)
+
+
+for _name, _cost in OF_ONE:
+    elementwise(_name, cost=_cost, takes=_takes)(_function)
+
+
+@elementwise("abs", takes=_takes)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return applied(e, "hypot", x.re, x.im) if isinstance(x, Pair) else absolute(e, site, x)
+
+
+@elementwise("sign")
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return complex.sign(e, x, applied) if isinstance(x, Pair) else sign(e, site, x)
+
+
+@elementwise("sqrt", cost=6, takes=_takes)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return complex.sqrt(e, x, applied) if isinstance(x, Pair) else e.intrinsic("sqrt", x)
+
+
+@elementwise("angle", cost=20)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    if isinstance(x, Pair):
+        return applied(e, "atan2", x.im, x.re)
+    negative = e.b.fcmp_ordered("<", x, constant(site.dtype, 0))
+    return e.b.select(negative, constant(site.dtype, 3.141592653589793), constant(site.dtype, 0))
+
+
+@elementwise("log_sigmoid", cost=30)
+def _(e: Emitter, site: Site, x: Element) -> Element:
+    return e.b.fneg(applied(e, "softplus", e.b.fneg(x)))
+
+
+@elementwise("atan2", cost=30)
+def _(e: Emitter, site: Site, y: Element, x: Element) -> Element:
+    return applied(e, "atan2", y, x)
+
+
+def _of_signed(operation: Operation) -> bool:
+    return operation.inputs[0].dtype.kind == "i"
+
+
+@elementwise("pow", cost=60, may_fail=_of_signed, takes=_takes)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    if site.dtype.kind in "iu":
+        return _integer_power(e, site, x, y)
+    known = _known_power(e, site, x, y)
+    return applied(e, "pow", x, y) if known is None else known
+
+
+def _known_power(e: Emitter, site: Site, x: Register, y: Register) -> Register | None:
+    """The powers that are one or two multiplications, exact to a unit of the last place."""
+    if not is_known(y) or not isinstance(y.constant, float):
+        return None
+    one = constant(site.dtype, 1)
+    if y.constant == 0.0:
+        return one
+    if y.constant == 1.0:
+        return x
+    if y.constant == 2.0:
+        return e.b.fmul(x, x)
+    if y.constant == 3.0:
+        return e.b.fmul(e.b.fmul(x, x), x)
+    return e.b.fdiv(one, x) if y.constant == -1.0 else None
+
+
+def _integer_power(e: Emitter, site: Site, x: Register, y: Register) -> Register:
+    """By squaring, modulo the range of the integers; known exponents are written out."""
+    b, kind = e.b, x.type
+    if site.dtype.kind == "i":
+        e.demand(b.icmp_signed(">=", y, kind(0)))
+    if not is_known(y):
+        return b.call(_power_of_integers(e, kind), [x, y])
+    result, factor = kind(1), x
+    for bit in range(max(int(y.constant), 0).bit_length()):
+        factor = b.mul(factor, factor) if bit else x
+        result = b.mul(result, factor) if int(y.constant) >> bit & 1 else result
+    return result
+
+
+def _power_of_integers(e: Emitter, kind: Any) -> Any:
+    """A function with a loop over the bits of the exponent."""
+    name = f"agc.power.i{kind.width}"
+    known = e.module.globals.get(name)
+    if known is not None:
+        return known
+    function = ir().Function(e.module, ir().FunctionType(kind, [kind, kind]), name)
+    function.linkage = "internal"
+    entry, body, done = map(function.append_basic_block, ("entry", "body", "done"))
+    b = ir().IRBuilder(entry)
+    b.branch(body)
+    b.position_at_end(body)
+    result, factor, bits = (b.phi(kind) for _ in range(3))
+    odd = b.trunc(bits, integer(1))
+    following = [b.select(odd, b.mul(result, factor), result), b.mul(factor, factor), b.lshr(bits, kind(1))]
+    starts = [kind(1), *function.args]
+    for phi, start, value in zip((result, factor, bits), starts, following, strict=True):
+        phi.add_incoming(start, entry)
+        phi.add_incoming(value, body)
+    b.cbranch(b.icmp_unsigned("!=", following[2], kind(0)), body, done)
+    b.position_at_end(done)
+    b.ret(following[0])
+    return function
+
+
+def _unless_zero(e: Emitter, site: Site, tested: Element, value: Element) -> Element:
+    """0 where a number is 0, else the value."""
+    b, zero = e.b, constant(site.dtype, 0)
+    if isinstance(tested, Pair):
+        is_zero = b.and_(b.fcmp_ordered("==", tested.re, zero.re), b.fcmp_ordered("==", tested.im, zero.im))
+    else:
+        is_zero = b.fcmp_ordered("==", tested, zero)
+    return e.choose(is_zero, zero, value)
+
+
+@elementwise("divide_no_nan", cost=5)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return _unless_zero(e, site, y, divide(e, site, x, y))
+
+
+@elementwise("multiply_no_nan", cost=2)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return _unless_zero(e, site, y, multiply(e, site, x, y))
+
+
+@elementwise("xdivy", cost=5)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return _unless_zero(e, site, x, divide(e, site, x, y))
+
+
+@elementwise("xlogy", cost=16)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    logarithm = complex.log(e, y, applied) if isinstance(y, Pair) else applied(e, "log", y)
+    return _unless_zero(e, site, x, multiply(e, site, x, logarithm))
+
+
+@elementwise("xlog1py", cost=18, takes=_takes)
+def _(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    return _unless_zero(e, site, x, multiply(e, site, x, applied(e, "log1p", y)))

@@ -1,0 +1,139 @@
+"""Products of matrices, one by one (gemm_selection.py).
+
+matmul a, b [transpose_b=True]      cblas_sgemm(…, as it is, transposed, m, n, k, 1, a, k, b, k, 0, c, n)
+batches                             a loop around it; none where only `a` has batches, which are more rows then
+tensordot, einsum                   axes put in order, one product, axes put in order
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ....core import shapes
+from ....ir.graph import Operation
+from ..codegen.dynamic_shapes import met
+from ..codegen.dynamic_sizes import typical
+from ..codegen.function_builder import Emitter
+from ..codegen.interrupts import PATIENCE, unless_interrupted
+from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.llvm_types import Register, memory_type
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import lowers
+from .fill import uniform
+from .gemm_selection import Factor, Product
+from .reshape import checked, moved
+
+
+@lowers("matmul", sized=True)
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    attrs = operation.attrs
+    return multiplied(
+        region,
+        Factor(a, attrs["transpose_a"] or attrs["adjoint_a"], attrs["adjoint_a"]),
+        Factor(b, attrs["transpose_b"] or attrs["adjoint_b"], attrs["adjoint_b"]),
+    )
+
+
+@lowers("matvec", sized=True)
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    attrs = operation.attrs
+    column = reshaped(region, b, (*b.shape, 1))
+    found = multiplied(
+        region, Factor(a, attrs["transpose_a"] or attrs["adjoint_a"], attrs["adjoint_a"]), Factor(column)
+    )
+    return Buffer(found.dtype, found.shape[:-1], found.address, found.is_own)
+
+
+@lowers("tensordot", sized=True)
+def _(region: Region, operation: Operation, a: Node, b: Node) -> Node:
+    gone_a, gone_b = (
+        [shapes.normal_axis(axis, len(node.shape)) for axis in operation.attrs[name]]
+        for node, name in ((a, "axes_a"), (b, "axes_b"))
+    )
+    return contracted(region, a, gone_a, b, gone_b)
+
+
+def contracted(region: Region, a: Node, gone_a: Sequence[int], b: Node, gone_b: Sequence[int]) -> Buffer:
+    """The sum of products over pairs of axes: what is left of `a`, then what is left of `b`."""
+    for one, other in zip(gone_a, gone_b, strict=True):
+        checked(region.e, a.shape[one], b.shape[other])
+    left = [axis for axis in range(len(a.shape)) if axis not in gone_a]
+    right = [axis for axis in range(len(b.shape)) if axis not in gone_b]
+    shape = (*(a.shape[axis] for axis in left), *(b.shape[axis] for axis in right))
+    inner = math.prod(a.shape[axis] for axis in gone_a)
+    first = _as_matrix(region, a, left, list(gone_a), inner, is_left=True)
+    second = _as_matrix(region, b, list(gone_b), right, inner, is_left=False)
+    found = multiplied(region, first, second)
+    return Buffer(found.dtype, shape, found.address, found.is_own)
+
+
+def _as_matrix(
+    region: Region, node: Node, rows: list[int], columns: list[int], inner: int, is_left: bool
+) -> Factor:
+    """A tensor as a matrix of these axes; turned, rather than copied, where its axes stand the other way round."""
+    outer = math.prod(node.shape[axis] for axis in (rows if is_left else columns))
+    size = (outer, inner) if is_left else (inner, outer)
+    if [*columns, *rows] == sorted([*columns, *rows]) and rows and columns:
+        return Factor(reshaped(region, node, size[::-1]), turned=True)
+    return Factor(reshaped(region, permuted(node, [*rows, *columns]), size))
+
+
+def permuted(node: Node, order: Sequence[int]) -> Node:
+    """A tensor whose axes stand in another order."""
+    if list(order) == list(range(len(order))):
+        return node
+    shape = tuple(node.shape[axis] for axis in order)
+    return moved(node, shape, lambda e, places: [places[list(order).index(i)] for i in range(len(order))])
+
+
+def reshaped(region: Region, node: Node, shape: tuple[int, ...]) -> Buffer:
+    """A tensor in memory, as one of another shape."""
+    stored = region.stored(node)
+    return Buffer(stored.dtype, shape, stored.address)
+
+
+def multiplied(region: Region, a: Factor, b: Factor) -> Buffer:
+    """The product of matrices, or of batches of them, which are broadcast."""
+    e, dtype = region.e, a.node.dtype
+    shape = (*_batch_shape(e, a.batch, b.batch), a.rows, b.columns)
+    checked(e, a.columns, b.rows)
+    if not a.columns:
+        return region.stored(uniform(dtype, shape, 0))
+    result = Buffer.new(e, dtype, shape)
+    if not result.size:
+        return result
+    left, right = region.stored(a.node), region.stored(b.node)
+    count = math.prod(shape[:-2])
+    e.work += math.prod(map(typical, (count, a.rows, b.columns, a.columns))) // 8
+    if count == 1 or (math.prod(b.batch) == 1 and not a.turned):
+        Product(e, a, b, dtype, count * a.rows).write(left.address, right.address, result.address)
+        return result
+    one = Product(e, a, b, dtype, a.rows)
+    with e.nest(list(shape[:-2]), parallel=False) as numbers:
+        index = Index.of(shape[:-2], numbers)
+        first, second = (
+            beyond(e, buffer, e.times(index.within(e, factor.batch).flat(e), factor.rows * factor.columns))
+            for factor, buffer in ((a, left), (b, right))
+        )
+        here = index.flat(e)
+        work = math.prod(map(typical, (a.rows, b.columns, a.columns)))
+        if work * typical(count) < PATIENCE:
+            one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
+        else:
+            with unless_interrupted(e, work, here):
+                one.write(first, second, beyond(e, result, e.times(here, a.rows * b.columns)))
+    return result
+
+
+def _batch_shape(e: Emitter, *batches: Shape) -> Shape:
+    """Return the batch axes of a product; run-time sizes must be equal, or the plan runs instead."""
+    padded = [(1,) * (max(map(len, batches)) - len(batch)) + batch for batch in batches]
+    return tuple(met(e, sizes) for sizes in zip(*padded, strict=True))
+
+
+def beyond(e: Emitter, buffer: Buffer, by: Register) -> Register:
+    parts = 2 if buffer.dtype.kind == "c" else 1
+    return e.b.gep(
+        buffer.address, [e.times(by, parts)], inbounds=True, source_etype=memory_type(buffer.dtype)
+    )

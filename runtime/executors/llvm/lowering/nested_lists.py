@@ -1,0 +1,71 @@
+"""Lists of lists, as loops in loops keep them for gradients: they get longer and shorter at their end.
+
+ss.1 = list_keep ss, s         the elements of all lists stand behind each other, and how many each has beside them
+ss.2, s = list_take ss.1       the last ones, where they stand
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ir.value_types import Spec
+from ..codegen.lazy_values import Node
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from .list_memory import Cells, List, Lists, Unmade, View, copied, made
+from .list_ops import append_all
+from .tensor_arrays import changed, shortened
+
+
+@lowers("list_of_lists")
+def _(region: Region, operation: Operation, like: Node) -> Node:
+    return Unmade(like.dtype, region.e.word(0), None, False)
+
+
+@lowers("list_keep")
+def _(region: Region, operation: Operation, array: Node, inner: Node) -> Node:
+    e = region.e
+    spec: Any = operation.outputs[0].spec
+    lists = changed(region, operation, array, grows=True)
+    more = made(e, inner, spec.element.element)
+    if not isinstance(more, List):
+        raise RefusedError("lists of lists of lists are not compiled")
+    number = lists.counts.length(e)
+    lists.counts.extend_to(e, e.plus(number, e.word(1)))
+    e.store(dtypes.int64, lists.counts.address(e), number, more.cells.length(e))
+    append_all(e, lists.cells, more.cells)
+    return lists  # type: ignore[no-any-return]
+
+
+@lowers("list_take")
+def _(region: Region, operation: Operation, array: Node) -> list[Node]:
+    e = region.e
+    if not isinstance(array, Lists):
+        raise RefusedError("nothing was put into the list of lists")
+    lists = shortened(region, operation, array)
+    number = lists.counts.length(e)
+    e.demand(e.b.icmp_signed(">", number, e.word(0)))
+    last = e.minus(number, e.word(1))
+    count = e.load(dtypes.int64, lists.counts.address(e), last)
+    left = e.b.sub(lists.cells.length(e), count)
+    lists.counts.resize(e, last)
+    lists.cells.resize(e, left)
+    cells = lists.cells
+    taken: Cells = View(e, Spec(cells.dtype, cells.shape), cells.at(e, left), count)
+    escapes = operation.outputs[1] in region.graph.outputs
+    if not isinstance(cells, View) and (escapes or _is_kept_again(region)):
+        taken = copied(e, taken, None)
+    return [lists, List(taken)]
+
+
+def _is_kept_again(region: Region) -> bool:
+    """Whether a list may be put where one that was taken still stands."""
+    return any(map(_keeps, region.graph.operations))
+
+
+def _keeps(operation: Operation) -> bool:
+    if operation.type == "list_keep":
+        return True
+    return any(_keeps(inner) for graph in operation.regions for inner in graph.operations)

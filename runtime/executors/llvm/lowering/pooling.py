@@ -1,0 +1,202 @@
+"""Windows pooled: along one axis after the other, in loops; their gradients go back window by window.
+
+max_pool x         for each axis: y[.., o, ..] ← the largest of x[.., o · stride + i - before, ..]
+max_pool_grad      the gradient of each window goes to the first of its largest elements
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ops.nn.window_geometry import Sliding, sliding
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Index, Known, Mapped, Node, Shape
+from ..codegen.llvm_types import Element, Register, constant, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from .casts import converted
+from .elementwise import add, compared
+from .fill import shape_of
+from .reduction_codegen import reduced
+from .reduction_kinds import Kind, get, maxima, new_slot, put, site_of, sums
+from .softmax import as_dtype, each, widened
+from .space_to_depth import surrounded
+
+
+def _slide(operation: Operation, shape: Shape) -> Sliding:
+    attrs = operation.attrs
+    ones = (1,) * len(shape)
+    slide = sliding(
+        shape, attrs["ksize"], attrs["strides"], ones, attrs["padding"], attrs["explicit_paddings"]
+    )
+    if not math.prod(shape) or not math.prod(slide.outputs):
+        raise RefusedError("windows over nothing are not compiled")
+    return slide
+
+
+def _pooled(region: Region, node: Node, slide: Sliding, kind: Kind) -> Node:
+    """Windows combined along one axis after the other."""
+    for axis, size in enumerate(slide.window):
+        if size == slide.strides[axis] == 1 and slide.outputs[axis] == node.shape[axis]:
+            continue
+        node = _along(region, node, slide, axis, kind)
+    return node
+
+
+def _along(region: Region, node: Node, slide: Sliding, axis: int, kind: Kind) -> Node:
+    margins = [(0, 0)] * len(node.shape)
+    stride, behind = slide.strides[axis], (slide.outputs[axis] - 1) * slide.strides[axis] + slide.window[axis]
+    before = slide.before[axis]
+    margins[axis] = (before, max(behind - before - node.shape[axis], 0))
+    padded = region.readable(surrounded(region, node, margins, constant(node.dtype, kind.start)))
+    shape = (*node.shape[:axis], slide.outputs[axis], slide.window[axis], *node.shape[axis + 1 :])
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        place = e.plus(e.times(places[axis], stride), places[axis + 1])
+        return padded.at(e, Index.of(padded.shape, [*places[:axis], place, *places[axis + 2 :]]))
+
+    windows = Mapped(node.dtype, shape, [padded], find, once=False)
+    result = (*shape[: axis + 1], *shape[axis + 2 :])
+    return reduced(region, windows, kind, [axis + 1], result, node.dtype)
+
+
+@lowers("max_pool")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    return _pooled(region, node, _slide(operation, node.shape), maxima(node.dtype))
+
+
+@lowers("avg_pool")
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    slide, wide = _slide(operation, node.shape), widened(region, node)
+    return as_dtype(
+        region, _divided(region, _pooled(region, wide, slide, sums(wide.dtype)), slide), node.dtype
+    )
+
+
+def _divided(region: Region, node: Node, slide: Sliding) -> Node:
+    """Sums of windows divided by the numbers of their elements."""
+    for axis, counts in enumerate(slide.counts()):
+        if slide.window[axis] > 1:
+            behind = (1,) * (len(node.shape) - axis - 1)
+            divisors = Known(counts.astype(node.dtype.numpy).reshape(-1, *behind))
+            node = each(
+                region, lambda e, x, y: e.b.fdiv(x, y), node.dtype, node.shape, node, divisors, cost=4
+            )
+    return node
+
+
+@lowers("avg_pool_grad")
+def _(region: Region, operation: Operation, shape: Node, grad: Node) -> Node:
+    e, slide = region.e, _slide(operation, shape_of(operation))
+    shares = _divided(region, widened(region, grad), slide)
+    for axis, size in enumerate(slide.window):
+        if size == slide.strides[axis] == 1 and slide.sizes[axis] == slide.outputs[axis]:
+            continue
+        source = region.settled(shares)
+        found = region.zeros(
+            source.dtype, (*source.shape[:axis], slide.sizes[axis], *source.shape[axis + 1 :])
+        )
+        with e.nest([size, *source.shape], parallel=False) as (at, *places):
+            inside, place = _element(e, slide, axis, places[axis], at)
+            target = Index.of(found.shape, [*places[:axis], place, *places[axis + 1 :]]).flat(e)
+            before = e.load(found.dtype, found.address, target)
+            after = add(e, site_of(found.dtype), before, source.at(e, Index.of(source.shape, places)))
+            e.store(found.dtype, found.address, target, e.choose(inside, after, before))
+        shares = found
+    return as_dtype(region, shares, grad.dtype)
+
+
+def _element(
+    e: Emitter, slide: Sliding, axis: int, window: Register, at: Register
+) -> tuple[Register, Register]:
+    """Whether a window has an element, not padding, at one place along an axis, and which one."""
+    place = e.minus(e.plus(e.times(window, slide.strides[axis]), at), e.word(slide.before[axis]))
+    inside = e.b.icmp_unsigned("<", place, e.word(slide.sizes[axis]))
+    return inside, e.choose(inside, place, e.word(0))
+
+
+class _Largest:
+    """A walk over windows that finds the first of the largest elements of each."""
+
+    def __init__(self, region: Region, slide: Sliding, x: Node, largest: Node) -> None:
+        self.e, self.slide = region.e, slide
+        self.x, self.largest = region.settled(x), region.settled(largest)
+        self.is_free = new_slot(self.e, dtypes.bool_, True)
+
+    def walk(self, visit: Any) -> None:
+        """`visit(here, number of the element, number of the window)` for each element of each window."""
+        e, slide = self.e, self.slide
+        with e.nest(slide.outputs, parallel=False) as outer:
+            window = Index.of(slide.outputs, outer)
+            put(e, self.is_free, integer(1)(1))
+            own = self.largest.at(e, window)
+            with e.nest(slide.window, parallel=False) as inner:
+                inside, places = self._places(outer, inner)
+                index = Index.of(self.x.shape, places)
+                kind = "u" if self.x.dtype.is_bool else self.x.dtype.kind
+                equal = compared(e, kind, "==", self.x.at(e, index), own)
+                free = get(e, dtypes.bool_, self.is_free)
+                here = e.b.and_(e.b.and_(inside, equal), free)
+                put(e, self.is_free, e.b.and_(free, e.b.not_(here)))
+                visit(here, index.flat(e), window.flat(e))
+
+    def _places(
+        self, outer: Sequence[Register], inner: Sequence[Register]
+    ) -> tuple[Register, list[Register]]:
+        e, inside, places = self.e, integer(1)(1), []
+        for axis, (window, at) in enumerate(zip(outer, inner, strict=True)):
+            fits, place = _element(e, self.slide, axis, window, at)
+            inside = e.b.and_(inside, fits)
+            places.append(place)
+        return inside, places
+
+
+@lowers("max_pool_grad")
+def _(region: Region, operation: Operation, x: Node, y: Node, grad: Node) -> Node:
+    e, slide, dtype = region.e, _slide(operation, x.shape), x.dtype
+    given, found = region.stored(grad), region.zeros(dtype, x.shape)
+
+    def visit(here: Register, element: Register, window: Register) -> None:
+        before = e.load(dtype, found.address, element)
+        after = add(e, site_of(dtype), before, e.load(dtype, given.address, window))
+        e.store(dtype, found.address, element, e.choose(here, after, before))
+
+    _Largest(region, slide, x, y).walk(visit)
+    return found
+
+
+@lowers("max_pool_grad_grad")
+def _(region: Region, operation: Operation, x: Node, y: Node, grad: Node) -> Node:
+    e, slide, dtype = region.e, _slide(operation, x.shape), x.dtype
+    given, found = region.stored(grad), region.zeros(dtype, y.shape)
+
+    def visit(here: Register, element: Register, window: Register) -> None:
+        before = e.load(dtype, found.address, window)
+        e.store(dtype, found.address, window, e.choose(here, e.load(dtype, given.address, element), before))
+
+    _Largest(region, slide, x, y).walk(visit)
+    return found
+
+
+@lowers("max_pool_argmax")
+def _(region: Region, operation: Operation, node: Node) -> list[Node]:
+    e, slide = region.e, _slide(operation, node.shape)
+    dtype = operation.attrs["output_dtype"]
+    largest = region.settled(_pooled(region, node, slide, maxima(node.dtype)))
+    found = region.zeros(dtype, largest.shape)
+    one = node.size if operation.attrs["include_batch_in_index"] else int(np.prod(node.shape[1:]))
+
+    def visit(here: Register, element: Register, window: Register) -> None:
+        before = e.load(dtype, found.address, window)
+        place = converted(e, e.over(element, one)[1], dtypes.int64, dtype)
+        e.store(dtype, found.address, window, e.choose(here, place, before))
+
+    _Largest(region, slide, node, largest).walk(visit)
+    return [largest, found]

@@ -1,0 +1,98 @@
+"""How reductions gather: what they start from, and how they take one element more.
+
+reduce_sum      0, then total + x        LLVM may take it in another order
+reduce_max     -∞, then the larger one, or NaN
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .... import dtypes
+from ..codegen.function_builder import Emitter
+from ..codegen.llvm_types import Element, Pair, Register, constant, register_type
+from ..codegen.rule_registry import Site
+from .elementwise import add, larger, multiply, smaller
+
+Combine = Callable[[Emitter, Element, Element], Element]
+
+
+class Kind:
+    """How a reduction starts, and how it goes on; `wide` is in what it gathers."""
+
+    def __init__(self, wide: dtypes.DType, start: Any, combine: Combine) -> None:
+        self.wide = wide
+        self.start = start
+        self.combine = combine
+
+
+def site_of(dtype: dtypes.DType) -> Site:
+    """What a rule for elements is told where there is no operation."""
+    return Site("", dtype, dtype, {}, False)
+
+
+def sums(dtype: dtypes.DType) -> Kind:
+    """Addition. LLVM may take it in another order."""
+    wide = dtypes.float32 if dtype is dtypes.float16 else dtype
+    site = site_of(wide)
+
+    def combine(e: Emitter, x: Element, y: Element) -> Element:
+        if wide.kind == "f":
+            return e.b.fadd(x, y, flags=("reassoc",))
+        if isinstance(x, Pair):
+            return Pair(*(e.b.fadd(a, b, flags=("reassoc",)) for a, b in zip(x, y, strict=True)))
+        return add(e, site, x, y)
+
+    return Kind(wide, 0, combine)
+
+
+def products(dtype: dtypes.DType) -> Kind:
+    """Multiplication."""
+    site = site_of(dtype)
+    return Kind(dtype, 1, lambda e, x, y: multiply(e, site, x, y))
+
+
+def _lowest(dtype: dtypes.DType) -> Any:
+    return -math.inf if dtype.kind == "f" else dtype.min
+
+
+def _highest(dtype: dtypes.DType) -> Any:
+    return math.inf if dtype.kind == "f" else dtype.max
+
+
+def maxima(dtype: dtypes.DType) -> Kind:
+    """The larger one, or NaN."""
+
+    def combine(e: Emitter, x: Element, y: Element) -> Element:
+        return e.intrinsic("maximum", x, y) if dtype.kind == "f" else larger(e, dtype, x, y)
+
+    return Kind(dtype, _lowest(dtype), combine)
+
+
+def minima(dtype: dtypes.DType) -> Kind:
+    """The smaller one, or NaN."""
+
+    def combine(e: Emitter, x: Element, y: Element) -> Element:
+        return e.intrinsic("minimum", x, y) if dtype.kind == "f" else smaller(e, dtype, x, y)
+
+    return Kind(dtype, _highest(dtype), combine)
+
+
+def new_slot(e: Emitter, dtype: dtypes.DType, start: Any = None) -> list[Register]:
+    slots = [e.slot(register_type(dtype)) for _ in range(2 if dtype.kind == "c" else 1)]
+    if start is not None:
+        put(e, slots, constant(dtype, start))
+    return slots
+
+
+def put(e: Emitter, slots: Sequence[Register], element: Element) -> None:
+    parts = element if isinstance(element, Pair) else (element,)
+    for slot, part in zip(slots, parts, strict=True):
+        e.b.store(part, slot)
+
+
+def get(e: Emitter, dtype: dtypes.DType, slots: Sequence[Register]) -> Element:
+    parts = [e.b.load(slot, typ=register_type(dtype)) for slot in slots]
+    return Pair(*parts) if len(parts) == 2 else parts[0]

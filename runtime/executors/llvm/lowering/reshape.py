@@ -1,0 +1,295 @@
+"""The same elements in another shape or order: no element is computed, each is found under another index."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .... import dtypes
+from ....ir.graph import Constant, Operation
+from ..codegen.dynamic_shapes import regrouped
+from ..codegen.dynamic_sizes import Size, is_sized
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Mapped, Node, Shape
+from ..codegen.llvm_types import Element, Pair, Register
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from .casts import converted
+from .fill import asked_shape, shape_of, size_at
+
+
+@lowers("expand_dims", "squeeze", "ensure_shape", sized=True, moves=True)
+def _(region: Region, operation: Operation, node: Node, *rest: Node) -> Node:
+    (value,) = operation.outputs
+    sizes = value.shape or ()
+    if None in sizes or is_sized(node.shape):
+        if operation.type == "ensure_shape":
+            pairs = zip(node.shape, sizes, strict=True)
+            return regrouped(node, tuple(checked(region.e, own, size) for own, size in pairs))
+        own = iter([size for size in node.shape if isinstance(size, Size)])
+        sizes = tuple(next(own) if size is None else size for size in sizes)
+    return regrouped(node, sizes)  # type: ignore[arg-type]
+
+
+def checked(e: Emitter, own: int, wanted: int | None) -> int:
+    """A size that is to be another one, or the run fails."""
+    if wanted is None or wanted == own:
+        return own
+    e.demand(e.b.icmp_signed("==", e.word(own), e.word(wanted)))
+    return own if isinstance(wanted, Size) else wanted
+
+
+def demand_shape(e: Emitter, shape: Shape, wanted: Shape) -> None:
+    """Demand that a tensor has the shape that others ask for: nothing else keeps its reader within its memory."""
+    if len(shape) != len(wanted):
+        raise RefusedError(f"{shape} is not {wanted}")
+    for own, size in zip(shape, wanted, strict=True):
+        checked(e, own, size)
+
+
+@lowers("reshape", sized=True, moves=True)
+def _(region: Region, operation: Operation, node: Node, asked: Node) -> Node:
+    sizes = operation.outputs[0].shape or ()
+    if None in sizes or is_sized(node.shape):
+        return regrouped(node, _reshaped(region, operation, node, asked))
+    operand = operation.inputs[1]
+    if not isinstance(operand, Constant):
+        for axis, size in enumerate(shape_of(operation)):
+            if operand.elements is None or operand.elements[axis] is None:
+                _demand_said(region, asked, axis, size)
+    return regrouped(node, shape_of(operation))
+
+
+def _demand_said(region: Region, asked: Node, axis: int, size: int) -> None:
+    """Demand that a vector asks for the only size that fits, or leaves it open."""
+    e, found = region.e, region.settled(asked)
+    said = converted(e, found.at(e, Index.of(found.shape, [e.word(axis)])), found.dtype, dtypes.int64)
+    fits = e.b.icmp_signed("==", said, e.word(size))
+    e.demand(e.b.or_(fits, e.b.icmp_signed("==", said, e.word(-1))))
+
+
+def _reshaped(region: Region, operation: Operation, node: Node, asked: Node) -> Shape:
+    """The shape that a vector asks for, of which at most one size follows from the others; or the run fails."""
+    e, sizes, operand = region.e, operation.outputs[0].shape or (), operation.inputs[1]
+    known = operand.value.ravel().tolist() if isinstance(operand, Constant) else operand.elements
+    unknown = [axis for axis, size in enumerate(sizes) if size is None]
+    if known is not None:
+        unknown = [axis for axis in unknown if known[axis] == -1] or unknown[:1]
+    elif len(unknown) > 1:
+        raise RefusedError("it does not show which size follows from the others")
+    shape = {
+        axis: size_at(region, asked, axis) if size is None else size
+        for axis, size in enumerate(sizes)
+        if axis not in unknown
+    }
+    rest = math.prod(shape.values())
+    for axis in unknown:
+        shape[axis] = _over(e, node, rest)
+        if not isinstance(operand, Constant):
+            _demand_said(region, asked, axis, shape[axis])
+    if not unknown:
+        checked(e, node.size, rest)
+    if known is not None and -1 in known:
+        _demand_some(e, math.prod(size for axis, size in shape.items() if known[axis] != -1))
+    return tuple(shape[axis] for axis in range(len(sizes)))
+
+
+def _demand_some(e: Emitter, rest: int) -> None:
+    """Demand that there are elements in the sizes from which another one follows: of 0 none does."""
+    if isinstance(rest, Size):
+        e.demand(e.b.icmp_signed(">", e.word(rest), e.word(0)))
+    elif rest == 0:
+        raise RefusedError("no size follows from a shape with another one that is 0")
+
+
+def _over(e: Emitter, node: Node, rest: int) -> int:
+    """How often a number of elements is in all there are; what is left over fails."""
+    _demand_some(e, rest)
+    for size in node.shape:
+        if size * rest == node.size:
+            return size
+    if rest == 1:
+        return node.size
+    count, left = e.over(e.word(node.size), rest)
+    e.demand(e.b.icmp_signed("==", left, e.word(0)))
+    return Size.of(count)
+
+
+@lowers("broadcast_to", sized=True, moves=True)
+def _(region: Region, operation: Operation, node: Node, shape: Node) -> Node:
+    wide = asked_shape(region, operation, shape)
+    found = node.storage or node
+    if is_sized(wide) or is_sized(node.shape):
+        pairs = zip(found.shape, wide[len(wide) - len(found.shape) :], strict=True)
+        fitting = [(own, size if own == 1 else checked(region.e, size, own)) for own, size in pairs]
+        found = regrouped(found, tuple(1 if own == 1 else size for own, size in fitting))
+        wide = (*wide[: len(wide) - len(fitting)], *(size for _, size in fitting))
+    return Mapped(
+        found.dtype, wide, [found], lambda e, index: found.at(e, index.within(e, found.shape)), once=False
+    )
+
+
+def moved(
+    node: Node,
+    shape: Shape,
+    place: Callable[[Emitter, list[Register]], Sequence[Register]],
+    once: bool = True,
+) -> Node:
+    """The elements that `place` finds for the places of a result."""
+    return Mapped(
+        node.dtype,
+        shape,
+        [node],
+        lambda e, index: node.at(e, Index.of(node.shape, place(e, index.places(e)))),
+        once=once,
+    )
+
+
+@lowers("transpose", sized=True, moves=True)
+def _(region: Region, operation: Operation, node: Node, perm: Node) -> Node:
+    order = [int(axis) % len(node.shape) for axis in known(operation, 1)]
+    conjugate = operation.attrs["conjugate"] and node.dtype.kind == "c"
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        found = node.at(e, Index.of(node.shape, [places[order.index(axis)] for axis in range(len(order))]))
+        return Pair(found.re, e.b.fneg(found.im)) if conjugate else found
+
+    return Mapped(node.dtype, tuple(node.shape[axis] for axis in order), [node], find)
+
+
+@lowers("matrix_transpose", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    if node.dtype.kind == "c":
+        raise RefusedError("complex matrices are not compiled here")
+    shape = (*node.shape[:-2], node.shape[-1], node.shape[-2])
+    return moved(node, shape, lambda e, places: [*places[:-2], places[-1], places[-2]])
+
+
+@lowers("reverse", sized=True)
+def _(region: Region, operation: Operation, node: Node, axis: Node) -> Node:
+    turned = {int(one) % len(node.shape) for one in known(operation, 1) if node.shape}  # of a number nothing
+
+    def place(e: Emitter, places: list[Register]) -> list[Register]:
+        return [
+            e.minus(e.word(size - 1), p) if i in turned else p
+            for i, (p, size) in enumerate(zip(places, node.shape, strict=True))
+        ]
+
+    return moved(node, node.shape, place)
+
+
+@lowers("roll")
+def _(region: Region, operation: Operation, node: Node, shift: Node, axis: Node) -> Node:
+    moves = dict.fromkeys(range(len(node.shape)), 0)
+    for one, steps in zip(known(operation, 2).ravel(), known(operation, 1).ravel(), strict=True):
+        moves[int(one) % len(node.shape)] += int(steps)
+
+    def place(e: Emitter, places: list[Register]) -> list[Register]:
+        return [_wrapped(e, p, -moves[i], node.shape[i]) for i, p in enumerate(places)]
+
+    return moved(node, shape_of(operation), place)
+
+
+def _wrapped(e: Emitter, place: Register, steps: int, size: int) -> Register:
+    """A place so many steps on; beyond the end it goes on at the beginning."""
+    if size == 0 or steps % size == 0:
+        return place
+    far = e.plus(place, e.word(steps % size))
+    return e.choose(e.b.icmp_signed("<", far, e.word(size)), far, e.minus(far, e.word(size)))
+
+
+@lowers("tile", sized=True)
+def _(region: Region, operation: Operation, node: Node, multiples: Node) -> Node:
+    found, operand = region.readable(node), operation.inputs[1]
+    known = operand.value.ravel().tolist() if isinstance(operand, Constant) else None
+    shape = (
+        tuple(
+            size * (known[axis] if known is not None else size_at(region, multiples, axis))
+            for axis, size in enumerate(found.shape)
+        )
+        if None in (operation.outputs[0].shape or ()) or is_sized(found.shape)
+        else shape_of(operation)
+    )
+    return moved(
+        found,
+        shape,
+        lambda e, places: [e.over(p, size)[1] for p, size in zip(places, found.shape, strict=True)],
+        once=False,
+    )
+
+
+@lowers("meshgrid")
+def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
+    shape = tuple(size for size in operation.outputs[0].shape or () if size is not None)
+    swapped = operation.attrs["indexing"] == "xy" and len(nodes) > 1
+    made = []
+    for number, node in enumerate(nodes):
+        found = region.readable(regrouped(node, (node.size,)))
+        axis = 1 - number if swapped and number < 2 else number
+        made.append(moved(found, shape, lambda e, places, axis=axis: [places[axis]], once=False))  # type: ignore[misc]
+    return made
+
+
+@lowers("stack", sized=True)
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    check = functools.partial(checked, region.e)
+    one = [functools.reduce(check, sizes) for sizes in zip(*(node.shape for node in nodes), strict=True)]
+    axis = operation.attrs["axis"] % (len(one) + 1)
+    shape = (*one[:axis], len(nodes), *one[axis:])
+    wide = [regrouped(node, (*shape[:axis], 1, *shape[axis + 1 :])) for node in nodes]
+    return joined(region, wide, axis, shape)
+
+
+@lowers("concat", sized=True)
+def _(region: Region, operation: Operation, *nodes: Node) -> Node:
+    rank = len(nodes[0].shape)
+    axis = operation.attrs["axis"] % rank
+    shape = [
+        sum(node.shape[axis] for node in nodes)
+        if place == axis
+        else functools.reduce(
+            lambda one, node: checked(region.e, node.shape[place], one), nodes, nodes[0].shape[place]
+        )
+        for place in range(rank)
+    ]
+    return joined(region, nodes, axis, tuple(shape))
+
+
+def joined(region: Region, nodes: Sequence[Node], axis: int, shape: Shape) -> Node:
+    """Nodes behind each other along an axis, in memory: each is computed into its part."""
+    e = region.e
+    dtype = nodes[0].dtype
+    where = Buffer.new(e, dtype, shape)
+    begin = 0
+    for node in nodes:
+        if node.size:
+            region.prepared([node])
+            with region.loops(node.shape, [Whole(node)]) as index:
+                places = index.places(e)
+                places[axis] = e.plus(places[axis], e.word(begin))
+                target = Index.of(shape, places).flat(e)
+                e.store(dtype, where.address, target, node.at(e, index))
+        begin += node.shape[axis]
+    return where
+
+
+class Whole(Node):
+    """A node whose places along each axis are needed."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.dtype, node.shape)
+
+    def cuts(self) -> frozenset[int]:
+        return frozenset(range(1, len(self.shape)))
+
+
+def known(operation: Operation, number: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """An operand that must be known when the graph is compiled."""
+    operand = operation.inputs[number]
+    if not isinstance(operand, Constant):
+        raise RefusedError(f"`{operand.name}` must be known when the graph is compiled")
+    return np.asarray(operand.value, np.int64)

@@ -1,0 +1,43 @@
+"""The states of random streams: a counter of 128 bits moves on, the key stays.
+
+stream_behind s, y    ==>    low + blocks, high + carry, key        the blocks follow from the shape of y
+"""
+
+from __future__ import annotations
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ops.random.rng_state import blocks_behind
+from ..codegen.lazy_values import Buffer, Index, Node
+from ..codegen.llvm_types import Register
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import lowers
+from .casts import converted
+from .reshape import demand_shape
+
+
+def _moved(region: Region, state: Node, blocks: Register) -> Node:
+    e, source = region.e, region.settled(state)
+    demand_shape(e, source.shape, (3,))
+    low, high, key = (source.at(e, Index.of((3,), [e.word(place)])) for place in range(3))
+    moved = e.b.add(low, blocks)
+    carry = e.b.zext(e.b.icmp_unsigned("<", moved, low), e.word(0).type)
+    result = Buffer.new(e, dtypes.int64, (3,))
+    for place, part in enumerate((moved, e.b.add(high, carry), key)):
+        e.store(dtypes.int64, result.address, e.word(place), part)
+    return result
+
+
+@lowers("stream_behind")
+def _(region: Region, operation: Operation, state: Node, drawn: Node) -> Node:
+    return _moved(region, state, region.e.word(blocks_behind(operation.attrs["drawing"], drawn.shape)))
+
+
+@lowers("stream_after")
+def _(region: Region, operation: Operation, state: Node, count: Node) -> Node:
+    e, blocks = region.e, region.e.word(operation.attrs["each"])
+    sizes = region.settled(count)
+    for place in range(count.size):
+        index = Index.of(count.shape, [e.word(place)] if count.shape else [])
+        blocks = e.b.mul(blocks, converted(e, sizes.at(e, index), count.dtype, dtypes.int64))
+    return _moved(region, state, blocks)

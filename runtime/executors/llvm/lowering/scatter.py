@@ -1,0 +1,177 @@
+"""Values put at indices that are computed: into zeros, into a copy of a tensor, or in its place.
+
+    y = tensor_scatter_nd_add x, indices, updates            y ← x;  for each update, in order:  y[index] += update
+
+The updates come one after the other, as NumPy has it: where an index comes more than once, all of them count. A tensor
+that nobody reads any more is changed where it stands; so is a variable's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Mapped, Node
+from ..codegen.llvm_types import Element, Register, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, Site, lowers
+from .elementwise import add, divide, larger, multiply, smaller, subtract
+from .fill import asked_shape, shape_of
+from .indexing import batch_rank, coordinates, in_range
+from .reshape import demand_shape
+
+Combine = Callable[[Emitter, Site, Element, Element], Element]
+
+
+def _added(e: Emitter, site: Site, x: Element, y: Element) -> Element:
+    """The sum; of truths one is enough."""
+    return e.b.or_(x, y) if site.dtype.is_bool else add(e, site, x, y)
+
+
+_WAYS: dict[str, Combine] = {
+    "add": _added,
+    "sub": subtract,
+    "mul": multiply,
+    "div": divide,
+    "max": lambda e, site, x, y: larger(e, site.dtype, x, y),
+    "min": lambda e, site, x, y: smaller(e, site.dtype, x, y),
+    "update": lambda e, site, x, y: y,
+}
+
+
+def combined_at(
+    region: Region,
+    where: Buffer,
+    updates: Node,
+    target: Callable[[list[Register]], Sequence[Register]],
+    how: str,
+    shape: Sequence[int] | None = None,
+) -> Buffer:
+    """Each element of the updates, in this shape, is combined with what stands where `target` says."""
+    e = region.e
+    if (how == "sub" and where.dtype.is_bool) or (how in ("max", "min") and where.dtype.is_complex):
+        raise RefusedError(f"scatter_{how} of {where.dtype.name} is not compiled")
+    sizes = updates.shape if shape is None else tuple(shape)
+    source = region.readable(updates)
+    site = Site("", where.dtype, where.dtype, {}, False)
+    if 0 in sizes:
+        return where
+    if not where.size:
+        e.demand(integer(1)(0))  # no index is in range
+        return where
+    with e.nest(sizes, parallel=False) as places:
+        number = Index.of(where.shape, list(target(places))).flat(e)
+        element = source.at(e, Index.of(tuple(sizes), places).within(e, source.shape))
+        old = e.load(where.dtype, where.address, number)
+        e.store(where.dtype, where.address, number, _WAYS[how](e, site, old, element))
+    return where
+
+
+def _at_coordinates(
+    region: Region, where: Buffer, indices: Node, updates: Node, how: str, batch: int = 0
+) -> Buffer:
+    """Updates at coordinates, which stand along the last axis of the indices, behind axes that both have."""
+    e = region.e
+    wanted = region.readable(indices)
+    rank, depth = len(indices.shape) - 1, indices.shape[-1]
+    demand_shape(e, updates.shape, (*indices.shape[:-1], *where.shape[batch + depth :]))
+
+    def target(places: list[Register]) -> list[Register]:
+        found = coordinates(e, wanted, places[:rank], depth, where.shape[batch:])
+        return [*places[:batch], *found, *places[rank:]]
+
+    return combined_at(region, where, updates, target, how)
+
+
+@lowers("scatter_nd", sized=True)
+def _(region: Region, operation: Operation, indices: Node, updates: Node, shape: Node) -> Node:
+    where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
+    return _at_coordinates(region, where, indices, updates, "add")
+
+
+@lowers("put_back_nd", sized=True)
+def _(region: Region, operation: Operation, updates: Node, indices: Node, shape: Node) -> Node:
+    where = region.zeros(updates.dtype, asked_shape(region, operation, shape))
+    return _at_coordinates(region, where, indices, updates, "add", operation.attrs["batch_dims"])
+
+
+@lowers(*(f"tensor_scatter_nd_{how}" for how in ("update", "add", "sub", "max", "min")))
+def _(region: Region, operation: Operation, tensor: Node, indices: Node, updates: Node) -> Node:
+    wanted, source = region.settled(indices), region.settled(updates)
+    where = region.own(operation, tensor)
+    return _at_coordinates(region, where, wanted, source, operation.type.rpartition("_")[2])
+
+
+@lowers("scattered")
+def _(region: Region, operation: Operation, tensor: Node, indices: Node, updates: Node) -> Node:
+    e, how = region.e, operation.attrs["how"]
+    if tensor.dtype in dtypes.NARROW or (how == "div" and tensor.dtype.kind in "iu"):
+        raise RefusedError(f"scatter_{how} of {tensor.dtype.name} is not compiled")
+    wanted, source = region.settled(indices), region.settled(updates)
+    where = region.own(operation, tensor)
+    if operation.attrs["nd"]:
+        return _at_coordinates(region, where, wanted, source, how)
+    rank = len(wanted.shape)
+
+    def target(places: list[Register]) -> list[Register]:
+        row = wanted.at(e, Index.of(wanted.shape, places[:rank]))
+        return [in_range(e, row, wanted.dtype, where.shape[0]), *places[rank:]]
+
+    return combined_at(region, where, source, target, how, (*wanted.shape, *where.shape[1:]))
+
+
+@lowers("put_back", sized=True)
+def _(region: Region, operation: Operation, rows: Node, indices: Node, shape: Node) -> Node:
+    e = region.e
+    where = region.zeros(rows.dtype, asked_shape(region, operation, shape))
+    wanted = region.readable(indices)
+    axis = operation.attrs["axis"] % len(where.shape)
+    batch = batch_rank(operation, indices)
+    inner = len(indices.shape) - batch
+    demand_shape(e, rows.shape, (*where.shape[:axis], *indices.shape[batch:], *where.shape[axis + 1 :]))
+
+    def target(places: list[Register]) -> list[Register]:
+        chosen = wanted.at(e, Index.of(wanted.shape, [*places[:batch], *places[axis : axis + inner]]))
+        place = in_range(e, chosen, wanted.dtype, where.shape[axis])
+        return [*places[:axis], place, *places[axis + inner :]]
+
+    return combined_at(region, where, rows, target, "add")
+
+
+@lowers("take_along")
+def _(region: Region, operation: Operation, node: Node, indices: Node) -> Node:
+    rows, wanted = region.readable(node), region.readable(indices)
+    axis = operation.attrs["axis"] % len(node.shape)
+    if not node.size or any(
+        one != other
+        for i, (one, other) in enumerate(zip(node.shape, indices.shape, strict=True))
+        if i != axis
+    ):
+        raise RefusedError("indices of another shape than what they choose from are not compiled")
+
+    def find(e: Emitter, index: Index) -> Element:
+        places = index.places(e)
+        places[axis] = in_range(e, wanted.at(e, index), wanted.dtype, rows.shape[axis])
+        return rows.at(e, Index.of(rows.shape, places))
+
+    return Mapped(node.dtype, shape_of(operation), [rows, wanted], find, cost=2, once=False, fails=True)
+
+
+@lowers("put_along")
+def _(region: Region, operation: Operation, values: Node, indices: Node, shape: Node) -> Node:
+    e = region.e
+    where = region.zeros(values.dtype, shape_of(operation))
+    wanted = region.readable(indices)
+    axis = operation.attrs["axis"] % len(where.shape)
+    demand_shape(e, indices.shape, values.shape)
+    demand_shape(e, values.shape, (*where.shape[:axis], values.shape[axis], *where.shape[axis + 1 :]))
+
+    def target(places: list[Register]) -> list[Any]:
+        chosen = wanted.at(e, Index.of(wanted.shape, places))
+        place = in_range(e, chosen, wanted.dtype, where.shape[axis])
+        return [*places[:axis], place, *places[axis + 1 :]]
+
+    return combined_at(region, where, values, target, "add")

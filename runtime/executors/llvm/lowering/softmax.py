@@ -1,0 +1,248 @@
+"""Softmax and its kin: reductions along an axis, and elements beside their results.
+
+softmax x    ==>    largest ← max x;  weights ← e^(x - largest);  weights / sum weights
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ..codegen.dynamic_shapes import agreeing, regrouped
+from ..codegen.dynamic_sizes import is_sized
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Index, Mapped, Node, Shape
+from ..codegen.llvm_types import Element, constant, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, Site, lowers
+from .casts import converted
+from .elementwise import divide
+from .math_functions import applied
+from .reduction_codegen import axes_of, divisor, reduced, reduced_shape
+from .reduction_kinds import maxima, sums
+
+Write = Callable[..., Element]
+
+
+def each(
+    region: Region, write: Write, dtype: dtypes.DType, shape: Shape, *nodes: Node, cost: int = 1
+) -> Node:
+    """An operation on each element, which `write(e, *elements)` writes."""
+    site = Site("", dtype, dtype, {}, False)
+    return region.computed(lambda e, site, *elements: write(e, *elements), site, dtype, shape, nodes, cost)
+
+
+def widened(region: Region, node: Node) -> Node:
+    """float16 as float32, in which it is added up."""
+    if node.dtype is not dtypes.float16:
+        return node
+    return as_dtype(region, node, dtypes.float32)
+
+
+def as_dtype(region: Region, node: Node, dtype: dtypes.DType) -> Node:
+    """The node in another dtype."""
+    if node.dtype is dtype:
+        return node
+    return each(region, lambda e, x: converted(e, x, node.dtype, dtype), dtype, node.shape, node)
+
+
+def kept_shape(node: Node, axes: tuple[int, ...]) -> Shape:
+    """The shape of a reduction that keeps its axes."""
+    return tuple(1 if axis in axes else size for axis, size in enumerate(node.shape))
+
+
+def shifted(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+    """The elements less the largest of those that are reduced with them."""
+
+    def make() -> Node:
+        largest = reduced(region, node, maxima(node.dtype), axes, kept_shape(node, axes), node.dtype)
+        return each(region, lambda e, x, most: e.b.fsub(x, most), node.dtype, node.shape, node, largest)
+
+    return region.once((shifted, node, axes), make)
+
+
+def exponentials(region: Region, node: Node) -> Node:
+    def make() -> Node:
+        return each(region, lambda e, x: applied(e, "exp", x), node.dtype, node.shape, node, cost=10)
+
+    return region.once((exponentials, node), make)
+
+
+def total(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+    """The sum of e^x."""
+
+    def make() -> Node:
+        weights = exponentials(region, node)
+        return reduced(region, weights, sums(node.dtype), axes, kept_shape(node, axes), node.dtype)
+
+    return region.once((total, node, axes), make)
+
+
+def log_of_sum(region: Region, node: Node, axes: tuple[int, ...]) -> Node:
+    """ln of the sum of e^x."""
+    found = total(region, node, axes)
+    return each(region, lambda e, x: applied(e, "log", x), node.dtype, found.shape, found, cost=14)
+
+
+def _axis(operation: Operation, node: Node) -> tuple[int, ...]:
+    return (operation.attrs["axis"] % len(node.shape),)
+
+
+@lowers("softmax", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    own, axes = node.dtype, _axis(operation, node)
+    wide = widened(region, node)
+    logits = shifted(region, wide, axes)
+    weights = exponentials(region, logits)
+    region.wanted.add(weights)
+    sum = total(region, logits, axes)
+    weights = region.settled(weights)
+    result = each(region, lambda e, x, sum: e.b.fdiv(x, sum), wide.dtype, node.shape, weights, sum, cost=4)
+    return as_dtype(region, result, own)
+
+
+@lowers("log_softmax", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    own, axes = node.dtype, _axis(operation, node)
+    logits = shifted(region, widened(region, node), axes)
+    logarithm = region.settled(log_of_sum(region, logits, axes))
+    result = each(region, lambda e, x, y: e.b.fsub(x, y), logits.dtype, node.shape, logits, logarithm)
+    return as_dtype(region, result, own)
+
+
+@lowers("reduce_logsumexp", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    own, axes = node.dtype, axes_of(operation, node)
+    wide = widened(region, node)
+    shape = kept_shape(wide, axes)
+    largest = reduced(region, wide, maxima(wide.dtype), axes, shape, wide.dtype)
+
+    def finite(e: Emitter, x: Element) -> Element:
+        size = e.intrinsic("fabs", x)
+        zero = constant(wide.dtype, 0)
+        return e.b.select(e.b.fcmp_ordered("<", size, constant(wide.dtype, math.inf)), x, zero)
+
+    most = region.settled(each(region, finite, wide.dtype, shape, largest))
+    less = each(region, lambda e, x, y: e.b.fsub(x, y), wide.dtype, wide.shape, wide, most)
+    logarithm = region.settled(log_of_sum(region, less, axes))
+    result = each(region, lambda e, x, y: e.b.fadd(x, y), wide.dtype, shape, logarithm, most)
+    return as_dtype(region, regrouped(result, reduced_shape(operation, node)), own)
+
+
+def _prepare(region: Region, operation: Operation, less: Node, axes: tuple[int, ...]) -> None:
+    """Keep what the softmax of the same logits, from which a gradient is made, takes as well."""
+    logits = operation.inputs[1]
+    if any(each.type == "softmax" and logits in each.inputs for each in region.graph.operations):
+        region.wanted.add(exponentials(region, less))
+
+
+@lowers("softmax_cross_entropy", sized=True)
+def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
+    if is_sized(labels.shape) or is_sized(logits.shape):
+        _, (labels, logits) = agreeing(region.e, [labels, logits])
+    if labels.shape != logits.shape:
+        raise RefusedError("labels and logits have different shapes")
+    own, axes = logits.dtype, (len(logits.shape) - 1,)
+    less = shifted(region, widened(region, logits), axes)
+    _prepare(region, operation, less, axes)
+    logarithm = region.settled(log_of_sum(region, less, axes))
+
+    def loss(e: Emitter, label: Element, logarithm: Element, x: Element) -> Element:
+        return e.b.fmul(label, e.b.fsub(logarithm, x))
+
+    each_loss = each(region, loss, less.dtype, less.shape, widened(region, labels), logarithm, less)
+    total = reduced(region, each_loss, sums(less.dtype), axes, less.shape[:-1], less.dtype)
+    return as_dtype(region, total, own)
+
+
+@lowers("sparse_softmax_cross_entropy")
+def _(region: Region, operation: Operation, labels: Node, logits: Node) -> Node:
+    if labels.shape != logits.shape[:-1]:
+        raise RefusedError("labels and logits have different shapes")
+    own, axes = logits.dtype, (len(logits.shape) - 1,)
+    less = shifted(region, widened(region, logits), axes)
+    _prepare(region, operation, less, axes)
+    less = region.readable(less)
+    logarithm = regrouped(log_of_sum(region, less, axes), labels.shape)
+    classes = logits.shape[-1]
+
+    def find(e: Emitter, index: Index) -> Element:
+        label = converted(e, labels.at(e, index), labels.dtype, dtypes.int64)
+        holds = e.b.icmp_unsigned("<", label, integer(64)(classes))
+        e.demand(holds)
+        place = e.b.select(holds, label, integer(64)(0))
+        return less.at(e, Index.of(less.shape, [*index.places(e), place]))
+
+    chosen = region.settled(Mapped(less.dtype, labels.shape, [labels, less], find, fails=True, once=False))
+    loss = each(region, lambda e, x, y: e.b.fsub(x, y), less.dtype, labels.shape, logarithm, chosen)
+    return as_dtype(region, loss, own)
+
+
+def variance(region: Region, operation: Operation, node: Node) -> Node:
+    """The mean of the squared distances from the mean, of a float that is wide enough to add up."""
+    if node.dtype.kind == "c":
+        raise RefusedError("complex numbers are not compiled here")
+    axes, wide = axes_of(operation, node), widened(region, node)
+    mean = region.settled(mean_of(region, wide, axes, kept_shape(wide, axes)))
+
+    def squared(e: Emitter, x: Element, mean: Element) -> Element:
+        distance = e.b.fsub(x, mean)
+        return e.b.fmul(distance, distance)
+
+    squares = each(region, squared, wide.dtype, wide.shape, wide, mean, cost=2)
+    return mean_of(region, squares, axes, reduced_shape(operation, node))
+
+
+def mean_of(region: Region, node: Node, axes: tuple[int, ...], shape: Shape) -> Node:
+    total = reduced(region, node, sums(node.dtype), axes, shape, node.dtype)
+    count = divisor(region.e, node.dtype, math.prod(node.shape[axis] for axis in axes))
+    site = Site("", node.dtype, node.dtype, {}, False)
+    return each(region, lambda e, x: divide(e, site, x, count), node.dtype, shape, total, cost=4)
+
+
+@lowers("reduce_variance", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    return as_dtype(region, variance(region, operation, node), node.dtype)
+
+
+@lowers("reduce_std", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    found = variance(region, operation, node)
+    root = each(region, lambda e, x: e.intrinsic("sqrt", x), found.dtype, found.shape, found, cost=6)
+    return as_dtype(region, root, node.dtype)
+
+
+@lowers("reduce_euclidean_norm", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    if node.dtype.kind != "f" or node.dtype is dtypes.float16:
+        raise RefusedError(f"norms of {node.dtype.name} are not compiled")
+    squares = each(region, lambda e, x: e.b.fmul(x, x), node.dtype, node.shape, node)
+    total = reduced(
+        region,
+        squares,
+        sums(node.dtype),
+        axes_of(operation, node),
+        reduced_shape(operation, node),
+        node.dtype,
+    )
+    return each(region, lambda e, x: e.intrinsic("sqrt", x), node.dtype, total.shape, total, cost=6)
+
+
+@lowers("count_nonzero", sized=True)
+def _(region: Region, operation: Operation, node: Node) -> Node:
+    (value,) = operation.outputs
+
+    def there(e: Emitter, x: Element) -> Element:
+        return converted(e, converted(e, x, node.dtype, dtypes.bool_), dtypes.bool_, value.dtype)
+
+    counted = each(region, there, value.dtype, node.shape, node)
+    return reduced(
+        region,
+        counted,
+        sums(value.dtype),
+        axes_of(operation, node),
+        reduced_shape(operation, node),
+        value.dtype,
+    )

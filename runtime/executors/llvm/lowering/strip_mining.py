@@ -1,0 +1,197 @@
+"""Loops whose tensors go on element by element: a block of elements goes through all rounds before the next does.
+
+    while i < n:                          for each block of 32 elements:
+        z = z * z + c          ==>            i ← 0; z ← the block's, in registers
+        i = i + 1                             while i < n:  z ← z * z + c; i ← i + 1
+                                              put the block back
+
+This is allowed where the numbers of the state follow from numbers alone, and each element of the tensors from those
+with the same index. The numbers are computed again for each block. Where the size is no multiple of a block's, the last
+block begins earlier, and some elements are computed twice, to the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....ir.graph import Graph, Operation
+from ....ir.value_types import Spec
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Node, Shape
+from ..codegen.llvm_types import Register, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import ELEMENTWISE
+from .dynamic_phi import is_open
+from .while_loop import Place, leave_after, listen
+
+BLOCK = 128
+"""Bytes of a tensor's block: so few that LLVM writes the loop over it out, and keeps it in registers."""
+
+_APART = 192
+
+_WORTH = 32
+"""Elements from which on this is done."""
+
+
+class Block(Node):
+    """The part of a tensor that a block has, in memory of its own."""
+
+    def __init__(self, whole: Node, own: Buffer) -> None:
+        super().__init__(whole.dtype, whole.shape)
+        self.own = own
+
+    def element(self, e: Emitter, index: Index) -> Any:
+        return e.load(self.dtype, self.own.address, index.local)
+
+
+def shape_of_blocks(operation: Operation) -> Shape | None:
+    """The shape that all tensors of a loop's state have, if the loop can be run block by block."""
+    test, body = operation.regions
+    count = len(operation.outputs)
+    shapes = {value.shape for value in operation.outputs if isinstance(value.spec, Spec)} - {()}
+    if any(is_open(value.spec) for value in (*operation.inputs, *operation.outputs)):
+        return None
+    if len(shapes) != 1 or not all(isinstance(value.spec, Spec) for value in operation.outputs):
+        return None
+    (shape,) = shapes
+    if Spec(operation.outputs[0].dtype, shape).shape is None or _size(shape) < _WORTH:
+        return None
+    if not _is_scalar_graph(test, count) or not _goes_by_elements(body, shape):
+        return None
+    return shape  # type: ignore[return-value]
+
+
+def _size(shape: Any) -> int:
+    size = 1
+    for one in shape:
+        size *= one
+    return size
+
+
+def _is_scalar_graph(graph: Graph, count: int) -> bool:
+    """Whether a graph computes on numbers alone, and cannot fail."""
+    return all(
+        operation.type in ELEMENTWISE
+        and not ELEMENTWISE[operation.type].may_fail(operation)
+        and all(operand.spec.shape == () for operand in operation.inputs)  # type: ignore[union-attr]
+        for operation in graph.operations
+    ) and all(output.shape == () for output in graph.outputs)
+
+
+def _goes_by_elements(body: Graph, shape: Any) -> bool:
+    """Whether all operations are on elements, none can fail, and no number comes from a tensor."""
+    for operation in body.operations:
+        rule = ELEMENTWISE.get(operation.type)
+        if rule is None or rule.may_fail(operation) or rule.takes(operation) is not None:
+            return False
+        if operation.outputs[0].shape not in ((), shape):
+            return False
+    return True
+
+
+def run_in_blocks(
+    region: Region, operation: Operation, shape: Shape, state: Sequence[Node], invariants: Sequence[Node]
+) -> list[Node]:
+    """Write the loop over blocks; the state at the end."""
+    e = region.e
+    test, body = operation.regions
+    size = _size(shape)
+    widest = max(value.dtype.size for value in operation.outputs if value.shape)
+    block = min(BLOCK // widest, size)
+    starts = [region.scalar(node) if not node.shape else region.readable(node) for node in state]
+    places = [Place(e, node) if not node.shape else None for node in starts]  # type: ignore[arg-type]
+    results = [Buffer.new(e, node.dtype, shape) if node.shape else None for node in starts]
+    own = [_block(e, node, block) if node.shape else None for node in starts]
+    rounds = e.slot(integer(64))
+    last = e.word(size - block)
+    with e.nest([-(-size // block)], parallel=False) as numbers:
+        ahead = e.times(numbers[0] if numbers else e.word(0), block)
+        base = e.b.select(e.b.icmp_signed("<", ahead, last), ahead, last)
+        _each(e, shape, block, base, starts, own, inward=True, results=results)
+        for place, start in zip(places, starts, strict=True):
+            if place is not None:
+                place.write(e, start.value)  # type: ignore[attr-defined]
+        e.b.store(e.word(0), rounds)
+        head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
+        e.b.branch(head)
+        with region.inside(), e.repeatedly(), e.into(head):
+            now: list[Node] = [
+                mine if place is None else place.read(e)  # type: ignore[misc]
+                for place, mine in zip(places, own, strict=True)
+            ]
+            number = e.b.load(rounds, typ=integer(64))
+            leave_after(e, operation, number, behind)
+            (go,) = region.inner(test, [*now, *invariants]).run()
+            e.b.cbranch(region.register(go), inside, behind)
+            with e.into(inside):
+                _step(region.inner(body, [*now, *invariants]), places, own, shape, block, base)
+                following = e.b.add(number, e.word(1), flags=("nuw", "nsw"))
+                e.b.store(following, rounds)
+                listen(e, following, block)
+                e.b.branch(head)
+        e.b.position_at_end(behind)
+        _each(e, shape, block, base, starts, own, inward=False, results=results)
+    e.work += size
+    return [
+        result if place is None else place.read(e)  # type: ignore[misc]
+        for place, result in zip(places, results, strict=True)
+    ]
+
+
+def _block(e: Emitter, node: Node, block: int) -> Block:
+    """Memory for a block of a tensor, apart from others: at distances of 4,096 bytes the processor confuses them."""
+    address = e.buffer(block * node.dtype.size + _APART, apart=True)
+    return Block(node, Buffer(node.dtype, (block,), address, is_own=True))
+
+
+def _step(
+    inner: Region,
+    places: Sequence[Place | None],
+    own: Sequence[Block | None],
+    shape: Shape,
+    block: int,
+    base: Register,
+) -> None:
+    """One round: numbers in registers, elements of the block where they stand."""
+    e = inner.e
+    outputs = inner.run()
+    with e.nest([block], in_registers=True) as numbers:
+        index = _index(e, shape, base, numbers[0])
+        tensors = [(node, mine) for node, mine in zip(outputs, own, strict=True) if mine is not None]
+        found = [node.at(e, index) for node, _ in tensors]
+        for (node, mine), element in zip(tensors, found, strict=True):
+            if node is not mine:
+                e.store(mine.dtype, mine.own.address, numbers[0], element)
+    for node, place in zip(outputs, places, strict=True):
+        if place is not None:
+            place.write(e, inner.scalar(node).value)
+
+
+def _each(
+    e: Emitter,
+    shape: Shape,
+    block: int,
+    base: Register,
+    starts: Sequence[Node],
+    own: Sequence[Block | None],
+    inward: bool,
+    results: Sequence[Buffer | None],
+) -> None:
+    """Copy the elements of a block inward, or those that it ends with to where they belong."""
+    with e.nest([block]) as numbers:
+        index = _index(e, shape, base, numbers[0])
+        for start, mine, result in zip(starts, own, results, strict=True):
+            if mine is None or result is None:
+                continue
+            if inward:
+                e.store(mine.dtype, mine.own.address, numbers[0], start.at(e, index))
+            else:
+                e.store(mine.dtype, result.address, index.flat(e), mine.at(e, index))
+
+
+def _index(e: Emitter, shape: Shape, base: Register, number: Register) -> Index:
+    """The place in the whole of an element of a block."""
+    index = Index(shape, [(0, len(shape), e.plus(base, number))])
+    index.local = number
+    return index

@@ -1,0 +1,299 @@
+"""TensorArrays and lists: elements behind each other in memory, changed in place.
+
+    b = array_write a, i, x        0 ≤ i < length, or fail;  memory[i] ← x
+    s.1 = list_append s, x         memory grows when it is full;  memory[length] ← x;  length ← length + 1
+    y = array_stack b              the memory, as a tensor
+
+In the graph each write makes a new version. Where nobody reads the old one any more, which is usual, the new one takes
+its place; else it gets a copy. `list_length_analysis.py` has seen to it that readers come first. What was
+never written is zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ir.value_types import ArraySpec, Spec
+from ..codegen.dynamic_sizes import Size
+from ..codegen.lazy_values import Buffer, Index, Node, Scalar
+from ..codegen.llvm_types import Register, integer
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, lowers
+from ..list_length_analysis import MAKING, SizedSpec
+from .fill import asked_shape, shape_of, uniform
+from .list_memory import Cells, List, Lists, One, Unmade, View, copied, made
+
+_MOVING = MAKING - {"list_pop", "list_take"} | {"array_item"}
+"""Operations behind which the elements of a list may be others, or stand elsewhere."""
+
+
+def changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Any:
+    """The list that becomes the next version of an operation's first operand: the same, or a copy."""
+    e = region.e
+    found = made(e, node, operation.outputs[0].spec.element)  # type: ignore[union-attr]
+    size, is_shared = None if grows else found.cells.size, found.is_shared
+    is_free = found is not node or (not is_shared and region.is_last_read(operation, node))
+    if is_free and size == found.cells.size:
+        return found
+    return found.of([copied(e, cells, size) for cells in found.parts])
+
+
+def _changed(region: Region, operation: Operation, node: Node, grows: bool = False) -> Cells:
+    cells: Cells = changed(region, operation, node, grows).cells
+    return cells
+
+
+def shortened(region: Region, operation: Operation, node: Node) -> Any:
+    """As `changed`, for a version that only has fewer elements: those of others may stay where they are."""
+    if isinstance(node, (List, Lists)) and isinstance(node.cells, View):
+        return node.of([cells.again(region.e) for cells in node.parts])  # type: ignore[attr-defined]
+    return changed(region, operation, node, grows=True)
+
+
+def _put(region: Region, operation: Operation, cells: Cells, index: Register, value: Node) -> None:
+    """Replace an element."""
+    e = region.e
+    if not cells.shape:
+        number = region.scalar(value)
+        e.store(cells.dtype, cells.at(e, index), e.word(0), number.value)
+        return
+    region.stored(own_value(region, operation, value), Buffer(cells.dtype, cells.shape, cells.at(e, index)))
+
+
+def _get(region: Region, operation: Operation, cells: Cells, index: Register) -> Node:
+    """An element: where it stands, as long as nobody changes the list; else a copy."""
+    e = region.e
+    where = Buffer(cells.dtype, cells.shape, cells.at(e, index))
+    if not cells.shape:
+        return Scalar(cells.dtype, where.at(e, Index((), ())))
+    return _read(region, operation, where)
+
+
+def _read(region: Region, operation: Operation, where: Buffer) -> Buffer:
+    """What stands in a list: there, or as a copy, if the list may change behind this operation in its region."""
+    if _changes_later(region, operation):
+        return region.stored(where, Buffer.new(region.e, where.dtype, where.shape))
+    where.in_list = True
+    return where
+
+
+def _changes_later(region: Region, operation: Operation) -> bool:
+    """Whether a list may change behind this operation, in its region, other than by getting shorter.
+
+    What a branch gives back is copied where it leaves (cond.py), and so is what a loop does.
+    """
+    operations = region.graph.operations
+    later = operations[operations.index(operation) + 1 :]
+    kind = operation.inputs[0].spec
+    assert isinstance(kind, ArraySpec)
+    return any(
+        other.type in _MOVING
+        and any(
+            isinstance(operand.spec, ArraySpec) and operand.spec.element == kind.element
+            for operand in other.inputs
+        )
+        for other in later
+    )
+
+
+def place_in(region: Region, cells: Cells, node: Node, counts_back: bool = False) -> Register:
+    """An index within a list, or the run fails."""
+    e = region.e
+    index, length = region.integer(node), cells.length(e)
+    if counts_back:
+        index = e.choose(e.b.icmp_signed("<", index, e.word(0)), e.b.add(index, length), index)
+    e.demand(e.b.icmp_unsigned("<", index, length))
+    return index
+
+
+def cells_of(node: Node) -> Cells:
+    if isinstance(node, List):
+        return node.cells
+    raise RefusedError("a TensorArray is read of which nothing was written")
+
+
+@lowers("array_new")
+def _(region: Region, operation: Operation, size: Node) -> Node:
+    spec = operation.outputs[0].spec
+    length = region.integer(size)
+    region.e.demand(region.e.b.icmp_signed(">=", length, region.e.word(0)))
+    known = spec.size if isinstance(spec, SizedSpec) else None
+    return Unmade(spec.element.dtype, length, known, operation.attrs["dynamic"])  # type: ignore[union-attr]
+
+
+@lowers("list_new")
+def _(region: Region, operation: Operation) -> Node:
+    element = operation.outputs[0].spec.element  # type: ignore[union-attr]
+    return Unmade(element.dtype, region.e.word(0), None, False)
+
+
+@lowers("array_write")
+def _(region: Region, operation: Operation, array: Node, index: Node, value: Node) -> Node:
+    e = region.e
+    cells = _changed(region, operation, array)
+    if cells.may_grow:
+        place = region.integer(index)
+        e.demand(e.b.icmp_signed(">=", place, e.word(0)))
+        cells.extend_to(e, e.plus(place, e.word(1)))
+    else:
+        place = place_in(region, cells, index)
+    _put(region, operation, cells, place, value)
+    return List(cells)
+
+
+@lowers("array_read", "list_get")
+def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
+    cells = cells_of(array)
+    return _get(region, operation, cells, place_in(region, cells, index, operation.type == "list_get"))
+
+
+@lowers("array_size", "list_size")
+def _(region: Region, operation: Operation, array: Node) -> Node:
+    if isinstance(array, Unmade):
+        length = array.length
+    else:
+        length = (array.counts if isinstance(array, Lists) else cells_of(array)).length(region.e)
+    return Scalar(dtypes.int32, region.e.b.trunc(length, integer(32)))
+
+
+@lowers("array_stack", sized=True)
+def _(region: Region, operation: Operation, array: Node) -> Node:
+    if isinstance(array, Unmade):
+        (value,) = operation.outputs
+        if None in (value.shape or ())[1:]:
+            raise RefusedError("a TensorArray is stacked whose elements have no known shape")
+        return uniform(array.dtype, (_length(array.known, array.length), *value.shape[1:]), 0)  # type: ignore[index]
+    cells = cells_of(array)
+    shape = (_length(cells.size, cells.length(region.e)), *cells.shape)
+    where = Buffer(cells.dtype, shape, cells.address(region.e))
+    return _read(region, operation, where)
+
+
+def _length(known: int | None, length: Register) -> int:
+    return Size.of(length) if known is None else known
+
+
+@lowers("array_of_rows", sized=True)
+def _(region: Region, operation: Operation, rows: Node) -> Node:
+    return _of_rows(region, operation, rows, rows.shape[0])
+
+
+def _of_rows(region: Region, operation: Operation, rows: Node, size: int) -> List:
+    e = region.e
+    spec = operation.outputs[0].spec
+    is_sized = isinstance(size, Size)
+    cells = Cells(e, spec.element, None if is_sized else size, False)  # type: ignore[union-attr]
+    if is_sized:
+        cells.reserve(e, e.word(size))
+        cells.resize(e, e.word(size))
+    region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
+    return List(cells)
+
+
+def own_value(region: Region, operation: Operation, value: Node) -> Node:
+    """A value that is put into a list: computed elsewhere if others read it, who must not see how the list changes."""
+    if value.is_lazy and not region.is_given_up(operation, value):
+        region.stored(value)
+    return value
+
+
+@lowers("array_item")
+def _(region: Region, operation: Operation, array: Node, index: Node, shape: Node) -> Node:
+    """A gradient that is missing counts as zero."""
+    e = region.e
+    if isinstance(array, Unmade):
+        return uniform(array.dtype, shape_of(operation), 0)
+    cells = made(e, array, operation.outputs[0].spec).cells
+    place = region.integer(index)
+    if cells.size is None and not isinstance(cells, View):
+        e.demand(e.b.icmp_signed(">=", place, e.word(0)))
+        cells.extend_to(e, e.plus(place, e.word(1)))
+    else:
+        e.demand(e.b.icmp_unsigned("<", place, cells.length(e)))
+    return _get(region, operation, cells, place)
+
+
+@lowers("array_without")
+def _(region: Region, operation: Operation, array: Node, index: Node) -> Node:
+    """What the list is too short for, it has no gradient of."""
+    e = region.e
+    if index.size != 1:
+        raise RefusedError("several elements at once are not compiled")
+    cells = _changed(region, operation, array)
+    place = region.integer(index)
+    there, onward = e.block("there"), e.block("onward")
+    e.b.cbranch(e.b.icmp_unsigned("<", place, cells.length(e)), there, onward)
+    with e.into(there):
+        e.clear_some(cells.at(e, place), e.word(cells.bytes))
+        e.b.branch(onward)
+    e.b.position_at_end(onward)
+    return List(cells)
+
+
+@lowers("list_append")
+def _(region: Region, operation: Operation, array: Node, value: Node) -> Node:
+    e = region.e
+    cells = _changed(region, operation, array, grows=True)
+    length = cells.length(e)
+    end = e.plus(length, e.word(1))
+    cells.reserve(e, end)
+    _put(region, operation, cells, length, value)
+    cells.resize(e, end)
+    return List(cells)
+
+
+@lowers("list_set")
+def _(region: Region, operation: Operation, array: Node, index: Node, value: Node) -> Node:
+    cells = _changed(region, operation, array)
+    _put(region, operation, cells, place_in(region, cells, index, counts_back=True), value)
+    return List(cells)
+
+
+@lowers("list_pop")
+def _(region: Region, operation: Operation, array: Node, index: Node) -> list[Node]:
+    e = region.e
+    cells = shortened(region, operation, array).cells
+    length = cells.length(e)
+    e.demand(e.b.icmp_signed(">", length, e.word(0)))
+    last = e.minus(length, e.word(1))
+    place = place_in(region, cells, index, counts_back=True)
+    e.demand(e.b.icmp_signed("==", place, last))
+    element = _get(region, operation, cells, last)
+    cells.resize(e, last)
+    return [List(cells), element]
+
+
+@lowers("array_unstack", sized=True)
+def _(region: Region, operation: Operation, array: Node, rows: Node) -> Node:
+    e = region.e
+    spec = operation.outputs[0].spec
+    count = rows.shape[0]
+    if isinstance(array, Unmade) and isinstance(spec, SizedSpec) and count == spec.size:
+        return _of_rows(region, operation, rows, count)
+    cells = _changed(region, operation, array)
+    if cells.size is None and cells.may_grow:
+        cells.extend_to(e, e.word(count))
+    elif cells.size is None or isinstance(count, Size):
+        e.demand(e.b.icmp_signed("<=", e.word(count), cells.length(e)))
+    elif count > cells.size:
+        raise RefusedError(f"{count} rows are unstacked into {cells.size} elements")
+    region.stored(own_value(region, operation, rows), Buffer(cells.dtype, rows.shape, cells.address(e)))
+    return List(cells)
+
+
+@lowers("array_rows", sized=True)
+def _(region: Region, operation: Operation, array: Node, shape: Node) -> Node:
+    e = region.e
+    wanted = asked_shape(region, operation, shape)
+    if isinstance(array, Unmade):
+        return uniform(operation.outputs[0].dtype, wanted, 0)
+    if isinstance(array, One):
+        array = made(e, array, Spec(array.dtype, array.value.shape))
+    cells = cells_of(array)
+    length, size = cells.length(e), e.word(wanted[0])
+    result = region.stored(uniform(cells.dtype, wanted, 0), Buffer.new(e, cells.dtype, wanted))
+    count = e.choose(e.b.icmp_signed("<", length, size), length, size)
+    e.copy_some(result.address, cells.address(e), e.b.mul(count, e.word(cells.bytes)))
+    return result

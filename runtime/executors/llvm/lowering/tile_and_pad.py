@@ -1,0 +1,141 @@
+"""Elements that occur several times: repeated, mirrored at the edges; and the sums that take this back.
+
+repeat x [2]                   y[i] is x[i // 2]
+pad x [mode='REFLECT']         y[i] is x at a place that a table of the mode names
+sum_mirrored, sum_repeated     each element of y is added to where it came from
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ir.graph import Constant, Operation
+from ..codegen.dynamic_shapes import regrouped
+from ..codegen.dynamic_sizes import is_sized
+from ..codegen.function_builder import Emitter
+from ..codegen.lazy_values import Buffer, Index, Known, Node, Shape
+from ..codegen.llvm_types import Register
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import RefusedError, Site, lowers
+from .boolean_mask import repeated
+from .elementwise import add
+from .fill import shape_of
+from .reduction_codegen import reduced
+from .reduction_kinds import sums
+from .reshape import demand_shape, known, moved
+
+Table = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def _nodes(tables: Sequence[Table | None]) -> list[Node | None]:
+    return [None if table is None else Known(np.ascontiguousarray(table, np.int64)) for table in tables]
+
+
+def _looked_up(e: Emitter, tables: Sequence[Node | None], places: Sequence[Register]) -> list[Register]:
+    """The entries of tables for places."""
+    pairs = zip(places, tables, strict=True)
+    return [p if table is None else table.at(e, Index.of(table.shape, [p])) for p, table in pairs]
+
+
+def picked(region: Region, node: Node, tables: Sequence[Table | None], shape: Shape) -> Node:
+    """The elements at places that a table for each axis names; None stands for the places themselves."""
+    found, nodes = region.readable(node), _nodes(tables)
+    return moved(found, shape, lambda e, places: _looked_up(e, nodes, places), once=False)
+
+
+def added_up(region: Region, node: Node, tables: Sequence[Table | None], shape: Shape) -> Buffer:
+    """The opposite: zeros in this shape, and each element added at its place."""
+    e, nodes = region.e, _nodes(tables)
+    pairs = zip(shape, tables, strict=True)
+    demand_shape(e, node.shape, tuple(size if table is None else len(table) for size, table in pairs))
+    source, result = region.settled(node), region.zeros(node.dtype, shape)
+    site = Site("", node.dtype, node.dtype, {}, False)
+    if source.size:
+        with e.nest(source.shape, parallel=False) as numbers:
+            element = source.at(e, Index.of(source.shape, numbers))
+            target = Index.of(shape, _looked_up(e, nodes, numbers)).flat(e)
+            total = add(e, site, e.load(node.dtype, result.address, target), element)
+            e.store(node.dtype, result.address, target, total)
+    return result
+
+
+def _repeats(operation: Operation, shape: Shape, axis: int) -> list[Table | None]:
+    """Which element along the axis each repeated one is."""
+    operand = operation.inputs[1]
+    if not isinstance(operand, Constant):
+        raise RefusedError(f"`{operand.name}` must be known when the graph is compiled")
+    if operand.value.size not in (1, shape[axis]):
+        raise RefusedError(f"{operand.value.size} repeats do not go with {shape[axis]} elements")
+    table = np.repeat(np.arange(shape[axis]), operand.value)
+    return [table if place == axis else None for place in range(len(shape))]
+
+
+@lowers("repeat", sized=True)
+def _(region: Region, operation: Operation, node: Node, repeats: Node) -> Node:
+    axis = operation.attrs["axis"]
+    if is_sized(node.shape) or None in (operation.outputs[0].shape or ()):
+        return repeated(region, node, repeats, axis)
+    whole = regrouped(node, (node.size,) if axis is None else node.shape or (1,))
+    place = (axis or 0) % len(whole.shape)
+    times = int(repeats.size) == 1 and isinstance(operation.inputs[1], Constant)
+    count = int(np.asarray(operation.inputs[1].value).ravel()[0]) if times else 0
+    if count:
+        return moved(
+            region.readable(whole),
+            shape_of(operation),
+            lambda e, places: [e.over(p, count)[0] if i == place else p for i, p in enumerate(places)],
+            once=False,
+        )
+    return picked(region, whole, _repeats(operation, whole.shape, place), shape_of(operation))
+
+
+@lowers("sum_repeated")
+def _(region: Region, operation: Operation, node: Node, repeats: Node, shape: Node) -> Node:
+    axis, wanted = operation.attrs["axis"], shape_of(operation)
+    whole = wanted if axis is not None and wanted else (math.prod(wanted),)
+    return regrouped(
+        added_up(region, node, _repeats(operation, whole, (axis or 0) % len(whole)), whole), wanted
+    )
+
+
+@lowers("sum_tiles")
+def _(region: Region, operation: Operation, node: Node, multiples: Node) -> Node:
+    wanted = shape_of(operation)
+    pairs = list(zip(known(operation, 1).tolist(), wanted, strict=True))
+    split = tuple(size for pair in pairs for size in pair)
+    return reduced(
+        region, regrouped(node, split), sums(node.dtype), range(0, len(split), 2), wanted, node.dtype
+    )
+
+
+def _mirrors(operation: Operation, shape: Shape) -> list[Table | None]:
+    """Which element along each axis one of the padded tensor shows."""
+    mode = {"REFLECT": "reflect", "SYMMETRIC": "symmetric"}[operation.attrs["mode"]]
+    pairs = [(int(before), int(after)) for before, after in known(operation, 1)]
+    for (before, after), size in zip(pairs, shape, strict=True):
+        if max(before, after) > size - (mode == "reflect"):
+            raise RefusedError(f"a mirror cannot show {max(before, after)} elements of {size}")
+    return [
+        np.pad(np.arange(size), pair, mode) if any(pair) else None  # type: ignore[call-overload]
+        for pair, size in zip(pairs, shape, strict=True)
+    ]
+
+
+def mirrored(region: Region, operation: Operation, node: Node) -> Node:
+    """`pad` with a mirror at the edges."""
+    return picked(region, node, _mirrors(operation, node.shape), shape_of(operation))
+
+
+@lowers("sum_mirrored")
+def _(region: Region, operation: Operation, node: Node, paddings: Node, shape: Node) -> Node:
+    """The sums along one axis after the other, as the kernel takes them."""
+    wanted = shape_of(operation)
+    for axis, table in enumerate(_mirrors(operation, wanted)):
+        if table is not None:
+            tables = [table if place == axis else None for place in range(len(wanted))]
+            node = added_up(region, node, tables, (*node.shape[:axis], wanted[axis], *node.shape[axis + 1 :]))
+    return node

@@ -1,0 +1,235 @@
+"""`while`: the state in registers and in memory, a test, a body, a jump back.
+
+    i, x = while 0, x0                    i ← 0; now ← x0
+      test i, x: less i, n           ==>  test:  i < n, or leave
+      body i, x: add i, 1; f(x)           body:  other ← f(now); i ← i + 1; swap now and other
+                                                 jump to test
+
+Numbers stand in slots that LLVM makes registers of. A tensor has two buffers and is computed from the one into the
+other; one of few elements is computed in registers, and put back where it was. What stays as it is, or is replaced in
+place, needs no second buffer. Every so often the loop asks whether somebody wants to interrupt it; of a short loop,
+LLVM writes several rounds down, of which one asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....ir.graph import Graph, Operation
+from ....ir.value_types import ArraySpec
+from ..codegen.function_builder import INTERRUPTED, OFTEN, UNROLLED, Emitter
+from ..codegen.interrupts import ASK
+from ..codegen.lazy_values import Buffer, Known, Node, Scalar
+from ..codegen.llvm_types import Element, Pair, Register, integer, pointer, register_type
+from ..codegen.region_lowering import Region
+from ..codegen.rule_registry import lowers
+from . import dynamic_phi, list_phi
+
+_PATIENCE = 1 << 20
+"""About so many elements are computed between two looks at whether to stop."""
+
+SEVERAL = (["llvm.loop.unroll.count", 4],)
+"""What LLVM is told about short loops. Each copy tests whether to go on; only the last one can be the 2^nth round."""
+
+_SHORT = 100
+"""The most instructions of a short loop, before LLVM's passes."""
+
+
+class Place:
+    """Where a number of the state stands: in one slot, or in two for complex ones."""
+
+    def __init__(self, e: Emitter, node: Scalar) -> None:
+        self.dtype = node.dtype
+        self._kind = register_type(node.dtype)
+        self._slots = [e.slot(self._kind) for _ in range(2 if node.dtype.kind == "c" else 1)]
+
+    def write(self, e: Emitter, element: Element) -> None:
+        parts = element if isinstance(element, Pair) else (element,)
+        for slot, part in zip(self._slots, parts, strict=True):
+            e.b.store(part, slot)
+
+    def read(self, e: Emitter) -> Scalar:
+        parts = [e.b.load(slot, typ=self._kind) for slot in self._slots]
+        return Scalar(self.dtype, Pair(*parts) if len(parts) == 2 else parts[0])
+
+
+class Memory:
+    """Where a tensor of the state stands: `now`, and the buffer that it is computed into, which is the other one."""
+
+    def __init__(self, e: Emitter, start: Buffer, is_fixed: bool) -> None:
+        self._start = start
+        self._slots: list[Register] | None = None
+        self.is_fixed = is_fixed
+        if not is_fixed:
+            other = Buffer.new(e, start.dtype, start.shape)
+            self._slots = [e.slot(pointer()), e.slot(pointer())]
+            e.b.store(start.address, self._slots[0])
+            e.b.store(other.address, self._slots[1])
+
+    def read(self, e: Emitter) -> Buffer:
+        """The buffer that holds the state."""
+        return self._at(e, 0)
+
+    def other(self, e: Emitter) -> Buffer:
+        """The buffer for the next state."""
+        return self._at(e, 1)
+
+    def _at(self, e: Emitter, which: int) -> Buffer:
+        if self._slots is None:
+            return self._start
+        address = e.b.load(self._slots[which], typ=pointer())
+        return Buffer(self._start.dtype, self._start.shape, address, is_own=True)
+
+    def swap(self, e: Emitter, now: Buffer, other: Buffer) -> None:
+        assert self._slots is not None
+        e.b.store(other.address, self._slots[0])
+        e.b.store(now.address, self._slots[1])
+
+
+@lowers("while", sized=True, moves=True)
+def _(region: Region, operation: Operation, *nodes: Node) -> list[Node]:
+    from . import strip_mining
+
+    e = region.e
+    test, body = operation.regions
+    count = len(operation.outputs)
+    shape = strip_mining.shape_of_blocks(operation)
+    if shape is not None:
+        around = [region.readable(node) for node in nodes[count:]]
+        return strip_mining.run_in_blocks(region, operation, shape, nodes[:count], around)
+    replaced = _replaced(body, count)
+    for node, value in zip(nodes, operation.outputs, strict=False):
+        if node.is_lazy and not dynamic_phi.is_open(value.spec):
+            region.stored(node)  # before memory that it reads becomes that of another state
+    state = [
+        list_phi.entered(region, operation, node, number)
+        if isinstance(value.spec, ArraySpec)
+        else _entered(region, operation, node, number, bool(node.shape) and stays)
+        for number, (node, stays, value) in enumerate(zip(nodes, replaced, operation.outputs, strict=False))
+    ]
+    for node in nodes[count:]:
+        region.readable(node)
+    invariants = [list_phi.shared(node.storage or node) for node in nodes[count:]]
+    region.leave(operation, nodes)
+    rounds = e.slot(integer(64))
+    e.b.store(e.word(0), rounds)
+    head, inside, behind = e.block("test"), e.block("body"), e.block("behind")
+    e.b.branch(head)
+    with region.inside(), e.repeatedly(), e.into(head):
+        now = [place.read(e) for place in state]
+        number = e.b.load(rounds, typ=integer(64))
+        leave_after(e, operation, number, behind)
+        (go,) = region.inner(test, [*map(list_phi.shared, now), *invariants]).run()
+        asking = e.block("asking")
+        e.b.cbranch(region.register(go), asking, behind)
+        with e.into(inside):
+            before = e.work
+            _step(region, body, state, now, invariants)
+            e.b.store(e.b.add(number, e.word(1), flags=("nuw", "nsw")), rounds)
+            again = e.b.branch(head)
+        # Before the body, so that nothing is between a flag that it sets and the test: LLVM makes a jump of it.
+        with e.into(asking):
+            listen(e, number, 1 + e.work - before)
+            e.b.branch(inside)
+    if is_short(e.function.blocks[e.function.blocks.index(head) :]):
+        e.tell_of_loop(again, SEVERAL)
+    e.b.position_at_end(behind)
+    return [place.read(e) for place in state]
+
+
+def _entered(region: Region, operation: Operation, node: Node, number: int, stays: bool) -> Any:
+    """The place of a state, with its first value in it."""
+    e = region.e
+    if dynamic_phi.is_open(operation.outputs[number].spec) and not stays:
+        return dynamic_phi.Kept(region, operation.outputs[number].spec, node)
+    if not node.shape:
+        scalar = region.scalar(node)
+        place = Place(e, scalar)
+        place.write(e, scalar.value)
+        return place
+    if node.size == 0 or (stays and isinstance(node, Known)):
+        return Memory(e, region.stored(node), is_fixed=True)
+    found = region.stored(node)
+    if not (found.is_own and region.is_given_up(operation, node)):
+        found = region.stored(node, Buffer.new(e, node.dtype, node.shape))
+    return Memory(e, found, is_fixed=stays or node.size <= UNROLLED)
+
+
+def _replaced(body: Graph, count: int) -> list[bool]:
+    """Which parts of the state the body gives back as they are."""
+    return [body.inputs[i] is body.outputs[i] for i in range(count)]
+
+
+def _step(
+    region: Region, body: Graph, state: Sequence[Any], now: Sequence[Node], invariants: Sequence[Node]
+) -> None:
+    """The body: compute everything that is new, then put it into its place."""
+    e = region.e
+    others: list[Buffer | None] = []
+    for place, node in zip(state, now, strict=True):
+        is_double = isinstance(place, Memory) and not place.is_fixed
+        others.append(place.other(e) if is_double and isinstance(node, Buffer) else None)
+    inner = region.inner(body, [*now, *invariants])
+    targets = _targets(body, others)
+    results = inner.run(targets)
+    small = [
+        (place, node)
+        for place, node, old in zip(state, results, now, strict=True)
+        if isinstance(place, Memory) and place.is_fixed and (node.storage or node) is not old and node.size
+    ]
+    inner.replace([(node, place.read(e)) for place, node in small])
+    for place, node, old, other, target in zip(state, results, now, others, targets, strict=True):
+        if isinstance(place, Place):
+            place.write(e, inner.scalar(node).value)
+        elif isinstance(place, dynamic_phi.Kept):
+            if (node.storage or node) is not old:
+                place.write(inner, node)
+        elif other is not None:
+            found = inner.stored(node)
+            if found is old:
+                continue
+            assert isinstance(old, Buffer)
+            if target is None:
+                inner.stored(found, other)
+            place.swap(e, old, other)
+    # Last: what stands in them may have been read just now.
+    for place, node in zip(state, results, strict=True):
+        if isinstance(place, list_phi.Kept):
+            place.write(e, node, state)
+
+
+def _targets(body: Graph, others: Sequence[Buffer | None]) -> list[Buffer | None]:
+    """Where the body's results go: not those that are state of the loop already, which only move."""
+    inputs = set(body.inputs)
+    return [None if output in inputs else other for output, other in zip(body.outputs, others, strict=True)]
+
+
+def is_short(blocks: Sequence[Any]) -> bool:
+    """Whether a round does so little that the look at whether to stop shows: a few instructions, no calls or loops."""
+    instructions = [each for block in blocks for each in block.instructions]
+    calls = [each.callee.name for each in instructions if each.opname == "call"]
+    is_plain = all(name.startswith("llvm.") or name == ASK for name in calls) and calls.count(ASK) == 1
+    return is_plain and len(instructions) <= _SHORT and all(each.opname != "phi" for each in instructions)
+
+
+def leave_after(e: Emitter, operation: Operation, number: Register, behind: Any) -> None:
+    limit = operation.attrs.get("maximum_iterations")
+    if limit is not None:
+        more = e.block("more")
+        e.b.cbranch(e.b.icmp_signed("<", number, e.word(int(limit))), more, behind)
+        e.b.position_at_end(more)
+
+
+def listen(e: Emitter, number: Register, work: int) -> None:
+    """Look, every so often, whether the loop is to be interrupted."""
+    often = max(_PATIENCE // work, 1)
+    mask = e.word((1 << (often.bit_length() - 1)) - 1)
+    due, asked = e.block("listen"), e.block("onward")
+    is_due = e.b.icmp_unsigned("==", e.b.and_(number, mask), mask)
+    e.b.cbranch(is_due, due, asked).set_weights([1, OFTEN])
+    e.b.position_at_end(due)
+    answer = e.call(ASK, integer(32), e.function.args[-1])
+    stop = e.end_with(INTERRUPTED)
+    e.b.cbranch(e.b.icmp_signed("==", answer, integer(32)(0)), asked, stop)
+    e.b.position_at_end(asked)

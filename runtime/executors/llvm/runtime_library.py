@@ -1,0 +1,67 @@
+"""What all compiled code shares, in memory: compiled when the first function is, and found by the loader by its names.
+
+f.o ──┐
+g.o ──┼── agc_take, agc_interrupted …        one object file for the whole process, on disk as others
+h.o ──┘   agc_run_part                       another one for who has loops for several threads
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Container
+
+from . import opt_levels, worker_threads
+from .call import dispatch_stub
+from .call.layout_check import unknown_layout
+from .codegen import half_floats, thread_pool_ir  # noqa: F401
+from .codegen.llvm_types import ir
+from .codegen.shared_functions import WRITERS, written
+from .external_symbols import declare
+from .llvm_engine import Code, assembled, known_as
+
+_loading = threading.Lock()
+
+_READS_OBJECTS = {"agc_entry", dispatch_stub.DISPATCH, "agc_called"}
+"""What needs the layout of Python's and NumPy's objects."""
+
+
+@functools.cache
+def _code() -> Code:
+    declare()
+    module = ir().Module("agc library")
+    left_out = _READS_OBJECTS if unknown_layout() else ()
+    names = [name for name in WRITERS if name not in left_out]
+    for name in names:
+        written(module, name)
+    code = Code(assembled(str(module)))
+    for name in names:
+        known_as(name, code.function(name))
+    return code
+
+
+@functools.cache
+def _threads() -> Code:
+    declare()
+    code = Code(assembled(thread_pool_ir.text(), opt_levels.NONE))
+    worker_threads.begin(code.variable(thread_pool_ir.MEMORY))
+    known_as(thread_pool_ir.RUN, code.function(thread_pool_ir.RUN))
+    return code
+
+
+def load(names: Container[str] = ()) -> None:
+    """See that code can be loaded which calls shared functions, and what has one of these names."""
+    with _loading:  # by one thread: what another one has loaded as well would be gone again
+        _code()
+        if thread_pool_ir.RUN in names:
+            _threads()
+
+
+def threads() -> worker_threads.Pool:
+    """The pool of threads of this process."""
+    return worker_threads.Pool(_threads().variable(thread_pool_ir.MEMORY))
+
+
+def address(name: str) -> int:
+    """Where a shared function stands."""
+    return (_threads() if name == thread_pool_ir.RUN else _code()).function(name)

@@ -1,0 +1,286 @@
+"""A graph for one combination of shapes: every shape is known, and what follows from shapes is a constant.
+
+    graph f(x: float32[?]) -> float32[?]          graph f(x: float32[4]) -> float32[4]
+      shape = shape x         : int32[1]     ==>    zeros = zeros_like x    : float32[4]
+      zeros = fill shape, 0.0 : float32[?]          ...
+
+Each operation's own rule gives the specs again, but where it is given what it was, and all is known of its results
+already. Pure operations on constants are computed; calls are written in place, and so are branches whose predicate is
+known; constants go into regions. A loop's state keeps its shapes, or the graph is refused, and so is a shape that
+depends on values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core.shapes import generalise, is_static
+from ...errors import OpError
+from ...ir.clone import are_same, with_parts
+from ...ir.graph import Constant, Graph, Operand, Operation, Value
+from ...ir.value_types import AnySpec, ArraySpec, Spec
+from ...ops.arrays.undefined_values import of_size_zero
+from ...ops.framework.op_errors import OF_COMPUTING
+from . import list_contents_analysis
+from .affine_analysis import index_of, selected_sizes
+from .constant_folding import OF_SHAPES, folded, of_shapes
+from .diagnostics import CannotCompileError, NeverRunsError, Reason
+from .list_length_analysis import of_both, readers_first, sized
+
+_ROUNDS = 8
+"""How often what is known of the lists in a loop's state may change."""
+
+
+def specialised(graph: Graph, arguments: Sequence[AnySpec | Constant], with_sizes: bool = False) -> Graph:
+    """The graph for inputs of these specs, or with constants in their places. Raises `CannotCompileError`.
+
+    With `with_sizes` there may be sizes that are known only while it runs.
+    """
+    operands = [
+        given if isinstance(given, Constant) else _input(value, given)
+        for value, given in zip(graph.inputs, arguments, strict=True)
+    ]
+    found = _Writer(with_sizes).region(graph, operands)
+    parts = [(each.inputs, each.operations, each.outputs) for each in (found, graph)]
+    return graph if all(map(are_same, *parts)) else found
+
+
+def _input(value: Value, spec: AnySpec) -> Value:
+    """An input of this spec: the same one, where that is what it has."""
+    return value if _is_settled(value) and value.spec == spec else Value(value.name, spec)
+
+
+class _Writer:
+    """Writes the operations of one graph."""
+
+    def __init__(self, with_sizes: bool) -> None:
+        self._with_sizes = with_sizes
+        self.operations: list[Operation] = []
+        self._makers: dict[Value, Operation] = {}
+
+    def region(self, graph: Graph, arguments: Sequence[Operand]) -> Graph:
+        """A graph for these arguments, by itself."""
+        writer = _Writer(self._with_sizes)
+        outputs = writer.inlined(graph, arguments)
+        inputs = [operand for operand in arguments if isinstance(operand, Value)]
+        return Graph(graph.name, inputs, readers_first(writer.operations), outputs)
+
+    def inlined(self, graph: Graph, arguments: Sequence[Operand]) -> list[Operand]:
+        """Write a graph's operations for these arguments; its outputs."""
+        known: dict[Operand, Operand] = dict(zip(graph.inputs, arguments, strict=True))
+        for operation in graph.live_operations():
+            inputs = [known.get(operand, operand) for operand in operation.inputs]
+            if _says_all(operation) and are_same(inputs, operation.inputs):
+                self.operations.append(operation)
+                self._makers.update(dict.fromkeys(operation.outputs, operation))
+                continue
+            write = _STRUCTURES.get(operation.type, _Writer._plain)
+            known.update(zip(operation.outputs, write(self, operation, inputs), strict=True))
+        return [known.get(operand, operand) for operand in graph.outputs]
+
+    def _plain(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        specs = list_contents_analysis.filled(
+            operation, inputs, sized(operation, inputs, _inferred(operation, inputs))
+        )
+        if operation.type == "getitem":
+            specs = [self._sliced(operation, inputs, *specs)]
+        known = of_shapes(operation, inputs, specs) or folded(operation, inputs, specs)
+        if known is not None:
+            return known
+        outputs = self._add(operation, inputs, specs)
+        if operation.op.known is not None and outputs:
+            outputs[0].elements = operation.op.known(*operation.op.grouped(list(inputs)), **operation.attrs)
+            elements = outputs[0].elements
+            if elements is not None and None not in elements and isinstance(specs[0], Spec):
+                self.operations.pop()
+                values = np.array(elements, specs[0].dtype.numpy)
+                return [Constant(values.reshape(specs[0].shape))]
+        return list_contents_analysis.taken(operation, inputs, outputs)
+
+    def _sliced(self, operation: Operation, inputs: list[Operand], spec: Any) -> Spec:
+        """The spec of part of a tensor; the lengths of slices are known where their ends move together."""
+        whole: Any = inputs[0].spec
+        if spec.shape is None or None not in spec.shape:
+            return spec  # type: ignore[no-any-return]
+        index = index_of(operation.attrs["key"], inputs[1:])
+        return Spec(spec.dtype, tuple(selected_sizes(index, whole.shape, self._makers)))
+
+    def _add(
+        self,
+        operation: Operation,
+        inputs: Sequence[Operand],
+        specs: Sequence[AnySpec],
+        regions: tuple[Graph, ...] = (),
+    ) -> list[Value]:
+        for spec in specs:
+            _demand_known(operation, spec, self._with_sizes)
+        outputs = [Value(old.name, spec) for old, spec in zip(operation.outputs, specs, strict=True)]
+        made = with_parts(operation, inputs, regions, outputs)
+        self.operations.append(made)
+        self._makers.update(dict.fromkeys(outputs, made))
+        return outputs
+
+    def _call(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        (callee,) = operation.regions
+        return self.inlined(callee, inputs)
+
+    def _cond(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        predicate, *arguments = inputs
+        then, orelse = operation.regions
+        if isinstance(predicate, Constant):
+            return self.inlined(then if predicate.value else orelse, arguments)
+        return self._branches(operation, predicate, arguments)
+
+    def _switch(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        index, *arguments = inputs
+        if isinstance(index, Constant):
+            number = int(index.value)
+            regions = operation.regions
+            chosen = regions[number] if 0 <= number < len(regions) else regions[-1]
+            return self.inlined(chosen, arguments)
+        return self._branches(operation, index, arguments)
+
+    def _branches(self, operation: Operation, index: Operand, arguments: list[Operand]) -> Sequence[Operand]:
+        regions = [self.region(region, _afresh(region, arguments)) for region in operation.regions]
+        specs = [
+            self._meeting(operation, column)
+            for column in zip(*(region.outputs for region in regions), strict=True)
+        ]
+        regions = [_filled_in(region, specs) for region in regions]
+        passed = [operand for operand in arguments if isinstance(operand, Value)]
+        return self._add(operation, [index, *passed], specs, tuple(regions))
+
+    def _blank(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        return [_Blank(of_size_zero(Spec(operation.attrs["dtype"], operation.attrs["like"])))]
+
+    def _while(self, operation: Operation, inputs: list[Operand]) -> Sequence[Operand]:
+        test, body = operation.regions
+        count = len(operation.outputs)
+        state, invariants = inputs[:count], inputs[count:]
+        specs = [operand.spec for operand in state]
+        for _ in range(_ROUNDS):
+            values = [Value(value.name, spec) for value, spec in zip(body.inputs, specs, strict=False)]
+            region = self.region(body, [*values, *_afresh(body, invariants, count)])
+            found = [output.spec for output in region.outputs]
+            pairs = zip(specs, found, strict=True)
+            settled = [self._settled(operation, i, *pair) for i, pair in enumerate(pairs)]
+            if settled == specs:
+                break
+            specs = settled
+        else:
+            raise CannotCompileError([Reason(operation, "what is in its lists depends on itself")])
+        values = [Value(value.name, spec) for value, spec in zip(test.inputs, specs, strict=False)]
+        tested = self.region(test, [*values, *_afresh(test, invariants, count)])
+        passed = [operand for operand in invariants if isinstance(operand, Value)]
+        return self._add(operation, [*state, *passed], specs, (tested, region))
+
+    def _meeting(self, operation: Operation, outcomes: Sequence[Operand]) -> AnySpec:
+        """The spec of a result of branches."""
+        first, *others = [each for each in outcomes if not isinstance(each, _Blank)] or outcomes
+        spec = first.spec
+        for other in others:
+            spec = self._met(operation, spec, other.spec)
+        return spec
+
+    def _met(self, operation: Operation, one: AnySpec, other: AnySpec) -> AnySpec:
+        found = self._of_both(one, other)
+        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one != other:
+            wide, narrow = (other, one) if other.element.covers(one.element) else (one, other)
+            found = of_both(narrow.element, one, other) if wide.element.covers(narrow.element) else None
+        if found is None:
+            raise CannotCompileError([Reason(operation, f"its branches give {one} and {other}")])
+        return found
+
+    def _settled(self, operation: Operation, place: int, one: AnySpec, other: AnySpec) -> AnySpec:
+        found = self._of_both(one, other)
+        if isinstance(one, ArraySpec) and isinstance(other, ArraySpec) and one.element.covers(other.element):
+            found = one if one == other else of_both(other.element, one, other)
+        if found is None:
+            name = operation.outputs[place].name
+            reason = f"`{name}` changes its shape in the loop: {one} becomes {other}"
+            raise CannotCompileError([Reason(operation, reason)])
+        return found
+
+    def _of_both(self, one: AnySpec, other: AnySpec) -> AnySpec | None:
+        """The spec of tensors that are the one or the other; None where their rank is not the same."""
+        if one == other:
+            return one
+        if not self._with_sizes or not (isinstance(one, Spec) and isinstance(other, Spec)):
+            return None
+        shape = generalise(one.shape, other.shape)
+        return None if shape is None or one.dtype is not other.dtype else Spec(one.dtype, shape)
+
+
+_STRUCTURES: dict[str, Any] = {
+    "blank": _Writer._blank,
+    "call": _Writer._call,
+    "cond": _Writer._cond,
+    "switch": _Writer._switch,
+    "while": _Writer._while,
+}
+
+
+class _Blank(Constant):
+    """What nobody reads, where another branch has a value: it gets the shape that this has."""
+
+    __slots__ = ()
+
+
+def _says_all(operation: Operation) -> bool:
+    """Whether nothing more can be said of the results of an operation unless something else is given to it."""
+    return (
+        not operation.regions
+        and not all(isinstance(operand, Constant) for operand in operation.inputs)
+        and operation.op.known is None
+        and operation.type not in OF_SHAPES
+        and all(_is_settled(value) for value in operation.outputs)
+    )
+
+
+def _is_settled(value: Value) -> bool:
+    spec = value.spec
+    return isinstance(spec, Spec) and is_static(spec.shape) and spec.dtype is not dtypes.string
+
+
+def _filled_in(region: Graph, specs: Sequence[AnySpec]) -> Graph:
+    """A branch with zeros of these shapes for what is blank."""
+    if not any(isinstance(output, _Blank) for output in region.outputs):
+        return region
+    outputs = [
+        Constant(of_size_zero(spec)) if isinstance(output, _Blank) and isinstance(spec, Spec) else output
+        for output, spec in zip(region.outputs, specs, strict=True)
+    ]
+    return Graph(region.name, region.inputs, region.operations, outputs)
+
+
+def _afresh(region: Graph, arguments: Sequence[Operand], skip: int = 0) -> list[Operand]:
+    """New inputs of a region for what it is given; constants need none."""
+    return [
+        operand if isinstance(operand, Constant) else _like(operand, value.name)
+        for operand, value in zip(arguments, region.inputs[skip:], strict=True)
+    ]
+
+
+def _like(value: Value, name: str) -> Value:
+    return Value(name, value.spec, value.elements)
+
+
+def _inferred(operation: Operation, inputs: list[Operand]) -> Sequence[AnySpec]:
+    if operation.type in ("assert", "raise", "print"):
+        return [value.spec for value in operation.outputs]
+    try:
+        specs = operation.op.infer(inputs, operation.attrs)
+    except (OpError, *OF_COMPUTING) as error:
+        raise NeverRunsError([Reason(operation, f"it is refused: {error}")]) from error
+    return specs if isinstance(specs, tuple) else (specs,)
+
+
+def _demand_known(operation: Operation, spec: AnySpec, with_sizes: bool) -> None:
+    if isinstance(spec, Spec) and (spec.shape is None or (None in spec.shape and not with_sizes)):
+        raise CannotCompileError([Reason(operation, f"the shape of its result, {spec}, depends on values")])
+    if isinstance(spec, Spec) and spec.dtype is dtypes.string:
+        raise CannotCompileError([Reason(operation, "strings are not compiled")])

@@ -1,0 +1,133 @@
+"""A part of a module becomes one of its own, which LLVM compiles while the rest is still being written.
+
+    kernel: …                           kernel: …
+            for i: y[i] ← f(x[i])  ==>          agc_apart(x, y)       agc_apart(x, y): for i: y[i] ← f(x[i])
+            …                                   …                     …
+    part: …
+
+Functions that threads run may go, and nests of loops that give nothing but what they write to memory: the largest
+first, as long as they are less than the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .codegen.liveness import operands_of
+from .codegen.llvm_types import ir
+from .codegen.merge_functions import Users
+from .codegen.outlining import Whole, captured, fill, instructions_of, new_part, redirect, replace_by
+from .codegen.parallel_loops import count as count_of_threads
+from .libm.registry import shared
+
+LEAST = 300
+"""Instructions from which on a module is taken apart: LLVM takes longer for them than all this does."""
+
+_PART = 0.4
+"""How much is set apart: loops are more work than they seem, as they are in lanes then, and their rests as well."""
+
+
+def set_apart(module: Any, kernel: Any, nests: Sequence[Whole], users: Users) -> Any:
+    """A new module with functions of this one, and with nests of its kernel; None where one is enough."""
+    if count_of_threads() == 1:
+        return None
+    total = sum(map(_size, _own_functions(module)))
+    if total < LEAST:
+        return None
+    chosen = _chosen(module, kernel, [nest for nest in nests if users.is_apart(nest)], total * _PART)
+    if not chosen:
+        return None
+    slots = {id(nest): set(users.own_slots(nest)) for nest in chosen if isinstance(nest, Whole)}
+    apart = ir().Module("agc apart")
+    apart.metadata, apart._metadatacache = module.metadata, module._metadatacache  # notes keep their numbers
+    apart.host = module.host
+    for each in chosen:
+        _move(_outlined(kernel, each, slots[id(each)]) if isinstance(each, Whole) else each, apart)
+    return apart
+
+
+def _own_functions(module: Any) -> list[Any]:
+    return [each for each in module.functions if each.blocks and each.module is module]
+
+
+def _size(function: Any) -> int:
+    return _weight(function.blocks)
+
+
+def _weight(blocks: Iterable[Any]) -> int:
+    """Instructions, with those of our own functions, which are inlined."""
+    return sum(
+        1 + (_size(each.callee) if each.opname == "call" and each.callee.name.startswith("agc.") else 0)
+        for each in instructions_of(blocks)
+    )
+
+
+def _chosen(module: Any, kernel: Any, nests: Sequence[Whole], most: float) -> list[Any]:
+    """The largest functions and nests that can be moved, no more than so many instructions."""
+    there = set(kernel.blocks)
+    sizes = [
+        (each, _size(each)) for each in _own_functions(module) if each is not kernel and _is_called(each)
+    ]
+    sizes += [(nest, _weight(nest.blocks)) for nest in nests if nest.blocks[0] in there]
+    chosen = []
+    for each, size in sorted(sizes, key=lambda pair: pair[1], reverse=True):
+        if size <= most and _can_move(module, each.blocks):
+            chosen.append(each)
+            most -= size
+    return chosen
+
+
+def _is_called(function: Any) -> bool:
+    """Whether it stays a function, other than what is inlined, and than what the entry calls."""
+    return function.linkage == "internal" and not function.name.startswith("agc.")
+
+
+def _can_move(module: Any, blocks: Sequence[Any]) -> bool:
+    """Whether blocks refer to nothing that only this module has."""
+    return all(
+        each.module is not module or each.is_declaration
+        if isinstance(each, ir().Function)
+        else each.global_constant
+        for each in _globals_of(blocks)
+    )
+
+
+def _globals_of(blocks: Iterable[Any]) -> Iterator[Any]:
+    kinds = ir().Function, ir().GlobalVariable
+    return (
+        each
+        for instruction in instructions_of(blocks)
+        for each in (*operands_of(instruction), getattr(instruction, "callee", None))
+        if isinstance(each, kinds)
+    )
+
+
+def _outlined(kernel: Any, nest: Whole, slots: set[Any]) -> Any:
+    """A function of a nest of the kernel."""
+    given = captured(nest.blocks, slots)
+    part = new_part(kernel.module, kernel.scope, [value.type for value in given], "agc_apart")
+    part.attributes.add("noinline")
+    b = replace_by(nest.before)
+    b.call(part, given)
+    b.branch(nest.after)
+    fill(part, nest, slots, kernel.blocks[:1], lambda _: dict(zip(given, part.args, strict=True)))
+    return part
+
+
+def _move(function: Any, apart: Any) -> None:
+    """Let another module define a function, which its own one only declares then."""
+    made = ir().Function(apart, function.function_type, function.name)
+    made.scope, made.attributes = function.scope, function.attributes
+    for argument, other in zip(function.args, made.args, strict=True):
+        other.name, other.attributes = argument.name, argument.attributes
+    function.linkage = ""
+    redirect(instructions_of(function.blocks), dict(zip(function.args, made.args, strict=True)))
+    for block in function.blocks:
+        block.parent = made
+    made.blocks, function.blocks = function.blocks, []
+    for each in _globals_of(made.blocks):
+        if isinstance(each, ir().Function) and each.blocks:
+            shared(each.module, apart, each.name)
+        else:
+            apart.globals.setdefault(each.name, each)

@@ -1,0 +1,95 @@
+"""Integers that shapes depend on: a graph is compiled for their values, as it is for the shapes of tensors.
+
+    graph f(x: float32[6], n: int32[]) -> float32[?, ?]          f with n = 2
+      shape = stack n, -1            : int32[2]             ==>    y = reshape x, [2, -1]   : float32[2, 3]
+      y = reshape x, shape           : float32[?, ?]
+
+Which inputs these are shows when the graph is compiled: it cannot be with only their shapes, and can be with values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.graph import Constant, Graph
+from ...ir.value_types import ArraySpec, Spec
+from .compile_graph import lowered
+from .diagnostics import CannotCompileError, NeverRunsError
+from .list_abi import described
+
+MOST_ELEMENTS = 8
+"""Of a vector, such as a shape, that may be known by its values."""
+
+
+def lowered_for(
+    graph: Graph,
+    arguments: Sequence[Any],
+    assigned: Sequence[int],
+    by_value: tuple[int, ...],
+    is_measured: bool = False,
+    sizes_first: bool = False,
+) -> tuple[Any, tuple[int, ...]]:
+    """The unit of a graph for such inputs, and the numbers of those whose values it is for: `by_value` at least.
+
+    Of a list it is the length that counts. With `sizes_first` sizes are found while the code runs, if that can be.
+    """
+
+    def attempt(chosen: Sequence[int], with_sizes: bool) -> Any:
+        known = [
+            _known(value.spec, argument, i in chosen)
+            for i, (value, argument) in enumerate(zip(graph.inputs, arguments, strict=True))
+        ]
+        return lowered(graph, known, assigned, is_measured, with_sizes)
+
+    if sizes_first:
+        with contextlib.suppress(CannotCompileError):
+            return attempt((), with_sizes=True), ()
+    candidates = [i for i, value in enumerate(graph.inputs) if _may_be_shape(value.spec, arguments[i])]
+    try:
+        return _first(functools.partial(attempt, with_sizes=False), by_value, candidates)
+    except NeverRunsError:
+        raise
+    except CannotCompileError:
+        return _first(functools.partial(attempt, with_sizes=True), by_value, candidates)
+
+
+def _first(
+    attempt: Callable[[Sequence[int]], Any], by_value: tuple[int, ...], candidates: Sequence[int]
+) -> tuple[Any, tuple[int, ...]]:
+    """What is compiled with as few inputs known by their values as it takes, and which these are."""
+    try:
+        return attempt(by_value), by_value
+    except NeverRunsError:
+        raise
+    except CannotCompileError:
+        if set(by_value).issuperset(candidates):
+            raise
+        unit, chosen = attempt(candidates), candidates
+    for i in [i for i in candidates if i not in by_value]:
+        fewer = [one for one in chosen if one != i]
+        try:
+            unit, chosen = attempt(fewer), fewer
+        except CannotCompileError:
+            continue
+    return unit, tuple(chosen)
+
+
+def _known(spec: Any, argument: Any, by_value: bool) -> Any:
+    """What a graph is specialised to."""
+    if isinstance(spec, ArraySpec):
+        return described(argument, spec, by_value)[1]
+    array = getattr(argument, "_array", argument)
+    return Constant(np.asarray(array)) if by_value else Spec(spec.dtype, np.shape(array))
+
+
+def _may_be_shape(spec: Any, argument: Any) -> bool:
+    if isinstance(spec, ArraySpec):
+        return isinstance(spec.element, Spec)
+    if not spec.dtype.is_integer or hasattr(argument, "_array"):
+        return False
+    return np.ndim(argument) <= 1 and np.size(argument) <= MOST_ELEMENTS

@@ -1,0 +1,333 @@
+"""What a loop over elements does in lanes: found in its one block, before anything is changed.
+
+loop:
+  i   = phi [0, before], [next, loop]                 counts
+  p   = gep float, x, i                               follows: an address that goes on by so many elements
+  v   = load p                                        lanes
+  q   = gep float, x, v                               each: one number, or address, for each lane
+  s   = load scale                                    same: it is what it is in all rounds
+  w   = v * s                                         lanes
+  sum = load slot; sum' = sum + w; store slot         gathered: in lanes, until the loop is left
+  next = i + 1
+  branch next < n, loop, after
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ..codegen.llvm_types import Register, ir
+from ..codegen.outlining import is_slot
+from .stride_analysis import moved_by
+from .widen_instructions import ALONE, can_be_in_lanes, is_how, is_number, is_slow, width
+
+SAME, COUNTS, FOLLOWS, LANES, EACH = "same", "counts", "follows", "lanes", "each"
+
+NEAR = 4
+"""Elements that are so far from each other are picked out of vectors that are read whole."""
+
+
+class RefusedError(Exception):
+    """Why a loop is left to LLVM."""
+
+
+class Gathered(NamedTuple):
+    """Numbers that are taken together in a slot: `slot ← slot ∘ value`."""
+
+    slot: Register
+    join: Any
+    """The instruction, of what the slot holds and the value."""
+    value: Register
+
+
+NEUTRAL: dict[str, Any] = {
+    "fadd": -0.0, "fmul": 1.0, "add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0,
+}  # fmt: skip
+"""What changes no number; the least and the greatest of numbers begin with what is there."""
+
+_EXTREMES = frozenset(
+    {
+        "llvm.maximum",
+        "llvm.maxnum",
+        "llvm.minimum",
+        "llvm.minnum",
+        "llvm.smax",
+        "llvm.smin",
+        "llvm.umax",
+        "llvm.umin",
+    }
+)
+
+
+class Plan:
+    """A loop of one block, and what each of its instructions is."""
+
+    def __init__(self, block: Any) -> None:
+        self.block = block
+        self.number, self.start, self.following, self.end = _counter(block)
+        self.before, self.after = _around(block)
+        self.told = told(block)
+        self.kinds: dict[Any, str] = {self.number: COUNTS}
+        self.steps: dict[Any, int] = {self.number: 1}  # of what counts or follows, from round to round
+        self.gathered: list[Gathered] = []
+        self._read: set[Any] = set()  # slots that are not written
+        self._users: dict[Any, list[Any]] = defaultdict(list)
+        for each in block.instructions:
+            for operand in each.operands:
+                self._users[operand].append(each)
+        self._skipped: set[Any] = {self.number, block.terminator, block.terminator.operands[0]}
+        self._find_gathered()
+        self._for_addresses = self._only_for_addresses()
+        for each in block.instructions:
+            if each not in self._skipped:
+                self.kinds[each] = self._kind(each)
+        for one in self.gathered:
+            if self.kind(one.value) == FOLLOWS:
+                raise RefusedError("an address is taken together")
+        self.written = [each for each in block.instructions if each not in self._skipped]
+        """The instructions that are there once more in lanes, in their order."""
+        self.widest = self._widest()
+
+    @property
+    def stores(self) -> list[Any]:
+        """The instructions that write elements."""
+        return [each for each in self.written if each.opname == "store"]
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether what is read and written in lanes stands beside each other in order, and nothing is done alone."""
+        return EACH not in self.kinds.values() and all(
+            self.steps[each.operands[-1]] == 1
+            for each in self.written
+            if each.opname in ("load", "store") and self.kind(each) == LANES
+        )
+
+    def kind(self, value: Register) -> str:
+        """What a value is; what comes from outside is the same in all rounds."""
+        return self.kinds.get(value, SAME)
+
+    def _widest(self) -> int:
+        """The bits of the widest numbers that are read, written, taken together, or no integers."""
+        in_lanes = [each for each, kind in self.kinds.items() if kind in (LANES, EACH)]
+        kinds = [
+            each.type for each in in_lanes if each.opname == "load" or not isinstance(each.type, ir().IntType)
+        ]
+        kinds += [each.operands[0].type for each in self.stores]
+        kinds += [one.join.type for one in self.gathered]
+        widths = list(filter(None, map(width, kinds)))
+        if not widths:
+            raise RefusedError("nothing is computed")
+        return max(widths)
+
+    # Sums and their like
+
+    def _find_gathered(self) -> None:
+        slots = dict.fromkeys(
+            place
+            for each in self.block.instructions
+            if each.opname in ("load", "store")
+            and is_slot(place := each.operands[-1])
+            and "llvm.access.group" not in each.metadata
+        )
+        for slot in slots:
+            if all(each.opname == "load" for each in self._users[slot]):
+                self._read.add(slot)
+            else:
+                users = self._users[slot]
+                found = [self._gathered(slot, *two) for two in zip(users[::2], users[1::2], strict=False)]
+                if len(users) % 2 or len({one.join.opname for one in found}) > 1:
+                    raise RefusedError("a slot is used in another way")
+                self.gathered += found
+
+    def _gathered(self, slot: Register, load: Any, store: Any) -> Gathered:
+        if (load.opname, store.opname) != ("load", "store"):
+            raise RefusedError("a slot is used in another way")
+        join = store.operands[0]
+        of_join: Sequence[Any] = (
+            join.args if getattr(join, "opname", "") == "call" else getattr(join, "operands", ())
+        )
+        if (
+            getattr(join, "parent", None) is not self.block
+            or self._users[load] != [join]
+            or self._users[join] != [store]
+            or store.operands[1] is not slot
+            or len(of_join) != 2
+            or not (_is_sum(join) or _is_extreme(join))
+        ):
+            raise RefusedError("what is taken together in a slot depends on the order")
+        self._skipped |= {load, store, join}
+        return Gathered(slot, join, of_join[1] if of_join[0] is load else of_join[0])
+
+    # Kinds
+
+    def _only_for_addresses(self) -> set[Any]:
+        """What says where elements are, and nothing else: from lanes it would only be taken out again."""
+        found: set[Any] = set()
+        for each in reversed(self.block.instructions):
+            users = self._users[each]
+            if users and all(user.opname == "getelementptr" or user in found for user in users):
+                found.add(each)
+        return found
+
+    def _kind(self, each: Any) -> str:
+        kinds = [self.kind(operand) for operand in each.operands]
+        rule: Callable[[Any, list[str]], str] = getattr(self, f"_kind_of_{each.opname}", self._kind_of_number)
+        return rule(each, kinds)
+
+    def _kind_of_phi(self, each: Any, kinds: list[str]) -> str:
+        raise RefusedError("a value goes from round to round")
+
+    def _kind_of_getelementptr(self, each: Any, kinds: list[str]) -> str:
+        if all(kind == SAME for kind in kinds):
+            return SAME
+        if kinds == [SAME, COUNTS]:
+            self.steps[each] = self.steps[each.operands[1]]
+            return FOLLOWS
+        if len(kinds) == 2:
+            return EACH
+        raise RefusedError("elements have parts")
+
+    def _kind_of_load(self, each: Any, kinds: list[str]) -> str:
+        self._demand_apart(each)
+        if kinds == [SAME]:
+            return SAME
+        self._demand_number(each.type)
+        return (
+            EACH if each in self._for_addresses else self._kind_of_access(each.operands[0], each.type, True)
+        )
+
+    def _kind_of_store(self, each: Any, kinds: list[str]) -> str:
+        self._demand_apart(each)
+        if kinds[1] == SAME or kinds[0] == FOLLOWS:
+            raise RefusedError("all rounds write the same element")
+        self._demand_number(each.operands[0].type)
+        return self._kind_of_access(each.operands[1], each.operands[0].type, False)
+
+    def _kind_of_access(self, address: Any, kind: Any, is_read: bool) -> str:
+        """Whether elements are beside each other, onward or backward, or as near that whole vectors are read."""
+        if self.kind(address) != FOLLOWS or address.source_etype != kind:
+            return EACH
+        step = self.steps[address]
+        return LANES if abs(step) == 1 or (is_read and 1 < step <= NEAR) else EACH
+
+    def _kind_of_number(self, each: Any, kinds: list[str]) -> str:
+        operands = each.args if each.opname == "call" else each.operands
+        kinds = kinds[-len(operands) :] if each.opname == "call" else kinds
+        if FOLLOWS in kinds:
+            raise RefusedError("addresses are compared")
+        if all(kind == SAME for kind in kinds) and (each.opname in ALONE or can_be_in_lanes(each, 4)):
+            return SAME
+        if each.type == self.number.type and (step := moved_by(each, [self._step(x) for x in operands])):
+            self.steps[each] = step
+            return COUNTS
+        is_address = each in self._for_addresses and (LANES not in kinds or is_slow(each))
+        if each.opname in ALONE and (is_address or not can_be_in_lanes(each, 4)):
+            return EACH
+        if not can_be_in_lanes(each, 4):
+            raise RefusedError(f"{each.opname} has no form in lanes")
+        if any(is_how(each, i) and kind != SAME for i, kind in enumerate(kinds)):
+            raise RefusedError(f"{each.opname} varies")
+        return LANES
+
+    def _step(self, value: Register) -> int | None:
+        """By how much a number grows from round to round, if that is known."""
+        return 0 if self.kind(value) == SAME else self.steps.get(value)
+
+    def _demand_apart(self, each: Any) -> None:
+        """Rounds may not meet in memory; nobody writes what the host has told, or a slot that the loop only reads."""
+        place = each.operands[-1]
+        if place in self._read or getattr(place, "pointer", None) is each.module.host.variable:
+            return
+        group = each.metadata.get("llvm.access.group")
+        if group is None or group is not self.told.get("llvm.loop.parallel_accesses"):
+            raise RefusedError("rounds may meet in memory")
+
+    def _demand_number(self, kind: Any) -> None:
+        if not is_number(kind) or width(kind) < 8:
+            raise RefusedError("elements are no numbers")
+
+
+def _is_sum(join: Any) -> bool:
+    real = join.opname in ("fadd", "fmul")
+    return join.opname in NEUTRAL and (not real or "reassoc" in join.flags) and is_number(join.type)
+
+
+def _is_extreme(join: Any) -> bool:
+    return join.opname == "call" and join.callee.name.rpartition(".")[0] in _EXTREMES
+
+
+def _around(block: Any) -> tuple[Any, Any]:
+    """The block before a loop, and the one behind it."""
+    phi = block.instructions[0]
+    jump = block.terminator
+    before = [other for _, other in phi.incomings if other is not block]
+    if len(before) != 1 or jump.operands[1] is not block:
+        raise RefusedError("it is no loop over counts")
+    after = jump.operands[2]
+    if after.instructions and after.instructions[0].opname == "phi":
+        raise RefusedError("what follows depends on where it came from")
+    return before[0], after
+
+
+def counts(head: Any) -> bool:
+    """Whether a loop counts its rounds, and no other value goes from one to the next in a register."""
+    phis = [each for each in head.instructions if each.opname == "phi"]
+    if len(phis) != 1:
+        return False
+    for following, latch in phis[0].incomings:
+        if getattr(following, "opname", "") == "add" and following.operands[0] is phis[0]:
+            again = latch.terminator.operands[0]
+            return (
+                getattr(again, "opname", "") == "icmp"
+                and again.op == "ne"
+                and again.operands[0] is following
+                and following.operands[1].get_reference() == "1"
+                and getattr(again.operands[1], "parent", None) is not latch
+            )
+    return False
+
+
+def _counter(block: Any) -> tuple[Any, Any, Any, Any]:
+    """What counts the rounds, where that begins, the number of the next round, and the end."""
+    if not counts(block) or len(block.instructions[0].incomings) != 2:
+        raise RefusedError("it is no loop over counts")
+    phi = block.instructions[0]
+    ((start,), (following,)) = (
+        [value for value, other in phi.incomings if (other is block) is inside] for inside in (False, True)
+    )
+    return phi, start, following, block.terminator.operands[0].operands[1]
+
+
+def known_rounds(plan: Plan) -> int | None:
+    """How many rounds a loop has, if that is known."""
+    ends = plan.start, plan.end
+    if all(isinstance(each, ir().Constant) for each in ends):
+        return int(plan.end.constant - plan.start.constant)
+    return None
+
+
+def known_divisor(plan: Plan) -> int:
+    """What the number of rounds, of which there is one at least, can be divided by, as far as that is known."""
+    begins_at_0 = isinstance(plan.start, ir().Constant) and plan.start.constant == 0
+    if not begins_at_0 or getattr(plan.end, "opname", None) != "mul":
+        return 1
+    factor = plan.end.operands[1]
+    return int(factor.constant) if isinstance(factor, ir().Constant) else 1
+
+
+def told(block: Any) -> dict[str, Any]:
+    """What LLVM is told about a loop."""
+    node = block.terminator.metadata.get("llvm.loop")
+    found = {}
+    for each in node.operands[1:] if node is not None else ():
+        name, value = each.operands
+        found[name.string] = value
+    return found
+
+
+def told_number(found: dict[str, Any], name: str) -> int:
+    """A number that LLVM is told about a loop; 0 where it is told none."""
+    value = found.get(f"llvm.loop.{name}")
+    return 0 if value is None else int(value.constant)

@@ -1,0 +1,1 @@
+"""The plan: a graph as generated Python source over NumPy kernels."""

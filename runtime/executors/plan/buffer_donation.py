@@ -1,0 +1,276 @@
+"""Which arrays only one value of a graph stands for, so that others may be computed right into them.
+
+    a = matmul x, y : float32[128, 128]              a = np.matmul(x, y, out=a_buffer)
+    b = multiply a, a : float32[128, 128]     ==>    b = np.multiply(a, a, out=a)
+    s.1 = add s, b : float32[128, 128]               s = np.add(s, b, out=s)
+    assign_sub_variable v, c                         update_into(v, np.subtract, c, c)
+
+An array is owned when the plan has made it, and nothing that reads it returns it, a view of it, or keeps it. When
+its value is needed for the last time, a result of the same type may take its place. The state of a loop is owned
+when it is new in each round; it starts as a copy then, unless what it starts from is owned as well. Arrays that live
+within one round of a loop are kept for the next round.
+
+This is worth it for big arrays only: those of a few kilobytes come from a store of free memory at no cost.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.value_types import RefSpec, Spec
+from ...ops.framework import narrow_floats
+from ...ops.framework.fusion_traits import reduces, works_on_elements
+from .fusion.elementwise_templates import formula
+from .peephole import product
+
+BIG = 1 << 14
+"""Arrays of fewer bytes are left to NumPy."""
+
+_VIEWS = frozenset({"round", "real", "imag"})
+"""Operations on elements that may give what they are given."""
+
+_MAKERS = frozenset(
+    {
+        "array_concat",
+        "array_gather",
+        "array_stack",
+        "fill",
+        "matmul",
+        "ones",
+        "rank",
+        "shape",
+        "size",
+        "stack",
+        "zeros",
+    }
+)
+"""Other operations that give new arrays, and keep nothing."""
+
+_UPDATES = {"assign_add_variable": "add", "assign_sub_variable": "subtract"}
+"""Operations that make a new array for a variable: the other operand's, where that is free."""
+
+
+class Context(Protocol):
+    """What the analysis of a plan needs, and remembers."""
+
+    owned: dict[Operation, frozenset[int]]  # the states of loops that have been looked at
+
+    def may_take(self, operation: Operation, result: int, operand: int) -> bool:
+        """Whether a result of a fused operation may be computed into an operand, both by their numbers."""
+
+
+def is_big(value: object) -> bool:
+    """Whether a value is an array whose size is known, and worth the trouble."""
+    spec = value.spec if isinstance(value, Value) else None
+    if not isinstance(spec, Spec) or not spec.shape or None in spec.shape:
+        return False
+    size = spec.dtype.numpy.itemsize * math.prod(spec.shape)  # type: ignore[arg-type]
+    return size >= BIG and spec.dtype.kind in "biufc" and not narrow_floats.is_narrow(spec)
+
+
+def makes_new(operation: Operation) -> bool:
+    """Whether the results are new arrays, and no operand is kept or part of them."""
+    if operation.type == "fused":
+        return all(map(makes_new, operation.regions[0].operations))
+    if operation.type in _MAKERS or reduces(operation):
+        return True
+    return works_on_elements(operation) and operation.type not in _VIEWS
+
+
+def updates(operation: Operation) -> bool:
+    """Whether an operation adds a big array to a variable of the same kind, and does not keep it."""
+    if operation.type not in _UPDATES:
+        return False
+    variable, value = operation.inputs
+    return is_big(value) and isinstance(variable.spec, RefSpec) and variable.spec.content == value.spec
+
+
+def written(operation: Operation) -> str | None:
+    """The operation as a call with `out={o}`, if there is one such."""
+    if len(operation.outputs) != 1 or operation.regions:
+        return None
+    if updates(operation):
+        return f"update_into({{0}}, np.{_UPDATES[operation.type]}, {{1}}, {{o}})"
+    if operation.type == "matmul":
+        operands = None if narrow_floats.is_used_by(operation) else product(operation)
+        return None if operands is None else f"np.matmul({operands.replace(' @', ',')}, out={{o}})"
+    if not works_on_elements(operation):
+        return None
+    statements = formula(operation).statements
+    is_call = len(statements) == 1 and statements[0].startswith("np.") and "{zero}" not in statements[0]
+    return statements[0] if is_call and "copyto" not in statements[0] else None
+
+
+class Owning:
+    """The arrays of one graph. `given` are the inputs that are owned.
+
+    Attributes: `into`, for results the operands whose arrays they take; `kept`, the values whose arrays can be
+    made before the loop that the graph is the body of; `copied`, for loops the numbers of the states to copy.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        live: Sequence[Operation],
+        context: Context,
+        given: frozenset[Operand] = frozenset(),
+    ) -> None:
+        self.graph = graph
+        self.live = live
+        self.context = context
+        self.outputs = set(graph.outputs)
+        self.new: set[Operand] = set(given)
+        self.leaks: set[Operand] = set()  # what is read by something that may keep it
+        self.handed: set[Operand] = set()  # what becomes the state of a loop
+        self.last: dict[Operand, int] = {}
+        self.into: dict[Operand, Operand] = {}
+        self.kept: list[Value] = []
+        self.states: dict[Operation, frozenset[int]] = {}
+        self._written: dict[Operation, str | None] = {}
+        if not graph.is_scalar and any(is_big(value) for operation in live for value in operation.outputs):
+            self._read()
+            self._take()
+            self._keep()
+
+    def written(self, operation: Operation) -> str | None:
+        """The operation as a call with `out={o}`, if there is one such."""
+        if operation not in self._written:
+            self._written[operation] = written(operation)
+        return self._written[operation]
+
+    def _read(self) -> None:
+        for place, operation in enumerate(self.live):
+            self.last.update(dict.fromkeys(operation.inputs, place))
+            if operation.type == "while":
+                self._enter(operation)
+            elif makes_new(operation):
+                self.new.update(operation.outputs)
+            elif updates(operation):
+                pass  # its result is the variable's
+            else:
+                self.leaks.update(operation.inputs)
+
+    def _enter(self, loop: Operation) -> None:
+        owned = owned_states(loop, self.context)
+        if not owned:
+            self.leaks.update(loop.inputs)
+            return
+        self.states[loop] = owned
+        for number, operand in enumerate(loop.inputs):
+            if number in owned:
+                self.new.add(loop.outputs[number])
+                self.handed.add(operand)
+            else:
+                self.leaks.add(operand)
+
+    def owns(self, operand: Operand) -> bool:
+        """Whether nobody else has the array of a value, as long as the graph runs."""
+        return operand in self.new and operand not in self.leaks
+
+    def dies(self, operand: Operand, operation: Operation) -> bool:
+        """Whether an owned array is free after `operation`, which reads it once."""
+        return (
+            self.owns(operand)
+            and operand not in self.outputs
+            and self.live[self.last[operand]] is operation
+            and (
+                operand not in self.handed
+                or (operation.type == "while" and operation.inputs.count(operand) == 1)
+            )
+        )
+
+    def _take(self) -> None:
+        for operation in self.live:
+            if operation.type == "fused":
+                self._take_fused(operation)
+            elif operation.outputs and is_big(operation.outputs[0]) and self.written(operation) is not None:
+                self._take_one(operation)
+
+    def _take_one(self, operation: Operation) -> None:
+        if operation.type == "matmul":
+            return
+        (value,) = operation.outputs
+        if updates(operation):
+            new = operation.inputs[1]
+            if self.dies(new, operation):
+                self.into[value] = new
+            return
+        reuses = formula(operation).reuses
+        for number, operand in enumerate(operation.inputs):
+            fits = reuses is None or (number in reuses and operation.inputs.count(operand) == 1)
+            if fits and operand.spec == value.spec and self.dies(operand, operation):
+                self.into[value] = operand
+                return
+
+    def _take_fused(self, operation: Operation) -> None:
+        for number, value in enumerate(operation.outputs):
+            for place, operand in enumerate(operation.inputs):
+                fits = is_big(value) and operand.spec == value.spec and operand not in self.into.values()
+                if fits and self.dies(operand, operation) and self.context.may_take(operation, number, place):
+                    self.into[value] = operand
+                    break
+
+    def _keep(self) -> None:
+        escaped = {self.root(value) for each in self.live for value in each.outputs if self._escapes(value)}
+        for operation in self.live:
+            if len(operation.outputs) == 1 and operation.outputs[0] not in self.into:
+                (value,) = operation.outputs
+                if is_big(value) and value not in escaped and self.written(operation) is not None:
+                    self.kept.append(value)
+
+    def _escapes(self, value: Value) -> bool:
+        return value in self.outputs or value in self.handed or not self.owns(value)
+
+    def root(self, operand: Operand) -> Operand:
+        """The first value that had the array."""
+        while operand in self.into:
+            operand = self.into[operand]
+        return operand
+
+
+def owned_states(loop: Operation, context: Context) -> frozenset[int]:
+    """The numbers of the states of a loop whose arrays are new in each round, and overwritten in the next."""
+    if loop not in context.owned:
+        context.owned[loop] = _owned_states(loop, context)
+    return context.owned[loop]
+
+
+def _owned_states(loop: Operation, context: Context) -> frozenset[int]:
+    test, body = loop.regions
+    candidates = {
+        number: body.inputs[number]
+        for number, value in enumerate(loop.outputs)
+        if is_big(value) and _is_changed(loop, body, number)
+    }
+    if not candidates:
+        return frozenset()
+    watched = Owning(test, test.live_operations(), context)
+    inside = Owning(body, body.live_operations(), context, frozenset(candidates.values()))
+    overwritten = set(map(inside.root, inside.into))
+    return frozenset(
+        number
+        for number, value in candidates.items()
+        if value in overwritten
+        and inside.owns(value)
+        and inside.owns(body.outputs[number])
+        and body.outputs[number] not in inside.handed
+        and test.inputs[number] not in watched.leaks | watched.outputs
+    )
+
+
+def _is_changed(loop: Operation, body: Graph, number: int) -> bool:
+    """Whether a state is a value of its own in each round, of one type, and given to the loop once."""
+    old, new = body.inputs[number], body.outputs[number]
+    own = isinstance(new, Value) and new not in body.inputs and list(body.outputs).count(new) == 1
+    fits = old.spec == new.spec == loop.outputs[number].spec == loop.inputs[number].spec
+    return own and fits and old not in body.outputs
+
+
+def body_of(loop: Operation, owned: frozenset[int], context: Context) -> Owning:
+    """What is owned in the body of a loop with these states."""
+    body = loop.regions[1]
+    given: Any = frozenset(body.inputs[number] for number in owned)
+    return Owning(body, body.live_operations(), context, given)

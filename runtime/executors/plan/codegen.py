@@ -1,0 +1,283 @@
+"""Graphs as Python source: one function for the graph, one for each callee; operations one below the other.
+
+    b = exp a                        b = op_exp(a)
+    c = add b, a             ==>     c = b + a
+    d = reverse c, [0]               del b
+                                     d = op_reverse(c, constant)
+
+Values that may be big are deleted after their last use. Regions are nested blocks, see `regions`.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from ... import dtypes
+from ...ir.graph import Constant, Graph, Operation, Value
+from ...ir.value_types import RefSpec, Spec
+from ...ops.framework import narrow_floats
+from ...ops.state.compare_and_swap import update_into
+from . import blas_threads
+from .buffer_donation import Owning, updates
+from .constant_buffers import small_blank
+from .kernel_results import returns_many
+from .list_ownership import changing, may_write
+from .liveness import last_uses
+from .parallel_sort import beside, companions
+from .peephole import is_scalar, shortcut
+from .region_codegen import STRUCTURES, Regions
+from .rng_prefetch import drawing, draws_ahead, pairs
+from .source_module import Module, Scope
+from .source_writer import tuple_of
+from .unboxing.deferred_conditions import deferred
+from .unboxing.scalar_statements import statement, takes_number
+
+
+def compiled(graph: Graph, writer: type[Writer] | None = None) -> Module:
+    """The source of the plan of a graph; `writer` may be a class that writes more."""
+    module = Module(graph)
+    for each, name in module.functions():
+        (writer or Writer)(module, each, name, is_main=each is graph)
+    for recipe in module.recipes.values():
+        module.lines += ["", *recipe.lines]
+    return module
+
+
+class Writer(Regions):
+    """Writes one function of a module."""
+
+    has_threads = True  # whether operations may run beside each other
+
+    def __init__(self, module: Module, graph: Graph, name: str, is_main: bool) -> None:
+        super().__init__(module, graph)
+        self.deferred: set[Operation] = set()
+        self.pairs: set[Operation] = set()
+        self.graph = graph
+        scope = {value: self.fresh(value) for value in graph.inputs}
+        if is_main and module.lines:
+            self.line(0, "")
+        self.line(0, f"def {name}({', '.join(scope.values())}):")
+        if is_main:
+            self._unpack(graph, scope)
+        self.operations(graph, scope, 1, {})
+        self.line(1, f"return {tuple_of([self.text(operand, scope) for operand in graph.outputs])}")
+
+    def _unpack(self, graph: Graph, scope: Scope) -> None:
+        """Scalars arrive as arrays of rank 0."""
+        for value in graph.inputs:
+            if isinstance(value.spec, Spec) and value.shape == () and value.dtype is not dtypes.string:
+                self.line(1, f"{scope[value]} = {scope[value]}[()]")
+
+    def operations(
+        self,
+        graph: Graph,
+        scope: Scope,
+        depth: int,
+        wanted: Scope,
+        owning: Owning | None = None,
+        is_test: bool = False,
+    ) -> None:
+        """Write the live operations of `graph`, and put the names of their results into `scope`.
+
+        It has the names of the inputs; `wanted` those that some of the values must be stored under.
+        """
+        live = graph.live_operations()
+        dying = last_uses(graph, live)
+        outer, self.owning = self.owning, owning or Owning(graph, live, self.module)
+        self.deferred |= deferred(self.numbers, graph, is_test)
+        self.pairs |= pairs(graph, live)
+        together = companions(graph) if self.has_threads and not graph.is_scalar else {}
+        moved = {other for others in together.values() for other in others}
+        for operation, dead in zip(live, dying, strict=True):
+            if operation in together:
+                group = [operation, *together[operation]]
+                for value in (value for each in group for value in each.outputs):
+                    scope[value] = wanted.get(value) or self.fresh(value)
+                self._beside(group, scope, depth)
+            elif operation not in moved:
+                for value in operation.outputs:
+                    name = wanted.get(value) or (dead and _inherited(operation, dead, scope))
+                    scope[value] = name or self.fresh(value)
+                self.operation(operation, scope, depth, dead)
+            if dead:
+                self.delete([scope[value] for value in dead], depth)
+        self.owning = outer
+
+    def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
+        targets = [scope[value] for value in operation.outputs]
+        if operation.regions and self._structure(operation, scope, targets, depth, dead):
+            return
+        if targets and operation.outputs[0] in self.numbers:
+            self._number(operation, scope, targets[0], depth)
+        elif operation in self.pairs:
+            parts = ", ".join(self.number(operand, scope) for operand in operation.inputs)
+            self.line(depth, f"{targets[0]} = ({parts})", (operation, scope))
+        elif draws_ahead(operation):
+            text = f"{targets[0]} = {self._drawing(operation, scope)}"
+            self.line(depth, text, (operation, scope))
+        else:
+            inputs = self._inputs(operation, scope)
+            text = self._into(operation, inputs, targets, scope) or self._computation(
+                operation, inputs, targets
+            )
+            if operation.type == "assert":
+                text = self._asked(operation, scope) + text
+            self.line(depth, text, (operation, scope))
+
+    def _structure(
+        self, operation: Operation, scope: Scope, targets: list[str], depth: int, dead: list[Value]
+    ) -> bool:
+        """Write an operation with regions; False for one that is computed by its kernel as a whole."""
+        if operation.type == "while":
+            early = self._dead_state(operation, dead, scope)
+            self.while_loop(operation, scope, targets, depth, early)
+            dead[:] = [value for value in dead if scope[value] not in early]
+        elif operation.type in STRUCTURES:
+            STRUCTURES[operation.type](self, operation, scope, targets, depth)
+        elif operation.type == "fused":
+            self._fused(operation, scope, targets, depth)
+        else:
+            return False
+        return True
+
+    def _inputs(self, operation: Operation, scope: Scope) -> list[str]:
+        """The operands as the operation takes them."""
+        if not self.numbers and not self.repeated:
+            constant = self.module.constant
+            return [
+                constant(operand.value) if type(operand) is Constant else scope[operand]  # type: ignore[index]
+                for operand in operation.inputs
+            ]
+        return [
+            self.repeated.get((operation, number))
+            or (self.either if takes_number(operation, number) else self.text)(operand, scope)
+            for number, operand in enumerate(operation.inputs)
+        ]
+
+    @functools.cached_property
+    def _changing(self) -> set[Operation]:
+        return changing(self.graph)
+
+    def _beside(self, operations: list[Operation], scope: Scope, depth: int) -> None:
+        """Write operations that run beside each other: each has a line, which failures show."""
+        targets = [scope[value] for operation in operations for value in operation.outputs]
+        run = self.module.name_of("beside", "op_beside", beside)
+        self.line(depth, f"{', '.join(targets)} = {run}(")
+        for operation in operations:
+            inputs = [self.text(operand, scope) for operand in operation.inputs]
+            call = self.module.call(operation, inputs)
+            self.line(depth + 1, f"lambda: {call},", (operation, scope))
+        self.line(depth, ")")
+
+    def _asked(self, operation: Operation, scope: Scope) -> str:
+        """An assertion about a number is made only where it fails."""
+        is_asked = operation.inputs[0] in self.numbers
+        return f"if not {self.either(operation.inputs[0], scope)}: " if is_asked else ""
+
+    def _number(self, operation: Operation, scope: Scope, target: str, depth: int) -> None:
+        operands = [
+            self.text(operand, scope) if operand.shape else self.number(operand, scope)
+            for operand in operation.inputs
+        ]
+        text, wrapping = statement(self.module, self.numbers, operation, operands, target)
+        if operation in self.deferred:
+            scope[operation.outputs[0]] = f"({text})"
+            return
+        self.line(depth, f"{target} = {text}", (operation, scope))
+        if wrapping is not None:
+            self.line(depth, f"if {wrapping[0]}:")
+            self.line(depth + 1, f"{target} = {wrapping[1]}")
+
+    def _drawing(self, operation: Operation, scope: Scope) -> str:
+        """An operation that draws random numbers ahead, by its seed."""
+        draw, operands = drawing(operation, self.pairs)
+        name = self.module.name_of(("draw", operation), f"draw_{operation.outputs[0].name}", draw)
+        return f"{name}({', '.join(self.text(operand, scope) for operand in operands)})"
+
+    def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
+        """The operation computed into an array that is there already, if there is one."""
+        if len(operation.outputs) != 1 or not (self.buffers or self.owning.into):
+            return None
+        (value,) = operation.outputs
+        old = self.owning.into.get(value)
+        out = self.buffers.get(value) if old is None else self.text(old, scope)
+        text = None if out is None else self.owning.written(operation)
+        if text is not None and blas_threads.is_big(operation):
+            text = text.replace("np.matmul", self._product())
+        if text is not None and updates(operation):
+            text = text.replace(
+                "update_into", self.module.name_of("update_into", "op_update_into", update_into)
+            )
+        return None if text is None else f"{targets[0]} = {text.format(*inputs, o=out)}"
+
+    def _product(self) -> str:
+        return self.module.name_of("in_parts", "op_matmul_in_parts", blas_threads.in_parts)
+
+    def _computation(self, operation: Operation, inputs: list[str], targets: list[str]) -> str:
+        op = operation.op
+        blank = small_blank(operation)
+        if blank is not None:
+            return f"{targets[0]} = {self.module.constant(blank)}"
+        expression = shortcut(operation)
+        if expression is not None and narrow_floats.is_used_by(operation):
+            expression = None
+        if expression is not None and blas_threads.is_big(operation):
+            expression = f"{self._product()}({expression.replace(' @', ',')})"
+        if expression is not None:
+            return f"{targets[0]} = {self._filled(expression, operation, inputs)}"
+        if op.expression is not None and _one_dtype(operation):
+            text = op.expression.format(*inputs)
+        else:
+            text = self.module.call(operation, inputs, may_write(operation) and operation in self._changing)
+            if len(targets) == 1 and not returns_many(op) and is_scalar(operation.outputs[0].spec):
+                text += "[()]"  # a kernel such as that of reshape gives an array of rank 0
+        if not targets:
+            return text
+        if len(targets) == 1 and not returns_many(op):
+            return f"{targets[0]} = {text}"
+        return f"{tuple_of(targets)} = {text}"
+
+    def _filled(self, expression: str, operation: Operation, inputs: list[str]) -> str:
+        holes = {}
+        if "{kernel}" in expression:
+            holes["kernel"] = self.module.kernel(operation)
+        if "{type}" in expression:
+            holes["type"] = self.module.scalar_type(operation.outputs[0].dtype)
+        return expression.format(*inputs, **holes)
+
+    def _fused(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
+        # A failure inside is placed on the lines of the function for the whole, which runs then.
+        taken = [self.owning.into.get(value) for value in operation.outputs]
+        into = [None if old is None else operation.inputs.index(old) for old in taken]
+        inputs = [self.text(operand, scope) for operand in operation.inputs]
+        self.line(depth, f"{tuple_of(targets)} = {self.module.fusion(operation, into)}({', '.join(inputs)})")
+
+
+def _inherited(operation: Operation, dead: list[Value], scope: Scope) -> str | None:
+    """The variable of an operand that is called as the result and not needed any more, as in `x = x * y`."""
+    if operation.regions or len(operation.outputs) != 1:
+        return None
+    (result,) = operation.outputs
+    for value in dead:
+        if value.name == result.name and value is not result:
+            dead.remove(value)
+            return scope[value]
+    return None
+
+
+_BY_KERNEL = frozenset({dtypes.string, *dtypes.NARROW_FLOATS})
+"""Dtypes whose operators NumPy does not have."""
+
+
+def _one_dtype(operation: Operation) -> bool:
+    """Whether the operation's expression may stand for its kernel; of strings it gives bytes, and no array."""
+    found = None
+    for operand in operation.inputs:
+        spec = operand.spec
+        if isinstance(spec, Spec):
+            if spec.dtype in _BY_KERNEL or (found is not None and spec.dtype is not found):
+                return False
+            found = spec.dtype
+        elif not isinstance(spec, RefSpec):
+            return False
+    return True

@@ -1,0 +1,30 @@
+"""Zeros and ones in the shape of something, where it is known and small: one array that is there already.
+
+z = zeros_like x : float32[32, 32]          ==>          z = constant
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.shapes import num_elements
+from ...ir.graph import Operation
+from ...ir.value_types import Spec
+from ...ops.framework import narrow_floats
+from .buffer_donation import is_big
+
+_NUMBERS = {"zeros_like": 0, "ones_like": 1}
+
+
+def small_blank(operation: Operation) -> np.ndarray[Any, Any] | None:
+    """The array, if the operation gives such a one. Those that are big are made anew, and computed into."""
+    number = _NUMBERS.get(operation.type)
+    if number is None or narrow_floats.is_used_by(operation):
+        return None
+    (blank,) = operation.outputs
+    assert isinstance(blank.spec, Spec)
+    if num_elements(blank.spec.shape) is None or blank.spec.dtype.kind not in "biufc" or is_big(blank):
+        return None
+    return np.full(blank.spec.shape, number, blank.spec.dtype.numpy)

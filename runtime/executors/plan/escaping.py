@@ -1,0 +1,84 @@
+"""The only ways in which what a graph states becomes text of generated source, and a check of what came of it.
+
+    a name        identifier("x; import os")      x__import_os
+    a value       literal((0, None))              (0, None)
+    the rest      check_names(code, known)        only the emitters' own names occur in the compiled source
+
+A graph may come from a file that somebody else wrote, and its names and attributes are text of theirs.
+"""
+
+from __future__ import annotations
+
+import functools
+import keyword
+import math
+import unicodedata
+from collections.abc import Container
+from types import CodeType
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...errors import InternalError
+from ...ir.printer import plain
+
+BUILT_IN = {each.__name__: each for each in (abs, bool, float, int, len, max, min, range)}
+"""What Python itself has that generated source may use."""
+
+_MOST_BITS = 1 << 12  # longer integers have no text in Python
+_LITERALS = frozenset({type(None), bool, str, bytes})
+
+
+@functools.lru_cache(1024)
+def identifier(wish: str) -> str:
+    """Return an identifier for a name. Python takes different letters for one: those are the same here, too."""
+    name = unicodedata.normalize("NFKC", plain(wish).replace("/", "_"))
+    return name if name.isidentifier() else "value"
+
+
+def checked_identifier(name: str) -> str:
+    """Return the name itself. Raises InternalError when Python would not read it as a name."""
+    if type(name) is str and name.isidentifier() and not keyword.iskeyword(name):
+        return name
+    raise InternalError(f"{name!r} is no name that generated source can have")
+
+
+def is_literal(value: Any) -> bool:
+    """Whether Python reads the text of a value as the same value: its type says so, and is no subclass."""
+    kind = type(value)
+    if kind is tuple:
+        return all(map(is_literal, value))
+    if kind is int:
+        return bool(value.bit_length() <= _MOST_BITS)
+    return kind in _LITERALS or (kind is float and math.isfinite(value))
+
+
+def literal(value: Any) -> str:
+    """Return the text of a value. Raises InternalError for one that is no literal."""
+    if is_literal(value):
+        return repr(value)
+    raise InternalError(f"{type(value).__name__} has no text that generated source can have")
+
+
+def check_names(code: CodeType, known: Container[str]) -> None:
+    """Raise InternalError if the code uses a global name or an attribute that no emitter writes.
+
+    No source comes here with another one. Should an emitter ever let text of a graph through, it is not run.
+    """
+    for name in code.co_names:
+        if name not in known and name not in BUILT_IN and name not in _attributes():
+            raise InternalError(f"generated source uses the name {name!r}, which it has no business with")
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            check_names(constant, known)
+
+
+@functools.cache
+def _attributes() -> frozenset[str]:
+    """The attributes that emitters write: of arrays and variables, NumPy's functions on elements, its dtypes."""
+    of_numpy = {name for name, each in vars(np).items() if isinstance(each, np.ufunc)}
+    of_numpy |= {dtype.numpy.name for dtype in dtypes.ALL}
+    return frozenset({
+        "T", "_array", "broadcast_to", "copy", "copyto", "empty", "item", "matmul", "reduce", "view",
+    }) | of_numpy  # fmt: skip

@@ -1,0 +1,173 @@
+"""Fused operations at work."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....config.threading import threads_within
+from ....core.shapes import reduced
+from ....ops.framework.fusion_traits import REDUCTIONS
+from .thread_pool import with_help
+from .tile_codegen import Recipe
+from .tiling import Layout, Part, lay_out
+
+PAYS = 1_000_000.0
+"""Nanoseconds of work that other threads are called for …"""
+
+LONG = 25_000.0
+"""… where NumPy's calls take so many each: between two of them a thread waits for Python's lock, about as long."""
+
+_MOST_LAYOUTS = 64
+
+_arenas: list[Any] = []
+"""Memory for buffers, that nobody uses now: each thread takes one for the time of its work."""
+
+
+class Fused:
+    """A fused operation: `block` computes a block of it, `whole` all of it at once, for what is small."""
+
+    def __init__(self, recipe: Recipe, into: Sequence[int | None]) -> None:
+        self.recipe = recipe
+        self.into = into  # for each result the operand whose array it may take
+        self.block: Callable[..., None]
+        self.whole: Callable[..., tuple[Any, ...]]
+        self._layouts: dict[tuple[Any, ...], Layout | None] = {}
+
+    def bind(self, block: Callable[..., None], whole: Callable[..., tuple[Any, ...]]) -> None:
+        """Give it its functions."""
+        self.block, self.whole = block, whole
+
+    def __call__(self, *operands: Any) -> Sequence[Any]:
+        shapes = tuple([x.shape for x in operands])
+        try:
+            layout = self._layouts[shapes]
+        except KeyError:
+            layout = self._laid_out(shapes)
+        if layout is None:
+            return self.whole(*operands)
+        try:
+            return _Run(self, layout, operands).results()
+        except Exception:
+            return self.whole(*operands)  # which fails at the operation that is to blame
+
+    def _laid_out(self, shapes: tuple[Any, ...]) -> Layout | None:
+        layout = lay_out(self.recipe, shapes)
+        if len(self._layouts) < _MOST_LAYOUTS:
+            self._layouts[shapes] = layout
+        return layout
+
+
+class _Run:
+    """One run of a fused operation, which several threads may work on."""
+
+    def __init__(self, fused: Fused, layout: Layout, operands: Sequence[Any]) -> None:
+        self.fused = fused
+        self.layout = layout
+        recipe = fused.recipe
+        folded = {r.reduction.inputs[0] for r in recipe.results if r.reduction is not None}
+        self.operands = [
+            _shaped(x, plan, value in folded)
+            for x, plan, value in zip(operands, layout.operands, recipe.region.inputs, strict=True)
+        ]
+        self.made = [
+            _room(part, result.dtype, layout.blocks, None if number is None else operands[number])
+            for part, result, number in zip(layout.parts, recipe.results, fused.into, strict=True)
+        ]
+        self.numbers = itertools.count()
+        self.failures: list[Exception] = []
+
+    def results(self) -> list[Any]:
+        layout = self.layout
+        calls = layout.blocks * len(self.fused.recipe.region.operations)
+        pays = layout.nanoseconds >= max(PAYS, LONG * calls)
+        threads = min(layout.blocks, threads_within()) if pays else 1
+        if threads > 1:
+            with_help(self.work, threads)
+        else:
+            self.work()
+        if self.failures:
+            raise self.failures[0]
+        return [
+            _finished(array, part, result.reduction, layout)
+            for array, part, result in zip(self.made, layout.parts, self.fused.recipe.results, strict=True)
+        ]
+
+    def work(self) -> None:
+        """Compute blocks as long as there are any."""
+        try:
+            arena = _arenas.pop()
+        except IndexError:
+            arena = np.empty(0, np.uint8)
+        try:
+            with np.errstate(all="ignore"):
+                arena, buffers = self.buffers(arena)
+                for number in self.numbers:
+                    if number >= self.layout.blocks or self.failures:
+                        return
+                    self.compute(number, buffers)
+        except Exception as error:
+            self.failures.append(error)
+        finally:
+            _arenas.append(arena)
+
+    def buffers(self, arena: Any) -> tuple[Any, list[Any]]:
+        shape = (self.layout.rows, *self.layout.shape[1:])
+        dtypes = self.fused.recipe.buffers
+        sizes = [-(-dtype.itemsize * math.prod(shape) // 64) * 64 for dtype in dtypes]
+        if arena.size < sum(sizes):
+            arena = np.empty(sum(sizes), np.uint8)
+        starts = itertools.accumulate(sizes, initial=0)
+        return arena, [
+            np.ndarray(shape, dtype, arena, start) for dtype, start in zip(dtypes, starts, strict=False)
+        ]
+
+    def compute(self, number: int, buffers: list[Any]) -> None:
+        layout = self.layout
+        start = number * layout.rows
+        end = min(start + layout.rows, layout.shape[0])
+        given = [x[start:end] if is_cut else x for x, is_cut in self.operands]
+        for array, part in zip(self.made, layout.parts, strict=True):
+            given.append(array[number, ...] if part.joined else array[start:end])
+        results = self.fused.recipe.results
+        axes = [part.axes for part, result in zip(layout.parts, results, strict=True) if result.reduction]
+        if end - start < layout.rows:
+            buffers = [buffer[: end - start] for buffer in buffers]
+        self.fused.block(*given, *axes, *buffers)
+
+
+def _shaped(x: Any, plan: tuple[tuple[int, ...], bool] | None, is_reduced: bool) -> tuple[Any, bool]:
+    """An operand in the shape to cut it in, and whether to cut it."""
+    if plan is None:
+        return (x.reshape(()) if isinstance(x, np.ndarray) else x), False
+    shape, is_cut = plan
+    if not is_reduced and not any(x.strides):
+        return x[(0,) * x.ndim], False  # one number, in the guise of many
+    return x.reshape(shape), is_cut
+
+
+def _room(part: Part, dtype: Any, count: int, old: Any) -> Any:
+    """An array for a result: `old`, if that is fit for it."""
+    if old is not None and old.shape == part.whole and old.flags.c_contiguous:
+        return old.reshape(part.cut)
+    if part.joined:
+        return np.empty((count, *part.cut), dtype)
+    return np.empty(part.cut, dtype)
+
+
+def _finished(array: Any, part: Part, reduction: Any, layout: Layout) -> Any:
+    """A result as the plan wants it: blocks joined, means divided, in its own shape, and a scalar in rank 0."""
+    if reduction is None:
+        return array.reshape(part.whole)
+    if part.joined:
+        array = REDUCTIONS[reduction.type].compute(array, 0, array.dtype)
+    if reduction.type == "reduce_mean":
+        count = math.prod(layout.shape) // (array.size or 1)
+        with np.errstate(all="ignore"):
+            array = array / array.dtype.type(count)
+    array = np.reshape(array, reduced(part.whole, reduction.attrs["axis"], reduction.attrs["keepdims"]))
+    return array if array.ndim else array[()]

@@ -1,0 +1,163 @@
+"""How tensors of given shapes are cut into blocks.
+
+    x: 64, 100, 128     y: 128            three axes, of which the first two go together: all operands have
+    whole: 6400, 128    rows: 128         both, or neither. A block has 128 rows of x, and the whole of y.
+
+The first axis that is left is cut. When all operands have all axes there is just one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....ir.graph import Constant, Operand
+from .tile_codegen import Recipe
+
+SMALLEST = 1 << 15
+"""Tensors of fewer elements are not cut."""
+
+WORTH = 150_000.0
+"""Nor is work of fewer nanoseconds: one thread does it, and NumPy's calls for the whole take less than the blocks."""
+
+CACHE = 1024 * 1024
+"""How many bytes the blocks and buffers that are in use at once may take: most of a core's own cache."""
+
+MOST = 1 << 16
+LEAST = 1 << 15
+"""How many elements a block has, at most and at least."""
+
+Shape = tuple[int, ...]
+
+
+class Part(NamedTuple):
+    """What is made of a result: the shape of what it is made from, its own to cut, and the axes that go.
+
+    A result with `joined` is one array for each block, which are reduced in the end.
+    """
+
+    whole: Shape
+    cut: Shape
+    axes: Shape
+    joined: bool
+
+
+class Layout(NamedTuple):
+    """`operands` are the shapes to give to the operands, and whether to cut them; None leaves one as it is."""
+
+    shape: Shape
+    operands: tuple[tuple[Shape, bool] | None, ...]
+    parts: tuple[Part, ...]
+    rows: int
+    blocks: int
+    nanoseconds: float
+
+
+def lay_out(recipe: Recipe, given: Sequence[Shape]) -> Layout | None:
+    """The layout for operands of these shapes; None where one function for the whole is better."""
+    shapes = _shapes(recipe, given)
+    if shapes is None:
+        return None
+    whole = max(shapes.values(), key=math.prod)
+    size = math.prod(whole)
+    if (
+        size < SMALLEST
+        or size * recipe.cost < WORTH
+        or any(shapes[operation.outputs[0]] != whole for operation in recipe.region.operations)
+    ):
+        return None
+    operands = [_aligned(shape, len(whole)) for shape in given]
+    reduced = [_axes(result.reduction, len(whole)) for result in recipe.results]
+    groups = _merged(whole, operands, reduced)
+    sizes = tuple(math.prod(whole[i] for i in group) for group in groups)
+    row = math.prod(sizes[1:])
+    if row > MOST:
+        return None
+    rows = max(1, min(_elements(recipe, given), size) // row)
+    return Layout(
+        sizes,
+        tuple(_operand(shape, groups) for shape in operands),
+        tuple(
+            _part(shapes[value], sizes, groups, axes)
+            for value, axes in zip(recipe.region.outputs, reduced, strict=True)
+        ),
+        rows,
+        -(-sizes[0] // rows),
+        size * recipe.cost,
+    )
+
+
+def _shapes(recipe: Recipe, given: Sequence[Shape]) -> dict[Operand, Shape] | None:
+    """The shapes of all values but of the results of reductions; None when some do not broadcast."""
+    shapes: dict[Operand, Shape] = dict(zip(recipe.region.inputs, given, strict=True))
+    for operation in recipe.region.operations:
+        found = [
+            operand.value.shape if isinstance(operand, Constant) else shapes[operand]
+            for operand in operation.inputs
+        ]
+        try:
+            shapes[operation.outputs[0]] = np.broadcast_shapes(*found)
+        except ValueError:
+            return None
+    return shapes
+
+
+def _axes(reduction: Any, rank: int) -> frozenset[int] | None:
+    if reduction is None:
+        return None
+    axes = reduction.attrs["axis"]
+    return frozenset(range(rank) if axes is None else (axis % rank for axis in axes))
+
+
+def _aligned(shape: Shape, rank: int) -> Shape:
+    return (1,) * (rank - len(shape)) + shape
+
+
+def _merged(whole: Shape, operands: list[Shape], reduced: list[frozenset[int] | None]) -> list[list[int]]:
+    """Neighbouring axes in groups: within each, an operand has all of them or none, and so do reductions."""
+    groups: list[list[int]] = []
+    last: Any = None
+    for i, size in enumerate(whole):
+        kind = [*(shape[i] == 1 for shape in operands), *(axes is not None and i in axes for axes in reduced)]
+        if size == 1 and groups:
+            groups[-1].append(i)
+        elif groups and (kind == last or math.prod(whole[j] for j in groups[-1]) == 1):
+            groups[-1].append(i)
+            last = kind
+        else:
+            groups.append([i])
+            last = kind
+    return groups
+
+
+def _operand(shape: Shape, groups: list[list[int]]) -> tuple[Shape, bool] | None:
+    sizes = tuple(math.prod(shape[i] for i in group) for group in groups)
+    return None if math.prod(sizes) == 1 else (sizes, sizes[0] > 1)
+
+
+def _part(whole: Shape, sizes: Shape, groups: list[list[int]], axes: frozenset[int] | None) -> Part:
+    if axes is None:
+        return Part(whole, sizes, (), False)
+    # An axis of size 1 may lie in a group of another kind: what the others do counts.
+    gone = tuple(i for i, group in enumerate(groups) if _is_gone(group, whole, axes))
+    left = tuple(size for i, size in enumerate(sizes) if i not in gone)
+    return Part(whole, left, gone, 0 in gone)
+
+
+def _is_gone(group: list[int], whole: Shape, axes: frozenset[int]) -> bool:
+    big = [i for i in group if whole[i] > 1] or group
+    return all(i in axes for i in big)
+
+
+def _elements(recipe: Recipe, given: Sequence[Shape]) -> int:
+    """How many elements make a block: as many as fit into the cache, as a power of two."""
+    tensors = [
+        value.dtype.size for value, shape in zip(recipe.region.inputs, given, strict=True) if len(shape)
+    ]
+    results = [np.dtype(result.dtype).itemsize for result in recipe.results if result.reduction is None]
+    buffers = [np.dtype(dtype).itemsize for dtype in recipe.buffers]
+    most = CACHE // sum((*tensors, *results, *buffers))
+    return min(MOST, max(LEAST, 1 << most.bit_length() - 1))

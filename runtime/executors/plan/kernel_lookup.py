@@ -1,0 +1,54 @@
+"""The kernel that an executor runs for an operation of a graph.
+
+Where a graph does not know the rank of an input, the operation's rule could not refuse it while the graph was made:
+so the rule looks at the shapes when they are known, once for each combination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.graph import Constant, Operation
+from ...ir.value_types import Spec
+from ...ops.framework import narrow_floats
+from ...ops.framework.op_families import Elementwise
+
+_MOST_SHAPES = 64
+
+
+def kernel_of(operation: Operation) -> Callable[..., Any]:
+    """The kernel, which checks its inputs where the graph could not."""
+    compute = narrow_floats.kernel_of(operation)
+    if isinstance(operation.op, Elementwise):
+        return compute
+    specs = [operand.spec for operand in operation.inputs]
+    tensors = [spec for spec in specs if isinstance(spec, Spec)]
+    is_vague = len(tensors) == len(specs) and any(spec.shape is None for spec in tensors)
+    return _checked(compute, operation) if is_vague else compute
+
+
+def _checked(compute: Callable[..., Any], operation: Operation) -> Callable[..., Any]:
+    seen: set[tuple[Any, ...]] = set()
+
+    def computed(*inputs: Any, **attrs: Any) -> Any:
+        arrays = list(_flat(inputs))
+        shapes = tuple(map(np.shape, arrays))
+        if shapes not in seen:
+            if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
+                operation.op.infer([Constant(np.asarray(array)) for array in arrays], attrs)
+            if len(seen) < _MOST_SHAPES:
+                seen.add(shapes)
+        return compute(*inputs, **attrs)
+
+    return computed
+
+
+def _flat(inputs: Sequence[Any]) -> Iterator[Any]:
+    for value in inputs:
+        if isinstance(value, list):
+            yield from value
+        else:
+            yield value

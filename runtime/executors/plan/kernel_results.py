@@ -1,0 +1,16 @@
+"""How kernels return their results: one array, or a sequence of them."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...ops.framework.op import Op
+
+
+@functools.cache
+def returns_many(op: Op) -> bool:
+    """Whether the kernel of `op` returns a sequence: its rule says `-> tuple[...]` then."""
+    annotation = op.rule.__annotations__.get("return", "")
+    return str(annotation).startswith("tuple")

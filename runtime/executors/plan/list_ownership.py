@@ -1,0 +1,203 @@
+"""Which versions of lists nobody reads once they are written to, so that a write changes the list itself.
+
+    ta = array_new 10                               ta = op_array_new(int32_10, …)
+    ta.1 = array_write ta, i, x           ==>       ta_1 = op_array_write_in_place(ta, i, x, …)
+    xs.1, x = list_pop xs, -1                       (xs_1, x) = op_list_pop_in_place(xs, …)
+
+A version is owned when this graph has made it, and nothing but operations that look at elements has read it. A write
+that is the last to read an owned version gives that version. The state of a loop is owned when what it begins with
+and what each round yields are; with branches it is the same. The test of a loop owns nothing that it is given, and
+keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ...ir.graph import Graph, Operand, Operation, Value
+from ...ir.value_types import ArraySpec
+from ...ops.framework import narrow_floats
+from .kernel_lookup import kernel_of
+
+_FRESH = frozenset({"array_new", "array_of_rows", "array_scatter", "array_unstack", "list_new"})
+"""Operations that make a list of their own."""
+
+_READERS = frozenset(
+    {
+        "array_concat",
+        "array_gather",
+        "array_item",
+        "array_read",
+        "array_rows",
+        "array_size",
+        "array_stack",
+        "list_get",
+        "list_size",
+    }
+)
+"""Operations that look at elements, and do not keep the list."""
+
+_GIVEN = {"cond": 1, "switch": 1}
+"""Where the operands begin that branches are given."""
+
+
+def _write(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def written(array: Any, index: Any, value: Any, infer_shape: bool) -> Any:
+        items = array.items()
+        if 0 <= index < len(items):
+            items[index] = value
+            return array
+        return kernel(array, index, value, infer_shape=infer_shape)
+
+    return written
+
+
+def _without(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def without(array: Any, index: Any) -> Any:
+        items = array.items()
+        if not getattr(index, "ndim", 0) and 0 <= index < len(items):
+            items[index] = None
+            return array
+        return kernel(array, index)
+
+    return without
+
+
+def _append(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def appended(array: Any, value: Any) -> Any:
+        array.items().append(value)
+        return array
+
+    return appended
+
+
+def _pop(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def popped(array: Any, index: Any) -> Any:
+        items = array.items()
+        if items and (index == -1 or index == len(items) - 1):
+            return array, items.pop()
+        return kernel(array, index)
+
+    return popped
+
+
+def _set(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def changed(array: Any, index: Any, value: Any) -> Any:
+        items = array.items()
+        if -len(items) <= index < len(items):
+            items[index] = value
+            return array
+        return kernel(array, index, value)
+
+    return changed
+
+
+_WRITERS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "array_write": _write,
+    "array_without": _without,
+    "list_append": _append,
+    "list_pop": _pop,
+    "list_set": _set,
+}
+"""By operation, what makes the kernel that changes the list of the usual one, which is asked in all rare cases."""
+
+
+def may_write(operation: Operation) -> bool:
+    """Whether an operation makes a new version of a list."""
+    return operation.type in _WRITERS and not narrow_floats.is_used_by(operation)
+
+
+def writer(operation: Operation) -> Callable[..., Any]:
+    """The kernel of an operation that may change the list that it is given."""
+    return _WRITERS[operation.type](kernel_of(operation))
+
+
+def changing(graph: Graph) -> set[Operation]:
+    """The operations of a graph and its regions that may change the list that they are given."""
+    whole = _Lists(graph, frozenset())
+    return whole.changing - whole.others
+
+
+class _Lists:
+    """The lists of one graph. `given` are the inputs that are owned.
+
+    Attributes: `owned`, the values that are so at the end; `changing`, the operations that may change their list,
+    those of regions included; `others`, those that may not.
+    """
+
+    def __init__(self, graph: Graph, given: frozenset[Operand]) -> None:
+        self.live = graph.live_operations()
+        self.owned: set[Operand] = set(given)
+        self.changing: set[Operation] = set()
+        self.others: set[Operation] = set()
+        self.last: dict[Operand, Operation | None] = {}
+        for operation in self.live:
+            self.last.update(dict.fromkeys(operation.inputs, operation))
+        self.last.update(dict.fromkeys(graph.outputs))
+        for operation in self.live:
+            self._see(operation)
+
+    def _see(self, operation: Operation) -> None:
+        kind = operation.type
+        if kind in _FRESH:
+            self.owned.add(operation.outputs[0])
+        elif kind in _WRITERS:
+            self._see_writer(operation)
+        elif kind == "while":
+            self._see_loop(operation)
+        elif kind in _GIVEN:
+            self._see_branches(operation)
+        if kind not in _READERS:
+            self.owned.difference_update(operation.inputs)
+
+    def _dies(self, operand: Operand, operation: Operation) -> bool:
+        """Whether an owned version is read by `operation` for the last time, and once."""
+        is_last = operand in self.owned and self.last[operand] is operation
+        return is_last and operation.inputs.count(operand) == 1
+
+    def _see_writer(self, operation: Operation) -> None:
+        if self._dies(operation.inputs[0], operation):
+            self.changing.add(operation)
+            self.owned.add(operation.outputs[0])
+        else:
+            self.others.add(operation)
+
+    def _see_loop(self, loop: Operation) -> None:
+        test, body = loop.regions
+        state = loop.inputs[: len(loop.outputs)]
+        owned = {number for number, operand in enumerate(state) if self._dies(operand, loop)}
+        while True:
+            inside = _Lists(body, frozenset(body.inputs[number] for number in owned))
+            kept = {number for number in owned if _is_given_back(body.outputs, number, inside)}
+            if kept == owned:
+                break
+            owned = kept
+        self._join((inside, _Lists(test, frozenset())))
+        self.owned.update(loop.outputs[number] for number in owned)
+
+    def _see_branches(self, operation: Operation) -> None:
+        operands = operation.inputs[_GIVEN[operation.type] :]
+        dying = [number for number, operand in enumerate(operands) if self._dies(operand, operation)]
+        inside = [
+            _Lists(region, frozenset(region.inputs[number] for number in dying))
+            for region in operation.regions
+        ]
+        self._join(inside)
+        for number, value in enumerate(operation.outputs):
+            pairs = zip(operation.regions, inside, strict=True)
+            if isinstance(value.spec, ArraySpec) and all(
+                _is_given_back(region.outputs, number, each) for region, each in pairs
+            ):
+                self.owned.add(value)
+
+    def _join(self, inside: Iterable[_Lists]) -> None:
+        for each in inside:
+            self.changing |= each.changing
+            self.others |= each.others
+
+
+def _is_given_back(outputs: Sequence[Operand], number: int, inside: _Lists) -> bool:
+    """Whether a region yields a list that it owns, and once."""
+    operand = outputs[number]
+    return isinstance(operand, Value) and operand in inside.owned and outputs.count(operand) == 1

@@ -1,0 +1,110 @@
+"""Heavy operations that do not need each other run beside each other, in the crew's threads.
+
+    a = sort x : float32[1000000]                 a, b = op_beside(
+    b = sort y : float32[1000000]       ==>           lambda: op_sort(x, …),
+                                                      lambda: op_sort(y, …),
+                                                  )
+
+These are operations whose kernels leave Python to others meanwhile, and run in one thread themselves: sorting.
+Products of matrices, and what is made of them, take all processors already; two Fourier transforms take as long
+beside each other as one after the other. Each result is computed by one thread, however many there are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...config.threading import threads_between
+from ...core.fp_errors import SILENCE, begin, end
+from ...ir.graph import Graph, Operand, Operation
+from ...ir.value_types import Spec
+from ...ops.framework import narrow_floats
+from .fusion.thread_pool import with_help
+
+PAYS = 150_000.0
+"""The nanoseconds that each must take at least: to wake a thread takes some ten thousand of them."""
+
+_NANOSECONDS = {"sort": 5.0, "argsort": 20.0}
+"""What an element takes, about, with arrays that fit into the cache."""
+
+
+def is_heavy(operation: Operation) -> bool:
+    """Whether an operation is worth a thread of its own; those of unknown size are not."""
+    each = _NANOSECONDS.get(operation.type)
+    if each is None or narrow_floats.is_used_by(operation):
+        return False
+    sizes = [size for x in operation.inputs if isinstance(x.spec, Spec) for size in (x.shape or (None,))]
+    return (
+        None not in sizes and math.prod(size or 0 for size in operation.inputs[0].shape or ()) * each >= PAYS
+    )
+
+
+def companions(graph: Graph) -> dict[Operation, list[Operation]]:
+    """For live operations those that can run beside them, though they stand behind them.
+
+    What stands between cannot fail: so the first failure of the program remains the first.
+    """
+    if _NANOSECONDS.keys().isdisjoint(graph.types):
+        return {}
+    live = graph.live_operations()
+    heavy = [place for place, operation in enumerate(live) if is_heavy(operation)]
+    if len(heavy) < 2:
+        return {}
+    from ...optimize.speculation import is_total  # when first used: importing the runtime needs no optimiser
+
+    made: dict[Operand, int] = {
+        value: place for place, operation in enumerate(live) for value in operation.outputs
+    }
+    found: dict[Operation, list[Operation]] = {}
+    taken: set[int] = set()
+    for number, first in enumerate(heavy):
+        others = []
+        for other in heavy[number + 1 :] if first not in taken else ():
+            between = (each for each in live[first + 1 : other] if not is_heavy(each))
+            if not all(map(is_total, between)):
+                break
+            if other not in taken and all(made.get(x, -1) < first for x in live[other].inputs):
+                taken.add(other)
+                others.append(live[other])
+        if others:
+            found[live[first]] = others
+    return found
+
+
+class _Works:
+    """Pieces of work, with the results and failures of those that are done."""
+
+    def __init__(self, works: Sequence[Callable[[], Any]]) -> None:
+        self.works = works
+        self.results: list[Any] = [None] * len(works)
+        self.failures: dict[int, Exception] = {}
+        self.numbers = itertools.count()
+
+    def work(self) -> None:
+        """Do what nobody has begun, as long as there is something."""
+        before = begin(SILENCE)
+        try:
+            for number in self.numbers:
+                if number >= len(self.works):
+                    return
+                try:
+                    self.results[number] = self.works[number]()
+                except Exception as error:
+                    self.failures[number] = error
+        finally:
+            end(before)
+
+
+def beside(*works: Callable[[], Any]) -> list[Any]:
+    """The results of all; the failure of the first that fails."""
+    threads = min(len(works), threads_between())
+    if threads < 2:
+        return [work() for work in works]
+    run = _Works(works)
+    with_help(run.work, threads)
+    if run.failures:
+        raise run.failures[min(run.failures)]
+    return run.results

@@ -1,0 +1,126 @@
+"""Short cuts of the plan: Python expressions that cost a tenth of the general kernels, mostly on scalars.
+
+    r = floormod m, 2 : int32[]              ==>      r = m % int32_2 if int32_2 else op_floormod(m, int32_2)
+    n = read_variable v : int32[]            ==>      n = v._array[()]
+    y = getitem x, r [key='_, ::-1']         ==>      y = x[r, ::-1]
+
+An expression leaves to the kernel what is rare, and fails where the kernel does.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from ...ir.graph import Constant, Operation
+from ...ir.value_types import Spec
+from ...ops.arrays.getitem import HOLE, parsed
+from .escaping import literal
+
+#   operation      dtypes    expression
+_ROWS = (
+    ("floordiv",   "iu",     "{0} // {1} if {1} else {kernel}({0}, {1})"),
+    ("floormod",   "iu",     "{0} % {1} if {1} else {kernel}({0}, {1})"),
+    ("maximum",    "iu",     "{0} if {0} >= {1} else {1}"),
+    ("maximum",    "f",      "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})"),
+    ("minimum",    "iu",     "{0} if {0} <= {1} else {1}"),
+    ("minimum",    "f",      "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})"),
+    ("where",      "b",      "{1} if {0} else {2}"),
+)  # fmt: skip
+
+EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for kind in kinds}
+"""By operation and kind of the first operand's dtype."""
+
+_OF_SCALARS = frozenset({"cast", *(name for name, _, _ in _ROWS)})
+
+_CAST = "{type}({0})"
+_CASTS = {"b": "iufc", "i": "biufc", "u": "biufc", "f": "fc"}
+"""From one kind to others: where NumPy's scalar types convert as arrays do."""
+
+_ELEMENT = "{0}[{1}] if 0 <= {1} < len({0}) else {kernel}({0}, {1}, axis=0, batch_dims=0)"
+
+
+def shortcut(operation: Operation) -> str | None:
+    """The expression to take, with `{0}`, `{1}` … for operands, `{kernel}` and `{type}` (of the result)."""
+    name = operation.type
+    if name == "gather":
+        return _ELEMENT if picks_element(operation) else None
+    if name == "getitem":
+        return _indexing(operation)
+    if name == "matmul":
+        return product(operation)
+    if name == "sum_to":
+        return _sum(operation)
+    if name == "read_variable":
+        return "{0}._array[()]" if is_scalar(operation.outputs[0].spec) else "{0}._array"
+    if name not in _OF_SCALARS or not all(is_scalar(operand.spec) for operand in operation.inputs):
+        return None
+    if name == "cast":
+        to = operation.outputs[0].dtype.kind
+        return _CAST if to in _CASTS.get(operation.inputs[0].dtype.kind, "") else None
+    return EXPRESSIONS.get((name, operation.inputs[0].dtype.kind))
+
+
+def product(operation: Operation) -> str | None:
+    """A product of two matrices; what has more axes, or is complex and turned, is the kernel's matter."""
+    attrs = operation.attrs
+    is_plain = all(operand.shape is not None and len(operand.shape) == 2 for operand in operation.inputs)
+    if not is_plain or attrs["adjoint_a"] or attrs["adjoint_b"]:
+        return None
+    turned = (attrs["transpose_a"], attrs["transpose_b"])
+    a, b = (f"{{{i}}}.T" if turn else f"{{{i}}}" for i, turn in enumerate(turned))
+    return f"{a} @ {b}"
+
+
+def _sum(operation: Operation) -> str | None:
+    """The sum along axes that are known; those that stay with size 1 are the kernel's matter."""
+    tensor, shape = operation.inputs
+    if tensor.shape is None or not isinstance(shape, Constant) or tensor.dtype.kind not in "iuf":
+        return None
+    left = tuple(shape.value.tolist())
+    axes = tuple(range(len(tensor.shape) - len(left)))
+    return (
+        f"np.add.reduce({{0}}, {literal(axes)}, {{type}})"
+        if axes and tensor.shape[len(axes) :] == left
+        else None
+    )
+
+
+def is_scalar(spec: object) -> bool:
+    """Whether the plan computes such a value on NumPy's scalars."""
+    return isinstance(spec, Spec) and spec.shape == () and spec.dtype.kind != "S"
+
+
+def _indexing(operation: Operation) -> str | None:
+    """The key as an index, its holes filled."""
+    spec = operation.inputs[0].spec
+    if not isinstance(spec, Spec) or not spec.shape or spec.dtype.kind == "S":
+        return None  # Python's bytes for an element of strings, and scalars, are the kernel's matter
+    places = itertools.count(1)
+    items = [_item(item, places) for item in parsed(operation.attrs["key"])]
+    return f"{{0}}[{', '.join(items)}]"
+
+
+def _item(item: Any, places: Iterator[int]) -> str:
+    """A part of a key as source; a hole for each that an operand gives."""
+    if type(item) is slice:
+        parts = (item.start, item.stop, item.step)
+        texts = ["" if part is None else _item(part, places) for part in parts]
+        return ":".join(texts if texts[2] else texts[:2])
+    if item is HOLE:
+        return f"{{{next(places)}}}"
+    return "..." if item is Ellipsis else literal(item)
+
+
+def picks_element(operation: Operation) -> bool:
+    """Whether a gather takes one element of a vector."""
+    vector, index = (operand.spec for operand in operation.inputs)
+    return (
+        is_scalar(index)
+        and isinstance(vector, Spec)
+        and vector.shape is not None
+        and len(vector.shape) == 1
+        and vector.dtype.kind != "S"
+        and (operation.attrs.get("axis"), operation.attrs.get("batch_dims")) == (0, 0)
+    )

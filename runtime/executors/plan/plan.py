@@ -1,0 +1,151 @@
+"""The default executor: a graph becomes straight-line Python, over NumPy's functions and operators.
+
+    graph collatz(n: int32[]) -> int32[]                    def collatz(n):
+      last, steps = while n, 0          : int32[], int32[]      n = n[()]
+        test m, k                                               last, steps = n, int32_0
+          go = not_equal m, 1           : bool[]                while True:
+          yield go                               ==>                go = last != int32_1
+        body m, k                                                   if not go: break
+          ...                                                       ...
+          k.1 = add k, 1                : int32[]                   steps = steps + int32_1
+          yield m.1, k.1                                        return (steps,)
+      return steps
+
+Rank 0 is computed on NumPy's scalars, whose operators cost a tenth of those of arrays. Every line knows its
+operation, so a failure is traced back from the line it happened on, at no cost before.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...core.fp_errors import SILENCE, begin, end
+from ...errors import OpError
+from ...ir.graph import Constant, Graph, Operand, Operation
+from ...ir.value_types import Spec
+from .blas_threads import is_big, wants_one_thread, with_one_thread
+from .codegen import compiled
+from .escaping import check_names, identifier
+from .hooks import plans, watch
+from .kernel_lookup import kernel_of
+from .runtime_errors import located
+from .source_module import Module, Place
+
+Program = tuple[Callable[..., Any], dict[str, Any], dict[int, Place]]
+"""A function, its globals, and the operations on its lines."""
+
+
+class Plan:
+    """A graph, compiled. Call it with the values of the graph's inputs; it returns those of the outputs.
+
+    `source` is the Python text that runs.
+    """
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        module = self._written(graph)
+        self.source = "\n".join(module.lines) + "\n"
+        self._places = module.places
+        self._globals = module.globals
+        # The name lies in this package, so that the plan's frames count as agc's own in tracebacks.
+        name = f"<plan {next(self._numbers)} of {identifier(graph.name)}>"
+        self._filename = os.path.join(os.path.dirname(__file__), name)
+        code = compile(self.source, self._filename, "exec")
+        check_names(code, module.known())
+        exec(code, self._globals)
+        module.bind()
+        self._function = self._globals[module.main]
+        if wants_one_thread(graph, apart=is_big):
+            self._function = with_one_thread(self._function)
+        plans.add(self)
+        if watch.plan is not None:
+            watch.plan(self)
+
+    def _written(self, graph: Graph) -> Module:
+        return compiled(graph)
+
+    def swap(self, program: Program | None = None) -> Program:
+        """The program that runs; from now on it is the one that is given."""
+        before = self._function, self._globals, self._places
+        if program is not None:
+            self._function, self._globals, self._places = program
+        return before
+
+    def __call__(self, *arguments: Any) -> Sequence[Any]:
+        return self.run(arguments)
+
+    def run(self, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The same, with the arguments in one sequence."""
+        before = begin(SILENCE)
+        try:
+            return self._function(*arguments)  # type: ignore[no-any-return]
+        except Exception as error:
+            self.fail(error)
+        finally:
+            end(before)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise a failure of the plan's function, in the user's terms; while it is handled."""
+        found = self._located(error, error.__traceback__) if isinstance(error, Exception) else error
+        if found is error:
+            raise
+        raise found from None
+
+    def _located(self, error: Exception, traceback: TracebackType | None) -> Exception:
+        """The failure in the user's terms, by the innermost line of this plan that took part in it."""
+        innermost = None
+        while traceback is not None:
+            if traceback.tb_frame.f_globals is self._globals:
+                innermost = traceback
+            traceback = traceback.tb_next
+        place = None if innermost is None else self._places.get(innermost.tb_lineno)
+        if innermost is None or place is None:
+            return error
+        operation, scope = place
+        known = self._globals | innermost.tb_frame.f_locals
+        names = [scope.get(operand, "") for operand in operation.inputs]  # type: ignore[arg-type]
+        inputs = [
+            _value(operand, known.get(name, name))
+            for operand, name in zip(operation.inputs, names, strict=True)
+        ]
+        return located(_kernels_own(error, operation, inputs), operation, inputs)
+
+
+def _value(operand: Operand, found: Any) -> Any:
+    """What an operand was, as NumPy has it."""
+    if isinstance(operand, Constant):
+        return operand.value
+    if type(found) is str:
+        found = _literal(found)
+    if type(found) in (bool, int, float) and isinstance(operand.spec, Spec):
+        return operand.dtype.numpy.type(found)
+    if type(found) is tuple and isinstance(operand.spec, Spec):  # a seed
+        return np.array(found, operand.dtype.numpy)
+    return found
+
+
+def _literal(text: str) -> Any:
+    """The number that stands in the source itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return None
+
+
+def _kernels_own(error: Exception, operation: Operation, inputs: list[Any]) -> Exception:
+    """What the operation's kernel says to inputs that an expression in its place failed on."""
+    if not isinstance(error, OpError) and not operation.stateful and not operation.regions:
+        try:
+            kernel_of(operation)(*operation.op.grouped(inputs), **operation.attrs)
+        except Exception as own:
+            return own
+    return error

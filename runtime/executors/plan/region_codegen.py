@@ -1,0 +1,259 @@
+"""Regions as nested blocks of generated source.
+
+What a region is given keeps its name inside. What it yields is stored right under the name of the result,
+where nothing reads that name any more:
+
+    m = cond odd, n                     if odd:
+      then n                                m = n + int32_1
+        t = add n, 1            ==>     else:
+        yield t                             m = n
+      else n
+        yield n
+
+A test that is one expression stands in the loop's first line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...ir.graph import Constant, Graph, Operand, Operation, Value
+from . import identifiers
+from .broadcast_hoisting import repeated
+from .buffer_donation import Owning, body_of
+from .codegen_limits import DEEPEST, is_inlined
+from .escaping import literal
+from .liveness import in_place, may_be_big
+from .source_module import Module, Place, Scope
+from .source_writer import Lines, tuple_of
+
+
+class Regions(Lines):
+    """Writes operations that have regions."""
+
+    def __init__(self, module: Module, graph: Graph) -> None:
+        super().__init__(module, graph)
+        self.owning = Owning(graph, (), module)
+        self.buffers: Scope = {}
+        self.repeated: dict[tuple[Operation, int], str] = {}  # by operation and number of the operand
+
+    def operations(
+        self,
+        graph: Graph,
+        scope: Scope,
+        depth: int,
+        wanted: Scope,
+        owning: Owning | None = None,
+        is_test: bool = False,
+    ) -> None:
+        """Write the operations of a graph; see `Writer`."""
+        raise NotImplementedError
+
+    def _cond(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
+        then, orelse = operation.regions
+        decision, *inputs = operation.inputs
+        text = bare(self.either(decision, scope))
+        self.line(depth, f"if {text}:", (operation, scope))
+        self._branch(operation, then, inputs, scope, targets, depth + 1)
+        if targets or orelse.stateful:
+            self.line(depth, "else:")
+            self._branch(operation, orelse, inputs, scope, targets, depth + 1)
+
+    def _switch(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
+        index, *inputs = operation.inputs
+        text = self.either(index, scope)
+        self.line(depth, f"match int({text}):", (operation, scope))
+        for number, region in enumerate(operation.regions):
+            last = number == len(operation.regions) - 1
+            self.line(depth + 1, f"case {'_' if last else number}:")
+            self._branch(operation, region, inputs, scope, targets, depth + 2)
+
+    def _call(self, operation: Operation, scope: Scope, targets: list[str], depth: int) -> None:
+        (callee,) = operation.regions
+        self._branch(operation, callee, operation.inputs, scope, targets, depth, is_inlined(callee), empty="")
+
+    def _branch(
+        self,
+        operation: Operation,
+        region: Graph,
+        operands: Sequence[Operand],
+        outside: Scope,
+        targets: list[str],
+        depth: int,
+        inline: bool = True,
+        empty: str = "pass",
+    ) -> None:
+        """Write a region whose results go to `targets`, names that nobody reads before."""
+        start = len(self.module.lines)
+        if not inline or depth > DEEPEST:
+            inputs = [self.text(operand, outside) for operand in operands]
+            call = f"{self.module.function(region)}({', '.join(inputs)})"
+            self.line(depth, f"{tuple_of(targets)} = {call}" if targets else call)
+            return
+        scope = self._entered(region.inputs, operands, outside, depth)
+        made = {value for operation in region.operations for value in operation.outputs}
+        wanted: Scope = {}
+        for output, value, target in zip(region.outputs, operation.outputs, targets, strict=True):
+            if output in made and (output in self.numbers) == (value in self.numbers):
+                wanted.setdefault(output, target)
+        self.operations(region, scope, depth, wanted)
+        self._assign(targets, self._results(region, operation.outputs, scope), depth)
+        if len(self.module.lines) == start and empty:
+            self.line(depth, empty)
+
+    def _entered(
+        self, inputs: Sequence[Value], operands: Sequence[Operand], outside: Scope, depth: int
+    ) -> Scope:
+        """The names of a region's inputs: those of the operands, where these are what the region takes."""
+        scope = {}
+        for value, operand in zip(inputs, operands, strict=True):
+            text = scope[value] = self.like(value, operand, outside)
+            if isinstance(operand, Value) and text != outside[operand]:
+                scope[value] = self.fresh(value)
+                self.line(depth, f"{scope[value]} = {text}")
+        return scope
+
+    def _results(self, region: Graph, values: Sequence[Value], scope: Scope) -> list[str]:
+        """The texts of a region's results, as what stands for `values`."""
+        return [self.like(value, made, scope) for value, made in zip(values, region.outputs, strict=True)]
+
+    def _assign(self, targets: Sequence[str], results: Sequence[str], depth: int) -> None:
+        """Assign in parallel what is not in its place already."""
+        pairs = [pair for pair in zip(targets, results, strict=True) if pair[0] != pair[1]]
+        if pairs:
+            self.line(depth, f"{', '.join(t for t, _ in pairs)} = {', '.join(r for _, r in pairs)}")
+
+    def _dead_state(self, operation: Operation, dead: list[Value], scope: Scope) -> list[str]:
+        """The initial values that nobody reads once the loop has its own names for them."""
+        count = len(operation.outputs)
+        invariants = set(operation.inputs[count:])
+        initial = set(operation.inputs[:count])
+        return [scope[value] for value in dead if value in initial and value not in invariants]
+
+    def while_loop(
+        self, operation: Operation, outside: Scope, targets: list[str], depth: int, early: list[str]
+    ) -> None:
+        test, body = operation.regions
+        inputs = operation.inputs[: len(targets)]
+        start = [
+            self.like(value, operand, outside)
+            for value, operand in zip(operation.outputs, inputs, strict=True)
+        ]
+        self._assign(targets, start, depth)
+        self.delete(early, depth)
+        state = [*targets, *self._invariants(operation, outside, depth)]
+        inside = self._prepare(operation, targets, depth)
+        self._repeat(operation, state, depth)
+        limit = operation.attrs.get("maximum_iterations")
+        self.line(depth, "while True:" if limit is None else f"for _ in range({literal(limit)}):")
+        head = len(self.module.lines)
+        self._test(operation, test, state, depth + 1)
+        results = self._body(operation, body, state, depth + 1, inside)
+        self._assign(targets, results, depth + 1)
+        spent = [
+            name
+            for value, name in zip(body.outputs, results, strict=True)
+            if isinstance(value, Value) and name not in state and may_be_big(value)
+        ]
+        self.delete(list(dict.fromkeys(spent)), depth + 1)
+        if len(self.module.lines) == head:
+            self.line(depth + 1, "pass")
+
+    def _invariants(self, loop: Operation, outside: Scope, depth: int) -> list[str]:
+        """What is given to a loop besides its state, as the loop takes it."""
+        count = len(loop.outputs)
+        operands = loop.inputs[count:]
+        if depth + 1 > DEEPEST:
+            return [self.text(operand, outside) for operand in operands]
+        inside = self._entered(loop.regions[1].inputs[count:], operands, outside, depth)
+        return list(inside.values())
+
+    def _test(self, loop: Operation, test: Graph, state: list[str], depth: int) -> None:
+        """Write the test of a loop: into its first line, if it is one expression."""
+        lines = self.module.lines
+        before = len(lines)
+        (result,) = test.outputs
+        (go,) = self._region(test, state, depth, {}, None, is_test=True)
+        if isinstance(result, Constant) and result.value.all():
+            return
+        place: Place = loop, {}
+        if len(lines) == before and lines[-1].endswith("while True:"):
+            lines[-1] = lines[-1].replace("True:", f"{bare(go)}:")
+            self.module.places[before] = place
+        else:
+            self.line(depth, f"if not {go}:", place)
+            self.line(depth + 1, "break")
+
+    def _body(
+        self, loop: Operation, body: Graph, state: list[str], depth: int, owning: Owning | None
+    ) -> list[str]:
+        """Write the body of a loop; the texts of its results, as what stands for the state."""
+        if depth > DEEPEST:
+            return self._region(body, state, depth, {}, owning)
+        kinds = [value in self.numbers for value in loop.outputs]
+        wanted = {
+            value: name
+            for value, name in in_place(body, state[: len(kinds)]).items()
+            if (value in self.numbers) == kinds[body.outputs.index(value)]
+        }
+        scope = dict(zip(body.inputs, state, strict=True))
+        self.operations(body, scope, depth, wanted, owning)
+        return self._results(body, loop.outputs, scope)
+
+    def _prepare(self, operation: Operation, targets: list[str], depth: int) -> Owning | None:
+        """Make what a loop works in: copies of state that it may not change, and buffers; what its body owns."""
+        owned = self.owning.states.get(operation, frozenset())
+        for number in sorted(owned):
+            if not self.owning.dies(operation.inputs[number], operation):
+                self.line(depth, f"{targets[number]} = {targets[number]}.copy()")
+        if depth + 1 > DEEPEST:
+            return None
+        inside = body_of(operation, owned, self.module)
+        for value in inside.kept:
+            name = self.buffers[value] = self.names.unique(f"{identifiers.local(value.name)}_buffer")
+            self.line(depth, f"{name} = np.empty({literal(value.shape)}, np.{value.dtype.numpy.name})")
+        return inside
+
+    def _repeat(self, loop: Operation, state: list[str], depth: int) -> None:
+        """Repeat the rows that the body adds to those of a matrix."""
+        if depth + 1 > DEEPEST:
+            return
+        names = dict(zip(loop.regions[1].inputs, state, strict=True))
+        made: dict[tuple[str, tuple[int, ...]], str] = {}
+        for (operation, number), shape in repeated(loop).items():
+            row = names[operation.inputs[number]]  # type: ignore[index]
+            if (row, shape) not in made:
+                made[row, shape] = self.names.unique(f"{row}_rows")
+                self.line(depth, f"{made[row, shape]} = np.broadcast_to({row}, {literal(shape)}).copy()")
+            self.repeated[operation, number] = made[row, shape]
+
+    def _region(
+        self,
+        region: Graph,
+        inputs: list[str],
+        depth: int,
+        wanted: Scope,
+        owning: Owning | None = None,
+        is_test: bool = False,
+    ) -> list[str]:
+        """Write a region; the texts of its results."""
+        if depth <= DEEPEST:
+            scope = dict(zip(region.inputs, inputs, strict=True))
+            self.operations(region, scope, depth, wanted, owning, is_test)
+            return [self.either(operand, scope) for operand in region.outputs]
+        results = [self.names.unique(f"{region.name}_result") for _ in region.outputs]
+        call = f"{self.module.function(region)}({', '.join(inputs)})"
+        self.line(depth, f"{tuple_of(results)} = {call}" if results else call)
+        return results
+
+
+STRUCTURES: dict[str, Callable[[Regions, Operation, Scope, list[str], int], None]] = {
+    "cond": Regions._cond,
+    "switch": Regions._switch,
+    "call": Regions._call,
+}
+
+
+def bare(text: str) -> str:
+    """An expression without the brackets around it."""
+    return text[1:-1] if text.startswith("(") else text

@@ -1,0 +1,55 @@
+"""Failures at run time, in the user's terms: which operation, on which line of the program.
+
+    InvalidArgumentError: indices[0] = 7 is not in [0, 3) [op gather]
+      at train.py:12, in fit
+
+Both executors report through here, so they say the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...ir.graph import Constant, Operation
+from ...ops.framework.op_errors import OF_COMPUTING, failure, place, reason_of, restate, speaks_for_itself
+
+
+def located(error: Exception, operation: Operation, inputs: Sequence[Any]) -> Exception:
+    """The exception to raise when `operation` failed with `error` on `inputs`."""
+    if operation.type == "raise":
+        if operation.origin:
+            error.add_note(f"  at {operation.origin}")
+        return error
+    refusal = None if isinstance(error, (errors.OpError, MemoryError)) else _refusal(operation, inputs)
+    if refusal is None and not isinstance(error, (errors.OpError, MemoryError, *OF_COMPUTING)):
+        error.add_note(_placed(f"[op {operation.type}]", operation))
+        return error
+    found = failure(error, refusal)
+    if found.op is None:
+        found.op_type, found.op = found.op_type or operation.type, operation
+    restate(found, _placed(f"{found.message} {_place(found, operation, inputs)}", operation))
+    return found
+
+
+def _place(error: errors.OpError, operation: Operation, inputs: Sequence[Any]) -> str:
+    if operation.regions or speaks_for_itself(error, operation.op):
+        return f"[op {operation.type}]"
+    return place(error, error.message, operation.op, inputs, operation.attrs)
+
+
+def _placed(text: str, operation: Operation) -> str:
+    return f"{text}\n  at {operation.origin}" if operation.origin else text
+
+
+def _refusal(operation: Operation, inputs: Sequence[Any]) -> str | None:
+    """The reason that the operation's own rule gives on these inputs, if it refuses them."""
+    if not operation.regions and all(isinstance(x, (np.ndarray, np.generic)) for x in inputs):
+        try:
+            operation.op.infer([Constant(np.asarray(x)) for x in inputs], operation.attrs)
+        except (errors.OpError, *OF_COMPUTING) as refusal:
+            return refusal.message if isinstance(refusal, errors.OpError) else reason_of(refusal)
+    return None

@@ -1,0 +1,161 @@
+"""What the source of a plan is part of: its lines, and the names of the constants, kernels and functions in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.graph import Graph, Operation, Value
+from ...ops.reduce.minmax_kernels import largest, smallest
+from . import identifiers
+from .escaping import BUILT_IN, checked_identifier, is_literal, literal
+from .fusion import Fused, Recipe, may_take, write
+from .kernel_lookup import kernel_of
+from .list_ownership import writer
+
+Scope = dict[Value, str]
+"""By value the name of what it is in, or the expression that is written where it is read."""
+
+Place = tuple[Operation, Scope]
+"""An operation, and what the values are in that it may read."""
+
+_PYTHONS = {"b": "bool", "i": "int", "u": "int", "f": "float"}
+_NUMBERS = frozenset({bool, int, float})
+
+
+class Module:
+    """The source of a plan: `lines`, the operations at `places` (lines count from one), and its `globals`."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.lines: list[str] = []
+        self.places: dict[int, Place] = {}
+        self.globals: dict[str, Any] = {
+            "__builtins__": BUILT_IN, "np": np, "largest": largest, "smallest": smallest,
+        }  # fmt: skip
+        self._names = identifiers.Names()
+        self._known: dict[Any, str] = {}
+        self._functions: dict[Graph, str] = {}
+        self._pending: list[Graph] = []
+        self.fused: list[tuple[Fused, str]] = []
+        self.owned: dict[Operation, frozenset[int]] = {}
+        self.recipes: dict[Operation, Recipe] = {}
+        self.main = self.function(graph)
+
+    def functions(self) -> Iterator[tuple[Graph, str]]:
+        """The graphs that are functions, and their names; they may become more while these are written."""
+        for graph in self._pending:
+            yield graph, self._functions[graph]
+
+    def known(self) -> set[str]:
+        """The global names that the source may use."""
+        recipes = [recipe.name for recipe in self.recipes.values()]
+        return {*self.globals, *self._functions.values(), *recipes}
+
+    def bind(self) -> None:
+        """Give fused operations their functions, once these are there."""
+        for runner, whole in self.fused:
+            runner.bind(self.globals[runner.recipe.name], self.globals[whole])
+
+    def recipe(self, operation: Operation) -> Recipe:
+        """How a fused operation is computed in blocks."""
+        if operation not in self.recipes:
+            name = self._names.unique(f"block_{identifiers.local(operation.outputs[0].name)}")
+            self.recipes[operation] = write(operation.regions[0], name, self.constant, self.call)
+        return self.recipes[operation]
+
+    def may_take(self, operation: Operation, result: int, operand: int) -> bool:
+        """Whether a result of a fused operation may be computed into an operand."""
+        return may_take(self.recipe(operation), result, operand)
+
+    def fusion(self, operation: Operation, into: Sequence[int | None]) -> str:
+        """The name of what runs a fused operation; `into` are the operands that the results take the place of."""
+        name = self._names.unique(f"fused_{identifiers.local(operation.outputs[0].name)}")
+        runner = self.globals[name] = Fused(self.recipe(operation), into)
+        self.fused.append((runner, self.function(operation.regions[0])))
+        return name
+
+    def function(self, graph: Graph) -> str:
+        """The name of the function that runs `graph`."""
+        if graph not in self._functions:
+            prefix = "graph_" if self._functions else ""
+            self._functions[graph] = self._names.unique(prefix + identifiers.local(graph.name))
+            self._pending.append(graph)
+        return self._functions[graph]
+
+    def constant(self, array: np.ndarray[Any, Any]) -> str:
+        """The name of a constant; scalars are NumPy scalars, so that Python's operators are fast on them."""
+        if array.ndim or array.dtype.kind == "O":
+            return self.name_of(("array", id(array)), identifiers.constant(array), array)
+        return self.name_of((array.dtype, array.tobytes()), identifiers.constant(array), array[()])
+
+    def call(self, operation: Operation, inputs: Sequence[str], changes: bool = False) -> str:
+        """A call of an operation's kernel; of the one that `changes` the list that it is given, if that is wanted."""
+        grouped = [
+            f"[{', '.join(x)}]" if isinstance(x, list) else x for x in operation.op.grouped(list(inputs))
+        ]
+        attrs = [
+            f"{checked_identifier(name)}={self.attribute(value)}" for name, value in operation.attrs.items()
+        ]
+        kernel = self.writer(operation) if changes else self.kernel(operation)
+        return f"{kernel}({', '.join([*grouped, *attrs])})"
+
+    def writer(self, operation: Operation) -> str:
+        return self.name_of(
+            ("writer", kernel_of(operation)), f"op_{operation.type}_in_place", writer(operation)
+        )
+
+    def kernel(self, operation: Operation) -> str:
+        compute = kernel_of(operation)
+        return self.name_of(("op", compute), f"op_{operation.type}", compute)
+
+    def scalar_type(self, dtype: dtypes.DType) -> str:
+        return self.name_of(("type", dtype), f"{dtype.name}_type", dtype.numpy.type)
+
+    def number(self, array: np.ndarray[Any, Any]) -> str:
+        """A constant as one of Python's numbers: itself when Python can read it back, else a name."""
+        value = array.item()
+        if is_literal(value):
+            return literal(value)
+        return self.name_of(("number", repr(value)), identifiers.constant(array), value)
+
+    def as_number(self, dtype: dtypes.DType, text: str) -> str:
+        """A NumPy scalar as one of Python's numbers."""
+        return f"{_PYTHONS[dtype.kind]}({text})"
+
+    def as_scalar(self, dtype: dtypes.DType, text: str) -> str:
+        """A Python number as a NumPy scalar; a sum takes less time than the integers' types."""
+        if dtype.kind == "b":
+            return f"({self.constant(np.array(True))} if {text} else {self.constant(np.array(False))})"
+        if dtype.kind == "f":
+            return f"{self.scalar_type(dtype)}({text})"
+        return f"({self.constant(np.zeros((), dtype.numpy))} + {text})"
+
+    def number_kernel(self, operation: Operation) -> str:
+        """The name of an operation's kernel for Python's numbers."""
+        compute, attrs = kernel_of(operation), operation.attrs
+        kinds = [operand.dtype.numpy.type for operand in operation.inputs]
+
+        def computed(*numbers: Any) -> Any:
+            given = [kind(n) if type(n) in _NUMBERS else n for kind, n in zip(kinds, numbers, strict=True)]
+            return compute(*operation.op.grouped(given), **attrs).item()
+
+        key = ("number", compute, *kinds, *map(str, attrs.values()))
+        return self.name_of(key, f"op_{operation.type}_of_numbers", computed)
+
+    def attribute(self, value: Any) -> str:
+        """An attribute as source: itself when Python can read it back, else a name."""
+        if is_literal(value):
+            return literal(value)
+        if isinstance(value, dtypes.DType):
+            return self.name_of(value, f"dtype_{value.name}", value)
+        return self.name_of(("attribute", id(value)), "constant_attribute", value)
+
+    def name_of(self, key: Any, wish: str, value: Any) -> str:
+        """The global name of a value, which the key tells from others."""
+        if key not in self._known:
+            self._known[key] = self._names.unique(wish)
+            self.globals[self._known[key]] = value
+        return self._known[key]

@@ -1,0 +1,63 @@
+"""What generated source is written with: its lines, the names of values, and operands as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.graph import Constant, Graph, Operand, Value
+from . import identifiers
+from .source_module import Module, Place, Scope
+from .unboxing import Numbers
+
+
+class Lines:
+    """The lines of one function of a module."""
+
+    def __init__(self, module: Module, graph: Graph) -> None:
+        self.module = module
+        self.names = identifiers.Names()
+        self.numbers = Numbers(graph)
+
+    def fresh(self, value: Value) -> str:
+        return self.names.unique(identifiers.local(value.name))
+
+    def line(self, depth: int, text: str, place: Place | None = None) -> None:
+        self.module.lines.append("    " * depth + text)
+        if place is not None:
+            self.module.places[len(self.module.lines)] = place
+
+    def delete(self, dead: Sequence[str], depth: int) -> None:
+        if dead:
+            self.line(depth, f"del {', '.join(dead)}")
+
+    def text(self, operand: Operand, scope: Scope) -> str:
+        """An operand as kernels take it."""
+        if isinstance(operand, Constant):
+            return self.module.constant(operand.value)
+        return (
+            self.module.as_scalar(operand.dtype, scope[operand])
+            if operand in self.numbers
+            else scope[operand]
+        )
+
+    def number(self, operand: Operand, scope: Scope) -> str:
+        """An operand as one of Python's numbers."""
+        if isinstance(operand, Constant):
+            return self.module.number(operand.value)
+        return (
+            scope[operand]
+            if operand in self.numbers
+            else self.module.as_number(operand.dtype, scope[operand])
+        )
+
+    def either(self, operand: Operand, scope: Scope) -> str:
+        """An operand as it is."""
+        return self.text(operand, scope) if isinstance(operand, Constant) else scope[operand]
+
+    def like(self, value: Value, operand: Operand, scope: Scope) -> str:
+        """An operand as what stands for `value`."""
+        return self.number(operand, scope) if value in self.numbers else self.text(operand, scope)
+
+
+def tuple_of(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"

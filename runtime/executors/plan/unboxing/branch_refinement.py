@@ -1,0 +1,54 @@
+"""What a decision has found out about the numbers that it compares.
+
+i < n, which is true        i is less than the largest n; n is more than the smallest i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....ir.graph import Operand, Operation
+from .range_analysis import Range
+from .use_lists import Uses
+
+_SIGNS = {
+    "less": (">=", "<"),
+    "less_equal": (">", "<="),
+    "greater": ("<=", ">"),
+    "greater_equal": ("<", ">="),
+    "equal": ("!=", "=="),
+    "not_equal": ("==", "!="),
+}
+"""By operation: how two numbers are to each other where it gave False, and where it gave True."""
+
+Ranges = Mapping[Operand, Range | None]
+"""The ranges of numbers, and of constants that can be numbers; None for others."""
+
+
+def found_out(ranges: Ranges, decision: Operand, is_true: bool, uses: Uses) -> dict[Operand, Range]:
+    """What is known of operands where a decision was found true, or false."""
+    maker = uses.makers.get(decision)
+    if maker is None or ranges[decision] is None:
+        return {}
+    if maker.type in _SIGNS:
+        return _compared(ranges, _SIGNS[maker.type][is_true], maker)
+    if maker.type == "logical_not":
+        return found_out(ranges, maker.inputs[0], not is_true, uses)
+    known: dict[Operand, Range] = {}
+    if maker.type == ("logical_and" if is_true else "logical_or"):
+        for operand in maker.inputs:
+            known |= found_out(ranges, operand, is_true, uses)
+    return known
+
+
+def _compared(ranges: Ranges, sign: str, comparison: Operation) -> dict[Operand, Range]:
+    a, b = comparison.inputs
+    x, y = ranges[a], ranges[b]
+    if x is None or y is None or a.dtype.kind not in "iu":
+        return {}
+    step = 1 if len(sign) == 1 else 0
+    if sign[0] == "<":
+        return {a: (x[0], y[1] - step), b: (x[0] + step, y[1])}
+    if sign[0] == ">":
+        return {a: (y[0] + step, x[1]), b: (y[0], x[1] - step)}
+    return {a: y, b: x} if sign == "==" else {}

@@ -1,0 +1,55 @@
+"""Decisions that are written where they are made.
+
+    odd = equal rest, 1                     if (n % 2) == 1:
+    m = cond odd, n              ==>            ...
+      ...
+
+What is read once, by a decision or by something that is written there as well, needs no line of its own, if no line
+comes between the two.
+"""
+
+from __future__ import annotations
+
+from ....ir.graph import Graph, Operation, Value
+from .scalar_expressions import QUIET, may_fail
+from .unboxing_analysis import Numbers
+from .use_lists import Uses
+
+
+def deferred(numbers: Numbers, graph: Graph, is_test: bool) -> set[Operation]:
+    """The operations that are written where their only reader is. The result of a test is read by its loop."""
+    if not numbers:
+        return set()
+    uses = numbers.uses_of(graph)
+    place: dict[Operation, int] = {}
+    found: set[Operation] = set()
+    number = written = len(uses.live)  # the latter is the place of the next operation that is not deferred
+    for operation in reversed(uses.live):
+        number -= 1
+        place[operation] = number
+        end = -1
+        if _is_quiet(operation, numbers):
+            end = _place_of_reader(operation.outputs[0], uses, place, found, is_test)
+        if number < end <= written:
+            found.add(operation)
+        else:
+            written = number
+    return found
+
+
+def _is_quiet(operation: Operation, numbers: Numbers) -> bool:
+    is_number = operation.type in QUIET and operation.outputs[0] in numbers
+    return is_number and not may_fail(operation, numbers.given(operation))
+
+
+def _place_of_reader(
+    value: Value, uses: Uses, place: dict[Operation, int], found: set[Operation], is_test: bool
+) -> int:
+    """Where a value is read, if it is read once, and by a decision or by what is deferred as well; or -1."""
+    readers = uses.readers.get(value, [])
+    if value in uses.outputs:
+        return len(uses.live) if is_test and not readers else -1
+    if len(readers) != 1:
+        return -1
+    (reader,) = readers
+    return place[reader] if reader in found or (reader.type == "cond" and reader.inputs[0] is value) else -1

@@ -1,0 +1,214 @@
+"""Operations as expressions over Python's numbers, and the wrapping of integers.
+
+    r = floormod m, 2 : int32[]       ==>       r = m % 2
+    y = realdiv a, b : float64[]      ==>       y = a / b if b else number_realdiv(a, b)
+
+Python's integers do not end, and its floats refuse some operations: an expression leaves to the kernel what is rare.
+Where Python raises an error, such as for a division by zero, the kernel is asked for its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+from .... import dtypes
+from ....ir.graph import Operation
+from ....ir.value_types import Spec
+from ....ops.arrays.getitem import HOLE, parsed
+from ..escaping import literal
+from ..peephole import is_scalar, picks_element
+from . import range_analysis
+from .range_analysis import LIMITS, Range, can_be_number
+
+#   operation            dtypes    expression
+_ROWS = (
+    ("add",              "iuf",    "{0} + {1}"),
+    ("subtract",         "iuf",    "{0} - {1}"),
+    ("multiply",         "iuf",    "{0} * {1}"),
+    ("negative",         "if",     "-{0}"),
+    ("square",           "iuf",    "{0} * {0}"),
+    ("abs",              "if",     "abs({0})"),
+    ("realdiv",          "f",      "{0} / {1} if {1} else {kernel}({0}, {1})"),
+    ("floordiv",         "iu",     "{0} // {1}"),
+    ("floormod",         "iu",     "{0} % {1}"),
+    ("floormod",         "f",      "{0} % {1} if {1} else {kernel}({0}, {1})"),
+    ("sqrt",             "f",      "{sqrt}({0}) if {0} >= 0.0 else {kernel}({0})"),
+    ("maximum",          "iu",     "{0} if {0} >= {1} else {1}"),
+    ("maximum",          "f",      "{0} if {0} > {1} else {1} if {1} > {0} else {kernel}({0}, {1})"),
+    ("minimum",          "iu",     "{0} if {0} <= {1} else {1}"),
+    ("minimum",          "f",      "{0} if {0} < {1} else {1} if {1} < {0} else {kernel}({0}, {1})"),
+    ("equal",            "biuf",   "{0} == {1}"),
+    ("not_equal",        "biuf",   "{0} != {1}"),
+    ("less",             "iuf",    "{0} < {1}"),
+    ("less_equal",       "iuf",    "{0} <= {1}"),
+    ("greater",          "iuf",    "{0} > {1}"),
+    ("greater_equal",    "iuf",    "{0} >= {1}"),
+    ("is_nan",           "f",      "{0} != {0}"),
+    ("logical_and",      "b",      "{0} and {1}"),
+    ("logical_or",       "b",      "{0} or {1}"),
+    ("logical_xor",      "b",      "{0} != {1}"),
+    ("logical_not",      "b",      "not {0}"),
+    ("bitwise_and",      "iu",     "{0} & {1}"),
+    ("bitwise_or",       "iu",     "{0} | {1}"),
+    ("bitwise_xor",      "iu",     "{0} ^ {1}"),
+    ("invert",           "i",      "~{0}"),
+    ("invert",           "u",      "{0} ^ {most}"),
+    ("left_shift",       "iu",     "{0} << {places}"),
+    ("right_shift",      "iu",     "{0} >> {places}"),
+    ("where",            "b",      "{1} if {0} else {2}"),
+    ("identity",         "biuf",   "{0}"),
+    ("stop_gradient",    "biuf",   "{0}"),
+)  # fmt: skip
+
+EXPRESSIONS = {(name, kind): expression for name, kinds, expression in _ROWS for kind in kinds}
+"""By operation and kind of the first operand's dtype."""
+
+FUNCTIONS = {"sqrt": math.sqrt}
+"""What expressions call besides Python's built-in functions."""
+
+#   from, to kinds         expression; a product with 1.0 rounds as a conversion does
+_CASTS = {
+    ("b", "iu"):           "1 if {0} else 0",
+    ("b", "f"):            "1.0 if {0} else 0.0",
+    ("iu", "b"):           "{0} != 0",
+    ("f", "b"):            "{0} != 0.0",
+    ("iu", "iu"):          "{0}",
+    ("iu", "f"):           "{0} * 1.0",
+    ("f", "iu"):           "int({0}) if {low} <= {0} <= {high} else {kernel}({0})",
+}  # fmt: skip
+
+_ELEMENT = "{0}.item({1})"
+_CHECKED_ELEMENT = "{0}.item({1}) if 0 <= {1} < len({0}) else {kernel}({0}, {1})"
+
+RING = frozenset({"add", "subtract", "multiply", "negative"})
+"""Operations whose operands need not be wrapped when the result is."""
+
+QUIET = frozenset({
+    "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "floormod", "right_shift",
+})  # fmt: skip
+"""Operations that may be written where their result is read: they stay in the dtype, and only a division may fail."""
+
+
+ELEMENTS = ("gather", "getitem")
+"""Operations that take elements of their first operand, at places that have to be numbers."""
+
+
+def is_element(operation: Operation) -> bool:
+    """Whether an operation takes one element of a tensor, as a number."""
+    if not can_be_number(operation.outputs[0].spec):
+        return False
+    if operation.type == "gather":
+        return picks_element(operation)
+    tensor = operation.inputs[0].spec if operation.type == "getitem" else None
+    if not isinstance(tensor, Spec) or not tensor.shape:
+        return False
+    key = parsed(operation.attrs["key"])
+    return len(key) == len(tensor.shape) and all(item is HOLE or type(item) is int for item in key)
+
+
+def expression(operation: Operation) -> str | None:
+    """The expression for an operation, if there is one.
+
+    It has holes for operands, `{kernel}`, those of FUNCTIONS, and those that `filled` knows.
+    """
+    if len(operation.outputs) != 1 or not operation.inputs or not can_be_number(operation.outputs[0].spec):
+        return None
+    if operation.type in ELEMENTS:
+        return _element(operation) if is_element(operation) else None
+    for operand in operation.inputs:
+        if not is_scalar(operand.spec):
+            return None
+    return (
+        _cast(operation)
+        if operation.type == "cast"
+        else EXPRESSIONS.get((operation.type, operation.inputs[0].dtype.kind))
+    )
+
+
+def filled(text: str, operation: Operation, given: Sequence[Range | None]) -> str:
+    """The expression for operands in these ranges."""
+    if "{most}" in text:
+        return text.replace("{most}", literal(LIMITS[operation.outputs[0].dtype][1]))
+    if "{places}" in text:
+        return text.replace("{places}", _places(operation, given))
+    if text == _CHECKED_ELEMENT and given[1] is not None and given[1][0] >= 0:
+        return _ELEMENT
+    return text
+
+
+def may_fail(operation: Operation, given: Sequence[Range | None]) -> bool:
+    """Whether an operation of QUIET may divide by zero."""
+    divisor = given[1] if operation.type == "floormod" else None
+    return divisor is not None and (operation.inputs[0].dtype.kind == "f" or divisor[0] <= 0 <= divisor[1])
+
+
+def result(operation: Operation, given: Sequence[Range | None]) -> Range:
+    """The range of the result before it is wrapped."""
+    dtype = operation.outputs[0].dtype
+    if dtype.kind not in "iu":
+        return LIMITS[dtype]
+    if operation.type == "cast" and operation.inputs[0].dtype.kind == "f":
+        return LIMITS[_by_way_of(dtype)]
+    known = [each for each in given if each is not None]
+    if operation.type in ("left_shift", "right_shift") and len(known) == 2:
+        last = dtype.size * 8 - 1
+        known[1] = min(max(known[1][0], 0), last), min(max(known[1][1], 0), last)
+    found = range_analysis.of_result(operation.type, *known) if len(known) == len(given) else None
+    return LIMITS[dtype] if found is None else found
+
+
+def _places(operation: Operation, given: Sequence[Range | None]) -> str:
+    """Distances are cut to what the dtype has bits."""
+    last, distance = operation.outputs[0].dtype.size * 8 - 1, given[1]
+    if distance is not None and distance[0] >= 0 and distance[1] <= last:
+        return "{1}"
+    return f"min(max({{1}}, 0), {last})"
+
+
+def _by_way_of(dtype: dtypes.DType) -> dtypes.DType:
+    """What the kernel makes of floats on their way to integers of this dtype."""
+    if dtype.size == 8:
+        return dtype
+    return dtypes.int64 if dtype is dtypes.uint32 else dtypes.int32
+
+
+def _cast(operation: Operation) -> str | None:
+    before, after = operation.inputs[0].dtype, operation.outputs[0].dtype
+    if before not in LIMITS:
+        return None
+    text = next(
+        (text for (one, other), text in _CASTS.items() if before.kind in one and after.kind in other), None
+    )
+    if text is None or not before.is_floating or after.kind not in "iu":
+        return text
+    low, high = LIMITS[_by_way_of(after)]
+    last = float(high) if high < 2**53 else math.nextafter(float(high), 0)
+    return text.replace("{low}", literal(float(low))).replace("{high}", literal(last))
+
+
+def _element(operation: Operation) -> str:
+    if operation.type == "gather":
+        return _CHECKED_ELEMENT
+    count = itertools.count(1)
+    items = [
+        f"{{{next(count)}}}" if item is HOLE else literal(item) for item in parsed(operation.attrs["key"])
+    ]
+    return f"{{0}}.item({', '.join(items)})"
+
+
+def wrapped(name: str, dtype: dtypes.DType, raw: Range) -> tuple[str, str] | None:
+    """The test whether a number has left its dtype, and the text that brings it back; None where it cannot leave it."""
+    low, high = LIMITS[dtype]
+    if range_analysis.holds((low, high), raw):
+        return None
+    if raw[0] >= low:
+        test = f"{name} > {high}"
+    elif raw[1] <= high:
+        test = f"{name} < {low}"
+    else:
+        test = f"not {low} <= {name} <= {high}"
+    mask = (1 << dtype.size * 8) - 1
+    return test, f"{name} & {mask}" if low == 0 else f"({name} + {-low} & {mask}) - {-low}"

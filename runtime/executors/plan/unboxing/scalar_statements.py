@@ -1,0 +1,42 @@
+"""Operations on Python's numbers as statements: an expression, and behind it what wraps an integer.
+
+m = add n, 1 : int32[]         ==>         m = n + 1
+                                           if m > 2147483647:
+                                               m = (m + 2147483648 & 4294967295) - 2147483648
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....ir.graph import Operation
+from ..source_module import Module
+from .scalar_expressions import FUNCTIONS, filled, wrapped
+from .unboxing_analysis import Numbers
+
+_TAKE_INDEX = frozenset({"gather", "array_item", "array_read", "array_without", "array_write"})
+
+
+def takes_number(operation: Operation, operand: int) -> bool:
+    """Whether an operation that is not computed on numbers takes one for an operand all the same."""
+    if operation.type == "getitem":
+        return operand > 0
+    return operand == 1 and operation.type in _TAKE_INDEX
+
+
+def statement(
+    module: Module, numbers: Numbers, operation: Operation, operands: Sequence[str], target: str
+) -> tuple[str, tuple[str, str] | None]:
+    """The expression for an operation whose result is a number; and when to wrap the result, and how."""
+    text = numbers.expression(operation)
+    assert text is not None, "only what has an expression is chosen to be a number"
+    text = filled(text, operation, numbers.given(operation))
+    holes = {}
+    if "{kernel}" in text:
+        holes["kernel"] = module.number_kernel(operation)
+    for name, function in FUNCTIONS.items():
+        if f"{{{name}}}" in text:
+            holes[name] = module.name_of(("function", name), f"op_{name}_of_number", function)
+    dtype = operation.outputs[0].dtype
+    raw = numbers.unwrapped(operation) if dtype.kind in "iu" else None
+    return text.format(*operands, **holes), None if raw is None else wrapped(target, dtype, raw)

@@ -1,0 +1,93 @@
+"""`map_fn`: a function applied to each row of tensors.
+
+    map_fn(f, xs)       stack([f(xs[0]), f(xs[1]), …])
+
+Eager code goes through the rows with Python's `for`; in a graph they are the elements of TensorArrays, and one `while`
+goes through them.
+
+>>> from agc.runtime import convert_to_tensor
+>>> map_fn(lambda x: x * x, convert_to_tensor([1, 2, 3])).numpy().tolist()
+[1, 4, 9]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import nest
+from ..control_flow.functional_api import while_loop
+from ..core.tensor import Tensor
+from ..core.tensor_array import TensorArray
+from ..ir.builder import current
+from .row_structures import RowNest, check_function
+from .stacked_results import result_like
+
+
+def map_fn(
+    fn: Callable[..., Any],
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+    fn_output_signature: Any = None,
+) -> Any:
+    """`fn` of each row of `elems`, and the results as rows of one tensor.
+
+    Args:
+        fn: takes a row, or a nest of them in the structure of `elems`, and gives a tensor or a nest of them.
+        elems: a tensor, or a nest of tensors, dense or ragged, with the same number of rows.
+        fn_output_signature: the dtypes, TensorSpecs or RaggedTensorSpecs of what `fn` gives, in its structure; without
+            it that is like `elems`. `dtype` is an older name.
+        infer_shape: whether all results have one shape.
+        parallel_iterations, back_prop, swap_memory: accepted for compatibility.
+
+    Raises ValueError for elements without rows, different numbers of rows, and results of another structure or shape;
+    InvalidArgumentError (TypeError in a graph) for results of another dtype.
+
+    >>> from agc.runtime import convert_to_tensor
+    >>> pairs = convert_to_tensor([1, 2]), convert_to_tensor([3, 4])
+    >>> map_fn(lambda pair: pair[0] * pair[1], pairs, fn_output_signature="int32").numpy().tolist()
+    [3, 8]
+    """
+    check_function(fn)
+    rows = RowNest(elems)
+    signature = fn_output_signature if fn_output_signature is not None else dtype
+    like = elems if signature is None else signature
+    wanted = list(map(result_like, rows.specs() if signature is None else nest.flatten(signature)))
+
+    def applied(*leaves: Any) -> list[list[Tensor]]:
+        result = fn(rows.packed(leaves))
+        nest.assert_same_structure(like, result)
+        return [each.parts(leaf) for each, leaf in zip(wanted, nest.flatten(result), strict=True)]
+
+    if current() is None:
+        results = [applied(*leaves) for leaves in rows]
+        columns = [each.of_rows([result[i] for result in results]) for i, each in enumerate(wanted)]
+    else:
+        columns = _staged(rows, applied, wanted, infer_shape)
+    return nest.pack_sequence_as(like, columns)
+
+
+def _staged(
+    rows: RowNest, applied: Callable[..., list[list[Tensor]]], wanted: Sequence[Any], infer_shape: bool
+) -> list[Any]:
+    arrays = rows.arrays()
+    results = tuple(tuple(each.arrays(rows.count, infer_shape)) for each in wanted)
+
+    def body(index: Any, *before: tuple[TensorArray, ...]) -> tuple[Any, ...]:
+        values = applied(*(array.read(index) for array in arrays))
+        written = (
+            tuple(array.write(index, part) for array, part in zip(column, parts, strict=True))
+            for column, parts in zip(before, values, strict=True)
+        )
+        return (index + 1, *written)
+
+    _, *filled = while_loop(lambda index, *_: index < rows.count, body, (0, *results))
+    return [each.of_arrays(column, rows.known) for each, column in zip(wanted, filled, strict=True)]
+
+
+__all__ = ["map_fn"]

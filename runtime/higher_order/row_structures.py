@@ -1,0 +1,116 @@
+"""Nests of tensors with the same number of rows, taken row by row; see `functional` and `folding`.
+
+>>> nest_of_rows = RowNest({"a": np.array([1, 2]), "b": np.array([3.0, 4.0])})
+>>> nest_of_rows.packed(list(nest_of_rows)[1])["b"].numpy().item()
+4.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, nest
+from ..core.conversion import convert_to_tensor
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.tensor_array import TensorArray
+from ..ops.arrays.concat_split import unstack
+from ..ops.arrays.shape_ops import shape as shape_of
+
+
+class RowNest:
+    """The rows of all tensors in a nest: `for leaves in rows` gives them one after the other in eager code.
+
+    `count` is the number of rows: an int where it is known (`known`), else a tensor. ValueError for no tensors at all,
+    scalars, and different numbers of rows.
+    """
+
+    def __init__(self, elems: Any) -> None:
+        self.structure = elems
+        leaves = nest.flatten(elems)
+        if not leaves:
+            raise ValueError(
+                "elems must be a Tensor or (possibly nested) sequence of Tensors. "
+                f"Got {elems!r}, which does not contain any Tensors."
+            )
+        self.tensors = [leaf if hasattr(leaf, "row_splits") else convert_to_tensor(leaf) for leaf in leaves]
+        if any(tensor.shape.rank == 0 for tensor in self.tensors):
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+        self.known = self._known()
+        self.count: Any = self._count() if self.known is None else self.known
+
+    def _known(self) -> int | None:
+        known = [tensor.shape[0] for tensor in self.tensors if tensor.shape.rank is not None]
+        sizes = {size for size in known if size is not None}
+        if len(sizes) > 1:
+            raise ValueError(f"Dimensions {' and '.join(map(str, sorted(sizes)))} are not compatible")
+        return next(iter(sizes), None)
+
+    def _count(self) -> Any:
+        first: Any = self.tensors[0]
+        return first.nrows("int32") if hasattr(first, "row_splits") else shape_of(first)[0]
+
+    def specs(self) -> list[Any]:
+        """For each tensor what its rows are like: a dtype, or the spec of ragged ones."""
+        return [_row_spec(tensor) if hasattr(tensor, "row_splits") else tensor for tensor in self.tensors]
+
+    def packed(self, leaves: Sequence[Any]) -> Any:
+        """A row in the structure of the whole."""
+        return nest.pack_sequence_as(self.structure, leaves)
+
+    def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
+        return iter(list(zip(*map(_unstacked, self.tensors), strict=True)))
+
+    def arrays(self) -> list[Any]:
+        """The tensors as TensorArrays of their rows."""
+        return [
+            _RaggedRows(tensor)
+            if hasattr(tensor, "row_splits")
+            else TensorArray(tensor.dtype, self.count).unstack(tensor)
+            for tensor in self.tensors
+        ]
+
+    def stacked(self, array: TensorArray) -> Tensor:
+        """What was computed for each row, as a tensor with as many rows."""
+        tensor = array.stack()
+        if tensor.shape.rank is not None:
+            tensor.set_shape([self.known, *tensor.shape[1:]])
+        return tensor
+
+
+class _RaggedRows:
+    """A ragged tensor in the place of a TensorArray: `read` gives a row."""
+
+    def __init__(self, ragged: Any) -> None:
+        self.read = ragged.__getitem__
+
+
+def _unstacked(tensor: Any) -> list[Any]:
+    return list(tensor) if hasattr(tensor, "row_splits") else unstack(tensor)
+
+
+def _row_spec(ragged: Any) -> Any:
+    """The spec of the rows of a ragged tensor."""
+    spec = ragged._type_spec
+    return type(spec)(spec.shape[1:], spec.dtype, spec.ragged_rank - 1, spec.row_splits_dtype)
+
+
+def no_rows(shape: TensorShape, dtype: dtypes.DType) -> Tensor:
+    """A tensor without rows, which would be of this shape."""
+    sizes = [] if shape.rank is None else [size or 0 for size in shape.as_list()]
+    return convert_to_tensor(np.zeros((0, *sizes), dtype.numpy))
+
+
+def check_row(shape: TensorShape, expected: TensorShape) -> None:
+    """ValueError unless a row of this shape may stand beside the others."""
+    if not shape.is_compatible_with(expected):
+        raise ValueError(f"Incompatible shape for value ({shape}), expected ({expected})")
+
+
+def check_function(fn: Any) -> None:
+    """TypeError unless `fn` can be called."""
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, not {fn!r}")

@@ -1,0 +1,125 @@
+"""What a function that is applied to rows gives in one place: kept for each row, and put together at the end.
+
+TensorSpec([2])             the rows of one tensor
+RaggedTensorSpec([None])    rows of different lengths: their values one behind the other, and the lengths
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes, errors
+from ..core.conversion import convert_to_tensor
+from ..core.shapes import TensorShape
+from ..core.tensor import Tensor
+from ..core.tensor_array import TensorArray
+from ..ir.builder import current
+from ..ops.arrays.concat_split import concat, stack
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.math.cast import cast
+from .row_structures import check_row, no_rows
+
+
+class DenseResult:
+    """A tensor for each row, all of one shape."""
+
+    def __init__(self, said: Any) -> None:
+        is_spec = hasattr(said, "shape") and not isinstance(said, Tensor)
+        self.dtype = dtypes.as_dtype(getattr(said, "dtype", said))
+        self.shape = TensorShape(said.shape if is_spec else None)
+
+    def parts(self, leaf: Any) -> list[Tensor]:
+        """What is kept of the result for one row."""
+        tensor = convert_to_tensor(leaf, dtype_hint=self.dtype)
+        check_dtype(tensor.dtype, self.dtype)
+        check_row(tensor.shape, self.shape)
+        return [tensor]
+
+    def of_rows(self, rows: Sequence[list[Tensor]]) -> Any:
+        """The results for all rows."""
+        values = [row[0] for row in rows]
+        if not values:
+            return no_rows(self.shape, self.dtype)
+        for value in values:
+            check_row(value.shape, values[0].shape)
+        return stack(values)
+
+    def arrays(self, count: Any, infer_shape: bool) -> list[TensorArray]:
+        """Where a loop of a graph keeps the parts."""
+        return [TensorArray(self.dtype, count, element_shape=self.shape, infer_shape=infer_shape)]
+
+    def of_arrays(self, arrays: Sequence[TensorArray], known: int | None) -> Any:
+        """The results for all rows, whose number may be known."""
+        tensor = arrays[0].stack()
+        if tensor.shape.rank is not None:
+            tensor.set_shape([known, *tensor.shape[1:]])
+        return tensor
+
+
+class RaggedResult:
+    """A ragged tensor for each row, or a dense one whose first axis has different sizes."""
+
+    def __init__(self, spec: Any) -> None:
+        self.spec = spec
+        self.dtype = spec.dtype
+        self.kind = spec.row_splits_dtype
+
+    def parts(self, leaf: Any) -> list[Tensor]:
+        """The number of rows, the row lengths from the outermost to the innermost, and the values."""
+        depth = self.spec.ragged_rank
+        check_dtype(leaf.dtype, self.dtype)
+        if depth == 0:
+            tensor = convert_to_tensor(leaf)
+            check_row(tensor.shape, self.spec.shape)
+            return [cast(shape_of(tensor)[0], self.kind), tensor]
+        if getattr(leaf, "ragged_rank", 0) != depth:
+            raise ValueError(f"the result for a row is {leaf!r}, which does not fit {self.spec}")
+        lengths = [cast(one, self.kind) for one in leaf.nested_row_lengths()]
+        return [cast(leaf.nrows(), self.kind), *lengths, leaf.flat_values]
+
+    def of_rows(self, rows: Sequence[list[Tensor]]) -> Any:
+        if not rows:
+            none = no_rows(TensorShape([]), self.kind)
+            inner = self.spec.flatten()[0].shape[1:]
+            return self._made([none] * (self.spec.ragged_rank + 1), no_rows(inner, self.dtype))
+        counts, *columns = zip(*rows, strict=True)
+        *lengths, values = (concat(list(column), 0) for column in columns)
+        return self._made([stack(list(counts)), *lengths], values)
+
+    def arrays(self, count: Any, infer_shape: bool) -> list[TensorArray]:
+        inner = self.spec.flatten()[0].shape[1:]
+        depth = self.spec.ragged_rank
+        return [
+            TensorArray(self.kind, count, element_shape=[]),
+            *(TensorArray(self.kind, count, element_shape=[None], infer_shape=False) for _ in range(depth)),
+            TensorArray(self.dtype, count, element_shape=[None, *inner], infer_shape=False),
+        ]
+
+    def of_arrays(self, arrays: Sequence[TensorArray], known: int | None) -> Any:
+        counts = arrays[0].stack()
+        counts.set_shape([known])
+        *lengths, values = (array.concat() for array in arrays[1:])
+        return self._made([counts, *lengths], values)
+
+    def _made(self, lengths: Sequence[Tensor], values: Tensor) -> Any:
+        from ..ragged.tensor import RaggedTensor  # here: only who has ragged rows needs it
+
+        return RaggedTensor.from_nested_row_lengths(values, list(lengths), validate=False)
+
+
+def result_like(said: Any) -> Any:
+    """What is kept of results that are said to be like this: a dtype, a spec or a tensor."""
+    if hasattr(said, "row_splits_dtype"):
+        return RaggedResult(said)
+    return DenseResult(said)
+
+
+def check_dtype(given: dtypes.DType, wanted: dtypes.DType) -> None:
+    """InvalidArgumentError (TypeError in a graph) for another dtype."""
+    if given is not wanted:
+        message = (
+            f"map_fn: results of {wanted.name} are expected, but fn gives {given.name}: "
+            "say their dtypes with fn_output_signature="
+        )
+        raise errors.InvalidArgumentError(message, "map_fn") if current() is None else TypeError(message)

@@ -1,0 +1,215 @@
+"""`vectorized_map`: a function of each row, computed on all rows at once.
+
+    f = lambda row: w @ row + 1          matmul w, rows           one operation for all rows
+    vectorized_map(f, rows)        ==>   add …, 1
+
+The function is traced for one row; then each of its operations is done by the rule that `batching` has for it. What
+has no rule, such as a `while` whose end depends on the row, is done row by row in a loop, and so is a function whose
+effects have an order (assignments, printing) or that keeps TensorArrays.
+
+>>> vectorized_map(lambda x: x * x + 1, convert_to_tensor([1, 2, 3])).numpy().tolist()
+[2, 5, 10]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agc.autograph.api import convert
+
+from .. import nest
+from ..config import functions_run_eagerly, run_functions_eagerly
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
+from ..core.tensor_spec import TensorSpec
+from ..ir.builder import Builder, current
+from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.value_types import RefSpec, Spec
+from ..ops.arrays.ranges import range as counted
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.op import wrap
+from ..tracing.function import function
+from .batching_rules import Argument, rule_for, with_rows
+from .map_fn import map_fn
+from .row_structures import check_function
+
+_READS = frozenset({"read_variable"})
+
+
+def vectorized_map(
+    fn: Callable[..., Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
+) -> Any:
+    """`fn` of each row of `elems`, as `map_fn` gives it, but computed on all rows at once.
+
+    Args:
+        fn: takes a row, or a nest of them in the structure of `elems`; gives a nest of tensors and None.
+        elems: a tensor, or a nest of tensors with the same number of rows; one row stands for any number.
+        fallback_to_while_loop: whether operations that cannot be done on all rows at once may be done in a loop;
+            else they are a ValueError.
+        warn: accepted for compatibility.
+
+    Effects of `fn` that have an order, and TensorArrays in it, need the loop as well.
+    """
+    check_function(fn)
+    if current() is None:
+        # Rows are mapped in graphs, also where functions run eagerly.
+        run_eagerly = functions_run_eagerly()
+        run_functions_eagerly(False)
+        try:
+            return function(_mapped)(convert(fn), elems, fallback_to_while_loop)
+        finally:
+            run_functions_eagerly(run_eagerly)
+    return _Rows(fn, elems, fallback_to_while_loop).mapped()
+
+
+def _mapped(fn: Callable[..., Any], elems: Any, may_loop: bool) -> Any:
+    return _Rows(fn, elems, may_loop).mapped()
+
+
+class _Rows:
+    """A function on its way to all rows."""
+
+    def __init__(self, fn: Callable[..., Any], elems: Any, may_loop: bool) -> None:
+        self.fn, self.elems, self.may_loop = fn, elems, may_loop
+        self.tensors = [convert_to_tensor(leaf) for leaf in nest.flatten(elems)]
+        if not self.tensors:
+            raise ValueError("vectorized_map needs tensors to go through")
+        if any(tensor.shape.rank == 0 for tensor in self.tensors):
+            raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
+        if any(tensor.shape.rank is None for tensor in self.tensors):
+            raise ValueError("vectorized_map needs tensors of known rank: say it with tf.ensure_shape")
+        sizes = [tensor.shape[0] for tensor in self.tensors]
+        self.known = None if None in sizes else max(size for size in sizes if size is not None)
+        others = {size for size in sizes if size not in (None, 1, self.known)}
+        if others and self.known is not None:
+            raise ValueError(f"vectorized_map: {self.known} and {others.pop()} rows do not go together")
+        first = next((t for t, size in zip(self.tensors, sizes, strict=True) if size != 1), self.tensors[0])
+        self.count: Any = shape_of(first)[0] if self.known is None else self.known
+        self.shared = [size == 1 and self.known != 1 for size in sizes]
+        builder = current()
+        assert builder is not None, "rows are mapped in graphs only"
+        self.outer = builder
+
+    def mapped(self) -> Any:
+        inner = Builder("row", self.outer)
+        with inner:
+            result = self.fn(
+                nest.pack_sequence_as(self.elems, [self._row(inner, i) for i in range(len(self.tensors))])
+            )
+            leaves = [leaf if leaf is None else convert_to_tensor(leaf) for leaf in nest.flatten(result)]
+        outputs = [inner.operand(leaf) for leaf in leaves if leaf is not None]
+        operations = inner.finish(outputs).live_operations()
+        if any(_needs_order(operation) for operation in operations):
+            return self._in_order(result, leaves)
+        known = self._arguments(inner)
+        for operation in operations:
+            results = self._computed(operation, [self._argument(known, each) for each in operation.inputs])
+            known.update(zip(operation.outputs, results, strict=True))
+        computed = iter([with_rows(self._argument(known, output), self.count) for output in outputs])
+        return nest.pack_sequence_as(
+            result, [leaf if leaf is None else self._sized(next(computed)) for leaf in leaves]
+        )
+
+    def _row(self, inner: Builder, place: int) -> Tensor:
+        tensor = self.tensors[place]
+        if self.shared[place]:
+            return tensor[0]
+        return inner.input_tensor(f"row_{place}", Spec(tensor.dtype, tuple(tensor.shape.as_list()[1:])))
+
+    def _arguments(self, inner: Builder) -> dict[Value, Argument]:
+        """What the inputs of the traced function are: rows, and what it captured."""
+        from_outside = [value for value in inner.inputs if value in inner.outers]
+        captured = dict(zip(from_outside, inner.captured_outer(), strict=True))
+        rows = iter([t for t, is_shared in zip(self.tensors, self.shared, strict=True) if not is_shared])
+        known = {}
+        for value in inner.inputs:
+            if value in captured:
+                outer = captured[value]
+                operand = outer if isinstance(outer, Value) else self.outer.captured_variable(outer)
+                known[value] = Argument(wrap(operand, self.outer), False)
+            else:
+                known[value] = Argument(next(rows), True)
+        return known
+
+    def _argument(self, known: dict[Value, Argument], operand: Operand) -> Argument:
+        return (
+            Argument(EagerTensor(operand.value), False) if isinstance(operand, Constant) else known[operand]
+        )
+
+    def _computed(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
+        """The results of an operation for all rows."""
+        if not any(argument.has_rows for argument in arguments):
+            if operation.stateful and operation.type not in _READS:  # random numbers: others in each row
+                return self._looped(operation, [*arguments, Argument(counted(self.count), True)])
+            return [Argument(wrap(value, self.outer), False) for value in self._again(operation, arguments)]
+        rule = None if operation.regions or operation.stateful else rule_for(operation)
+        result = None if rule is None else rule(operation, arguments, self.count)
+        if result is None:
+            return self._looped(operation, arguments)
+        return [Argument(each, True) for each in (result if isinstance(result, (list, tuple)) else [result])]
+
+    def _again(self, operation: Operation, arguments: Sequence[Argument]) -> Sequence[Value]:
+        """The operation itself, recorded once more on other values."""
+        builder = current()
+        assert builder is not None
+        operands = [builder.operand(argument.tensor) for argument in arguments[: len(operation.inputs)]]
+        specs = [output.spec for output in operation.outputs]
+        names = [output.name for output in operation.outputs]
+        return builder.add(operation.op, operands, operation.attrs, specs, operation.regions, names)
+
+    def _looped(self, operation: Operation, arguments: list[Argument]) -> list[Argument]:
+        """The results of an operation that is done row by row."""
+        if not self.may_loop:
+            raise ValueError(
+                f"No vectorized form of {operation.type} is known: let it be done in a loop, with "
+                "fallback_to_while_loop=True"
+            )
+        rows = [argument.tensor for argument in arguments if argument.has_rows]
+
+        def one(given: Any) -> list[Any]:
+            row = iter(given)
+            replaced = [
+                Argument(next(row), False) if argument.has_rows else argument for argument in arguments
+            ]
+            builder = current()
+            assert builder is not None
+            return [wrap(value, builder) for value in self._again(operation, replaced)]
+
+        signature = [TensorSpec(output.shape, output.dtype) for output in operation.outputs]
+        return [Argument(each, True) for each in map_fn(one, rows, fn_output_signature=signature)]
+
+    def _in_order(self, result: Any, leaves: list[Any]) -> Any:
+        """All of the function for one row after the other."""
+        if not self.may_loop:
+            raise ValueError("A function with effects cannot be vectorized: use tf.map_fn")
+        signature = [TensorSpec(leaf.shape, leaf.dtype) for leaf in leaves if leaf is not None]
+        varying = [t for t, is_shared in zip(self.tensors, self.shared, strict=True) if not is_shared]
+
+        def one(given: Any) -> list[Any]:
+            row = iter(given)
+            parts = [t[0] if s else next(row) for t, s in zip(self.tensors, self.shared, strict=True)]
+            return [
+                leaf
+                for leaf in nest.flatten(self.fn(nest.pack_sequence_as(self.elems, parts)))
+                if leaf is not None
+            ]
+
+        computed = iter(map_fn(one, varying, fn_output_signature=signature))
+        return nest.pack_sequence_as(result, [leaf if leaf is None else next(computed) for leaf in leaves])
+
+    def _sized(self, tensor: Any) -> Any:
+        if tensor.shape.rank is not None and not isinstance(tensor, EagerTensor):
+            tensor.set_shape([self.known, *tensor.shape[1:]])
+        return tensor
+
+
+def _needs_order(operation: Operation) -> bool:
+    """Whether the operation has effects that come in an order, or works on what is no tensor."""
+    if operation.stateful and operation.type not in _READS and not operation.type.startswith("random_"):
+        return True
+    specs = [operand.spec for operand in (*operation.inputs, *operation.outputs)]
+    return not all(isinstance(spec, (Spec, RefSpec)) for spec in specs)
+
+
+__all__ = ["vectorized_map"]

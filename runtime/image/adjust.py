@@ -1,0 +1,123 @@
+"""Images brighter, with more contrast, in other colours.
+
+>>> adjust_brightness([[[0.25]]], 0.5).numpy().tolist(), adjust_contrast([[[0.], [1.]]], 3.).numpy().ravel().tolist()
+([[[0.75]]], [-1.0, 2.0])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.concat_split import stack
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.framework.op import Name
+from ..ops.math.arithmetic import clip_by_value, maximum
+from ..ops.math.cast import cast
+from ..ops.math.elementwise import floor, rsqrt
+from ..ops.reduce.reductions import reduce_mean, reduce_prod
+from ..ops.reduce.variance import reduce_std
+from .color_spaces import hsv_to_rgb, rgb_to_hsv
+from .convert_dtype import as_floats
+
+
+def adjust_brightness(image: TensorLike, delta: Any) -> Tensor:
+    """`image` with `delta` added to it, as if its numbers were floats from 0 to 1.
+
+    >>> adjust_brightness([[[0.25]]], -0.25).numpy().tolist()
+    [[[0.0]]]
+    """
+    return as_floats(image, lambda x: x + cast(delta, x.dtype))
+
+
+def adjust_contrast(images: TensorLike, contrast_factor: Any) -> Tensor:
+    """The differences to the mean of each channel of each image, times `contrast_factor`.
+
+    >>> adjust_contrast([[[1.], [3.]]], 2.).numpy().ravel().tolist()
+    [0.0, 4.0]
+    """
+    x = convert_to_tensor(images)
+    if x.shape.rank is not None and x.shape.rank < 3:
+        raise ValueError(f"adjust_contrast: images need at least three axes, not the shape {x.shape}")
+
+    def stretched(floats: Tensor) -> Tensor:
+        wide = cast(floats, dtypes.float32)
+        mean = reduce_mean(wide, [-3, -2], True)
+        return cast((wide - mean) * cast(contrast_factor, dtypes.float32) + mean, floats.dtype)
+
+    return as_floats(x, stretched)
+
+
+def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
+    """`gain * image ** gamma`, as if its numbers were floats from 0 to 1.
+
+    >>> adjust_gamma([[[0.5]]], 2, 3).numpy().tolist()
+    [[[0.75]]]
+    """
+    if not isinstance(gamma, Tensor) and gamma < 0:
+        raise ValueError("Gamma should be a non-negative real number.")
+    return as_floats(image, lambda x: x ** cast(gamma, x.dtype) * cast(gain, x.dtype))
+
+
+def adjust_hue(image: TensorLike, delta: Any, name: Name = None) -> Tensor:
+    """RGB images whose hues, from 0 to 1 all round, have `delta` added to them.
+
+    >>> adjust_hue([[[1., 0., 0.]]], 0.5).numpy().round(3).tolist()
+    [[[0.0, 1.0, 1.0]]]
+    """
+    x = _colours(image, "adjust_hue")
+    if not isinstance(delta, Tensor) and not -1 <= delta <= 1:
+        raise ValueError(f"adjust_hue: delta must be in the interval [-1, 1], not {delta}")
+
+    def turned(floats: Tensor) -> Tensor:
+        hsv = rgb_to_hsv(floats)
+        hue = hsv[..., 0] + cast(delta, floats.dtype)
+        return hsv_to_rgb(stack([hue - floor(hue), hsv[..., 1], hsv[..., 2]], -1))
+
+    return as_floats(x, turned, saturate=False)
+
+
+def adjust_saturation(image: TensorLike, saturation_factor: Any, name: Name = None) -> Tensor:
+    """RGB images whose saturations are multiplied by `saturation_factor`, and stay below 1.
+
+    >>> adjust_saturation([[[1., 0.5, 0.5]]], 2.).numpy().round(3).tolist()
+    [[[1.0, 0.0, 0.0]]]
+    """
+    x = _colours(image, "adjust_saturation")
+
+    def saturated(floats: Tensor) -> Tensor:
+        hsv = rgb_to_hsv(floats)
+        saturation = clip_by_value(hsv[..., 1] * cast(saturation_factor, floats.dtype), 0.0, 1.0)
+        return hsv_to_rgb(stack([hsv[..., 0], saturation, hsv[..., 2]], -1))
+
+    return as_floats(x, saturated, saturate=False)
+
+
+def _colours(image: Any, what: str) -> Tensor:
+    x = convert_to_tensor(image)
+    if x.shape.rank is not None and (x.shape.rank < 3 or x.shape[-1] not in (None, 3)):
+        raise ValueError(
+            f"{what}: images need at least three axes, the last one of the size 3, not {x.shape}"
+        )
+    return x
+
+
+def per_image_standardization(image: TensorLike) -> Tensor:
+    """Each image with mean 0 and variance 1, as float32; a deviation below `1 / sqrt(elements)` counts as that.
+
+    >>> per_image_standardization([[[1.], [3.]]]).numpy().ravel().tolist()
+    [-1.0, 1.0]
+    """
+    x = convert_to_tensor(image)
+    if x.shape.rank is not None and x.shape.rank < 3:
+        raise ValueError(
+            f"per_image_standardization: images need at least three axes, not the shape {x.shape}"
+        )
+    wide = cast(x, dtypes.float32)
+    count = reduce_prod(shape_of(wide)[-3:])
+    least = rsqrt(cast(count, wide.dtype))
+    mean = reduce_mean(wide, [-1, -2, -3], True)
+    deviation = reduce_std(wide, [-1, -2, -3], True)
+    return (wide - mean) / maximum(deviation, least)  # type: ignore[no-any-return]

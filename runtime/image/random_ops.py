@@ -1,0 +1,152 @@
+"""Images changed at random: by a seed of the program's random numbers, or by one that alone decides.
+
+>>> random_brightness([[[0.25]]], 0.0).numpy().tolist()
+[[[0.25]]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.conversion import TensorLike, convert_to_tensor
+from ..core.tensor import EagerTensor, Tensor
+from ..ops.arrays.shape_ops import shape as shape_of
+from ..ops.arrays.strided_slice import slice
+from ..ops.framework.op import Name
+from ..ops.nn.window_geometry import refusal
+from ..ops.random.stateful import uniform
+from ..ops.random.stateless import stateless_uniform
+from .adjust import adjust_brightness, adjust_contrast, adjust_hue, adjust_saturation
+
+
+def _drawn(seed: int | None) -> Callable[..., Any]:
+    return lambda low, high: uniform([], low, high, seed=seed)
+
+
+def _drawn_alone(seed: Any) -> Callable[..., Any]:
+    return lambda low, high: stateless_uniform([], seed, low, high)
+
+
+def _within(max_delta: float, drawn: Callable[..., Any]) -> Any:
+    if max_delta < 0:
+        raise ValueError("max_delta must be non-negative.")
+    return drawn(-max_delta, max_delta)
+
+
+def _between(lower: float, upper: float, drawn: Callable[..., Any]) -> Any:
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
+    return drawn(lower, upper)
+
+
+def _hue(max_delta: float, drawn: Callable[..., Any]) -> Any:
+    if max_delta > 0.5:
+        raise ValueError("max_delta must be <= 0.5.")
+    return _within(max_delta, drawn)
+
+
+def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """`adjust_brightness` by a number in [-max_delta, max_delta).
+
+    >>> random_brightness([[[0.25]]], 0.0).numpy().tolist()
+    [[[0.25]]]
+    """
+    return adjust_brightness(image, _within(max_delta, _drawn(seed)))
+
+
+def stateless_random_brightness(image: TensorLike, max_delta: float, seed: Any) -> Tensor:
+    """`random_brightness` whose seed, two integers, alone decides.
+
+    >>> stateless_random_brightness([[[0.25]]], 0.0, [1, 2]).numpy().tolist()
+    [[[0.25]]]
+    """
+    return adjust_brightness(image, _within(max_delta, _drawn_alone(seed)))
+
+
+def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
+    """`adjust_contrast` by a number in [lower, upper).
+
+    >>> random_contrast([[[0.25]]], 0.5, 1.5).numpy().tolist()
+    [[[0.25]]]
+    """
+    return adjust_contrast(image, _between(lower, upper, _drawn(seed)))
+
+
+def stateless_random_contrast(image: TensorLike, lower: float, upper: float, seed: Any) -> Tensor:
+    """`random_contrast` whose seed, two integers, alone decides.
+
+    >>> stateless_random_contrast([[[0.25]]], 0.5, 1.5, [1, 2]).numpy().tolist()
+    [[[0.25]]]
+    """
+    return adjust_contrast(image, _between(lower, upper, _drawn_alone(seed)))
+
+
+def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
+    """`adjust_hue` by a number in [-max_delta, max_delta), which is at most 0.5.
+
+    >>> random_hue([[[0.5, 0.5, 0.5]]], 0.2).numpy().tolist()
+    [[[0.5, 0.5, 0.5]]]
+    """
+    return adjust_hue(image, _hue(max_delta, _drawn(seed)))
+
+
+def stateless_random_hue(image: TensorLike, max_delta: float, seed: Any) -> Tensor:
+    """`random_hue` whose seed, two integers, alone decides.
+
+    >>> stateless_random_hue([[[0.5, 0.5, 0.5]]], 0.2, [1, 2]).numpy().tolist()
+    [[[0.5, 0.5, 0.5]]]
+    """
+    return adjust_hue(image, _hue(max_delta, _drawn_alone(seed)))
+
+
+def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
+    """`adjust_saturation` by a number in [lower, upper).
+
+    >>> random_saturation([[[0.5, 0.5, 0.5]]], 0.5, 1.5).numpy().tolist()
+    [[[0.5, 0.5, 0.5]]]
+    """
+    return adjust_saturation(image, _between(lower, upper, _drawn(seed)))
+
+
+def stateless_random_saturation(image: TensorLike, lower: float, upper: float, seed: Any = None) -> Tensor:
+    """`random_saturation` whose seed, two integers, alone decides.
+
+    >>> stateless_random_saturation([[[0.5, 0.5, 0.5]]], 0.5, 1.5, [1, 2]).numpy().tolist()
+    [[[0.5, 0.5, 0.5]]]
+    """
+    return adjust_saturation(image, _between(lower, upper, _drawn_alone(seed)))
+
+
+def random_crop(value: TensorLike, size: Any, seed: int | None = None, name: Name = None) -> Tensor:
+    """A part of `value`, of the shape `size`, from a place that is drawn.
+
+    >>> random_crop([[1, 1, 1]], [1, 2]).numpy().tolist()
+    [[1, 1]]
+    """
+    return _crop(value, size, lambda shape, kind: uniform(shape, 0, kind.max, kind, seed=seed), name)
+
+
+def stateless_random_crop(value: TensorLike, size: Any, seed: Any, name: Name = None) -> Tensor:
+    """`random_crop` whose seed, two integers, alone decides.
+
+    >>> stateless_random_crop([[1, 1, 1]], [1, 2], [1, 2]).numpy().tolist()
+    [[1, 1]]
+    """
+    return _crop(value, size, lambda shape, kind: stateless_uniform(shape, seed, 0, kind.max, kind), name)
+
+
+def _crop(value: Any, size: Any, drawn: Callable[..., Any], name: Name) -> Tensor:
+    x, wanted = convert_to_tensor(value), convert_to_tensor(size)
+    whole = shape_of(x, wanted.dtype)
+    known = x.shape.dims
+    if isinstance(wanted, EagerTensor) and known is not None:
+        parts = wanted.numpy().tolist()
+        if len(parts) != len(known) or any(
+            full is not None and part > full for part, full in zip(parts, known, strict=True)
+        ):
+            raise refusal(f"Need value.shape >= size, got {list(known)} and {parts}")
+    begin = drawn(shape_of(whole), wanted.dtype) % (whole - wanted + 1)
+    return slice(x, begin, wanted, name)  # type: ignore[no-any-return]

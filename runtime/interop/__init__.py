@@ -1,0 +1,1 @@
+"""Interoperation with NumPy, the array API standard and Python functions."""

@@ -1,0 +1,224 @@
+"""The array API standard (https://data-apis.org/array-api, version 2024.12) on tensors.
+
+    xp = x.__array_namespace__()          what libraries do that work on arrays of any kind
+    xp.add(xp.asarray([1, 2]), 1)         a tensor; in a `tf.function`, a recorded operation
+
+The functions promote dtypes as the standard says and refuse what it leaves open. The tensors' own operators stay
+TensorFlow's: `x + y` promotes nothing. Of what came later there are `isin`, `broadcast_shapes`, `linalg.eig`.
+
+>>> add(asarray([1, 2], dtype=int8), asarray([1000, 0], dtype=int16))
+<tf.Tensor: shape=(2,), dtype=int16, numpy=array([1001,    2], dtype=int16)>
+"""
+
+from __future__ import annotations
+
+import sys
+from math import e, inf, nan, pi
+from typing import Any
+
+from ...dtypes import bool_ as bool
+from ...dtypes import (
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from . import fft, linalg
+from .creation import (
+    arange,
+    asarray,
+    empty,
+    empty_like,
+    eye,
+    from_dlpack,
+    full,
+    full_like,
+    linspace,
+    meshgrid,
+    ones,
+    ones_like,
+    tril,
+    triu,
+    zeros,
+    zeros_like,
+)
+from .data_types import (
+    finfo,
+    iinfo,
+    isdtype,
+)
+from .elementwise import (
+    abs,
+    acos,
+    acosh,
+    add,
+    asin,
+    asinh,
+    atan,
+    atan2,
+    atanh,
+    bitwise_and,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    ceil,
+    clip,
+    conj,
+    copysign,
+    cos,
+    cosh,
+    divide,
+    equal,
+    exp,
+    expm1,
+    floor,
+    floor_divide,
+    greater,
+    greater_equal,
+    hypot,
+    imag,
+    isfinite,
+    isinf,
+    isnan,
+    less,
+    less_equal,
+    log,
+    log1p,
+    log2,
+    log10,
+    logaddexp,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    nextafter,
+    not_equal,
+    positive,
+    pow,
+    real,
+    reciprocal,
+    remainder,
+    round,
+    sign,
+    signbit,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    subtract,
+    tan,
+    tanh,
+    trunc,
+)
+from .info import (
+    __array_namespace_info__,
+)
+from .manipulation import (
+    broadcast_arrays,
+    broadcast_shapes,
+    broadcast_to,
+    concat,
+    expand_dims,
+    flip,
+    moveaxis,
+    permute_dims,
+    repeat,
+    reshape,
+    roll,
+    squeeze,
+    stack,
+    tile,
+    unstack,
+)
+from .matmul import matmul, matrix_transpose, tensordot, vecdot
+from .promotion import (
+    astype,
+    can_cast,
+    result_type,
+)
+from .searching import (
+    argmax,
+    argmin,
+    argsort,
+    count_nonzero,
+    diff,
+    isin,
+    nonzero,
+    searchsorted,
+    sort,
+    take,
+    take_along_axis,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+    where,
+)
+from .statistical import (
+    all,
+    any,
+    cumulative_prod,
+    cumulative_sum,
+    max,
+    mean,
+    min,
+    prod,
+    std,
+    sum,
+    var,
+)
+
+__array_api_version__ = "2024.12"
+
+newaxis = None
+
+
+def of_version(api_version: str | None) -> Any:
+    """This module, which is that of all versions up to its own. Raises ValueError for others."""
+    if api_version in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        return sys.modules[__name__]
+    raise ValueError(
+        f"there is version {__array_api_version__} of the array API, and what is older, not {api_version!r}"
+    )
+
+
+__all__ = [
+    "__array_api_version__", "e", "fft", "inf", "linalg", "nan", "newaxis", "pi",
+    "bool", "complex64", "complex128", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16",
+    "uint32", "uint64",
+    "matmul", "matrix_transpose", "tensordot", "vecdot",
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace",
+    "meshgrid", "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil",
+    "clip", "conj", "copysign", "cos", "cosh", "divide", "equal", "exp", "expm1", "floor",
+    "floor_divide", "greater", "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less",
+    "less_equal", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "maximum", "minimum", "multiply", "negative", "nextafter", "not_equal",
+    "positive", "pow", "real", "reciprocal", "remainder", "round", "sign", "signbit", "sin", "sinh",
+    "sqrt", "square", "subtract", "tan", "tanh", "trunc",
+    "__array_namespace_info__",
+    "finfo", "iinfo", "isdtype",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis",
+    "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+    "astype", "can_cast", "result_type",
+    "argmax", "argmin", "argsort", "count_nonzero", "diff", "isin", "nonzero", "searchsorted", "sort",
+    "take", "take_along_axis", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "where",
+    "all", "any", "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum",
+    "var",
+]  # fmt: skip

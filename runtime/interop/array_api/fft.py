@@ -1,0 +1,189 @@
+"""The extension `fft` of the array API: Fourier transforms along any axis, of any length.
+
+>>> fft([1.0, 2.0]).numpy().tolist()
+[(3+0j), (-1+0j)]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core.conversion import convert_to_tensor
+from ...core.tensor import Tensor
+from ...dtypes import DType
+from ...ops.arrays import shape_ops, tile_and_pad
+from ...ops.math.cast import cast
+from ...ops.math.elementwise import conj
+from ...ops.signal import fft_primitive
+from .data_types import FLOATING, REAL_FLOATING, axis_of, rank_of, read_dtype, refuse_device, tensor_of
+from .manipulation import axes_of
+
+_NORMS = ("backward", "ortho", "forward")
+_WHOLES = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
+
+
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """The Fourier transform along an axis, which is cut or filled with zeros to the length `n`."""
+    return _along("fft", x, _one(n), (axis,), norm)
+
+
+def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """What takes `fft` back."""
+    return _along("ifft", x, _one(n), (axis,), norm)
+
+
+def fftn(
+    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    """The Fourier transform along several axes; along the last `len(s)`, or all, when `axes` is None."""
+    return _along("fftn", x, s, axes, norm)
+
+
+def ifftn(
+    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    """What takes `fftn` back."""
+    return _along("ifftn", x, s, axes, norm)
+
+
+def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """The Fourier transform of real numbers: its first half and the middle."""
+    return _along("rfft", x, _one(n), (axis,), norm)
+
+
+def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """What takes `rfft` back: `n` real numbers."""
+    return _along("irfft", x, _one(n), (axis,), norm)
+
+
+def rfftn(
+    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    """The Fourier transform of real numbers along several axes; of the last axis, the first half and the middle."""
+    return _along("rfftn", x, s, axes, norm)
+
+
+def irfftn(
+    x: Any, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+) -> Tensor:
+    """What takes `rfftn` back."""
+    return _along("irfftn", x, s, axes, norm)
+
+
+def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """The transform, which is real, of numbers of which the other half are the conjugates."""
+    return _along("irfft", conj(tensor_of(x, FLOATING, "hfft")), _one(n), (axis,), _opposite(norm))
+
+
+def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+    """What takes `hfft` back."""
+    return conj(_along("rfft", tensor_of(x, REAL_FLOATING, "ihfft"), _one(n), (axis,), _opposite(norm)))
+
+
+def _one(n: int | None) -> list[int] | None:
+    return None if n is None else [n]
+
+
+def _opposite(norm: str) -> str:
+    """The norm of the transform in the other direction that divides by as much."""
+    return {"backward": "forward", "forward": "backward"}.get(norm, norm)
+
+
+def _along(function: str, x: Any, sizes: Any, axes: Any, norm: str) -> Tensor:
+    """A transform of these lengths along these axes, in the dtypes that it takes."""
+    if norm not in _NORMS:
+        raise ValueError(f"{function}: norm is {', '.join(map(repr, _NORMS))}, not {norm!r}")
+    of_reals, inverse = function.startswith("rfft"), function.startswith("i")
+    tensor = tensor_of(x, REAL_FLOATING if of_reals else FLOATING, function)
+    if not of_reals and tensor.dtype in _WHOLES:
+        tensor = cast(tensor, _WHOLES[tensor.dtype])
+    places = _places(tensor, sizes, axes, function)
+    lengths = _lengths(tensor, sizes, places, function)
+    transform = {
+        "fft": fft_primitive.complex_transform,
+        "ifft": fft_primitive.complex_inverse,
+        "rfft": fft_primitive.real_transform,
+        "irfft": fft_primitive.real_inverse,
+    }[function.rstrip("n")]
+    found = transform(tensor, lengths, places)
+    return _scaled(found, lengths, norm, inverse)
+
+
+def _places(x: Tensor, sizes: Any, axes: Any, function: str) -> list[int]:
+    rank = rank_of(x, function)
+    if axes is None:
+        first = 0 if sizes is None else rank - len(sizes)
+        return list(range(first, rank))
+    places = [axis_of(axis, rank, function) for axis in axes]
+    if sizes is not None and len(sizes) != len(places):
+        raise ValueError(f"{function}: {len(sizes)} lengths for {len(places)} axes")
+    return places
+
+
+def _lengths(x: Tensor, sizes: Any, places: list[int], function: str) -> list[Any]:
+    """How long the transform is along each axis: numbers where they are known."""
+    if sizes is not None:
+        return list(sizes)
+    given = shape_ops.shape(x)
+    known = [given[place] if x.shape[place] is None else x.shape[place] for place in places]
+    if function.startswith("irfft"):
+        known[-1] = 2 * (known[-1] - 1)
+    return known
+
+
+def _scaled(x: Tensor, lengths: list[Any], norm: str, inverse: bool) -> Tensor:
+    """NumPy's transforms divide by the number of elements on the way back; others divide otherwise."""
+    if norm == "backward":
+        return x
+    number: Any = math.prod(lengths) if all(isinstance(each, int) for each in lengths) else 1.0
+    if not isinstance(number, int):
+        for each in lengths:
+            number = number * cast(each, dtypes.float64)
+    factor = cast(number, dtypes.float64) ** (0.5 if norm == "ortho" else 1.0)
+    factor = cast(factor, x.dtype)
+    return x * factor if inverse else x / factor
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """The frequencies of the elements of a transform of `n` elements that are `d` apart."""
+    refuse_device(device)
+    return convert_to_tensor(np.fft.fftfreq(n, d).astype(_frequencies(dtype).numpy))
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """The frequencies of the elements of `rfft`."""
+    refuse_device(device)
+    return convert_to_tensor(np.fft.rfftfreq(n, d).astype(_frequencies(dtype).numpy))
+
+
+def _frequencies(dtype: Any) -> DType:
+    wanted = dtypes.float32 if dtype is None else read_dtype(dtype)
+    if wanted not in REAL_FLOATING:
+        raise TypeError(f"frequencies are float32 or float64, not {wanted.name}")
+    return wanted
+
+
+def fftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    """The frequency 0 in the middle."""
+    return _shifted(tensor_of(x, FLOATING, "fftshift"), axes, lambda size: size // 2)
+
+
+def ifftshift(x: Any, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    """What takes `fftshift` back."""
+    return _shifted(tensor_of(x, FLOATING, "ifftshift"), axes, lambda size: -(size // 2))
+
+
+def _shifted(x: Tensor, axes: Any, shift: Any) -> Tensor:
+    places, sizes = axes_of(axes, x, "fftshift"), shape_ops.shape(x)
+    return tile_and_pad.roll(x, [shift(sizes[place]) for place in places], places) if places else x
+
+
+__all__ = [
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
+    "rfftfreq", "rfftn",
+]  # fmt: skip

@@ -1,0 +1,154 @@
+"""Shapes and places: joining, turning, repeating.
+
+>>> permute_dims(reshape(asarray([1, 2, 3, 4, 5, 6]), (2, 3)), (1, 0)).shape
+TensorShape([3, 2])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor
+from ...ops.arrays import concat_split, shape_arithmetic, shape_ops, tile_and_pad
+from ...ops.arrays import reshape as shaping
+from .creation import asarray
+from .data_types import ANY, axis_of, rank_of, tensor_of
+from .promotion import together
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of these shapes have together. Raises ValueError when there is none."""
+    return np.broadcast_shapes(*shapes)
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Tensor:
+    """`x` repeated along dimensions of size 1, and along new ones in front."""
+    return shaping.broadcast_to(asarray(x), shape)
+
+
+def broadcast_arrays(*arrays: Any) -> list[Tensor]:
+    """The arrays, broadcast to the shape that they have together."""
+    tensors = [tensor_of(each, ANY, "broadcast_arrays") for each in arrays]
+    if not tensors:
+        return []
+    shape = shape_ops.shape(tensors[0])
+    for each in tensors[1:]:
+        shape = shape_arithmetic.broadcast_dynamic_shape(shape, shape_ops.shape(each))
+    return [shaping.broadcast_to(each, shape) for each in tensors]
+
+
+def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
+    """The arrays behind each other along an axis; of all elements in one row when `axis` is None."""
+    parts = _promoted(arrays, "concat")
+    if axis is None:
+        parts, axis = [flat(part) for part in parts], 0
+    return concat_split.concat(parts, axis_of(axis, rank_of(parts[0], "concat"), "concat"))
+
+
+def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> Tensor:
+    """The arrays behind each other along a new axis."""
+    parts = _promoted(arrays, "stack")
+    return concat_split.stack(parts, axis_of(axis, rank_of(parts[0], "stack") + 1, "stack"))
+
+
+def _promoted(arrays: Sequence[Any], function: str) -> list[Tensor]:
+    if not len(arrays):
+        raise ValueError(f"{function} needs at least one array")
+    return together(tuple(map(asarray, arrays)), ANY, function)
+
+
+def flat(x: Any) -> Tensor:
+    """All elements in one row."""
+    return shaping.reshape(x, [-1])
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """The parts along an axis, whose size has to be known when the function is called."""
+    tensor = asarray(x)
+    return tuple(concat_split.unstack(tensor, axis=axis_of(axis, rank_of(tensor, "unstack"), "unstack")))
+
+
+def expand_dims(x: Any, /, axis: int | tuple[int, ...] = 0) -> Tensor:
+    """A new dimension of size 1, which will be number `axis`; or several. Raises IndexError out of bounds."""
+    tensor = asarray(x)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    rank = rank_of(tensor, "expand_dims") + len(axes)
+    places = sorted(axis_of(each, rank, "expand_dims") for each in axes)
+    if len(set(places)) < len(places):
+        raise ValueError(f"expand_dims: an axis is repeated in {axis}")
+    for each in places:
+        tensor = shaping.expand_dims(tensor, each)
+    return tensor
+
+
+def squeeze(x: Any, /, axis: int | tuple[int, ...]) -> Tensor:
+    """Without these dimensions. Raises ValueError when one is not of size 1."""
+    tensor = asarray(x)
+    axes = axes_of(axis, tensor, "squeeze")
+    for each in axes:
+        if tensor.shape[each] not in (1, None):
+            raise ValueError(f"squeeze: axis {each} is of size {tensor.shape[each]}, not 1")
+    return shaping.squeeze(tensor, axes) if axes else tensor
+
+
+def axes_of(axis: Any, x: Tensor, function: str) -> list[int]:
+    """Axes counted from the front; all when `axis` is None."""
+    rank = rank_of(x, function)
+    if axis is None:
+        return list(range(rank))
+    return [axis_of(each, rank, function) for each in ((axis,) if isinstance(axis, int) else axis)]
+
+
+def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
+    """The elements in the opposite order along some axes; along all when `axis` is None."""
+    tensor = asarray(x)
+    return tile_and_pad.reverse(tensor, axes_of(axis, tensor, "flip"))
+
+
+def moveaxis(x: Any, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Tensor:
+    """Some axes at other places, all others in their order."""
+    tensor = asarray(x)
+    places, targets = axes_of(source, tensor, "moveaxis"), axes_of(destination, tensor, "moveaxis")
+    if len(places) != len(targets) or len({*places}) < len(places) or len({*targets}) < len(targets):
+        raise ValueError(f"moveaxis: {source} and {destination} must be as many axes, each of them once")
+    order = [each for each in range(rank_of(tensor, "moveaxis")) if each not in places]
+    for target, place in sorted(zip(targets, places, strict=True)):
+        order.insert(target, place)
+    return shaping.transpose(tensor, order)
+
+
+def permute_dims(x: Any, /, axes: tuple[int, ...]) -> Tensor:
+    """The axes in another order: dimension `i` is what was number `axes[i]`."""
+    tensor = asarray(x)
+    return shaping.transpose(tensor, axes_of(tuple(axes), tensor, "permute_dims"))
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+    """Each element several times, along an axis or in one row."""
+    return tile_and_pad.repeat(asarray(x), repeats, axis)
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+    """The same elements in another shape, in which one -1 stands for what is left; tensors need no copies."""
+    return shaping.reshape(asarray(x), [shape] if isinstance(shape, int) else shape)
+
+
+def roll(x: Any, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Tensor:
+    """The elements moved along an axis, from the end to the front; in one row when `axis` is None."""
+    tensor = asarray(x)
+    if axis is None:
+        return shaping.reshape(tile_and_pad.roll(flat(tensor), shift, 0), shape_ops.shape(tensor))
+    axes = axes_of(axis, tensor, "roll")
+    return tile_and_pad.roll(tensor, [shift] * len(axes) if isinstance(shift, int) else shift, axes)
+
+
+def tile(x: Any, repetitions: tuple[int, ...], /) -> Tensor:
+    """The whole array several times along each axis; the shorter of shape and `repetitions` gets ones in front."""
+    tensor = asarray(x)
+    rank = rank_of(tensor, "tile")
+    missing = len(repetitions) - rank
+    tensor = expand_dims(tensor, tuple(range(missing))) if missing > 0 else tensor
+    return tile_and_pad.tile(tensor, [1] * -missing + list(repetitions))

@@ -1,0 +1,59 @@
+"""Products of arrays, in the main namespace and in `linalg`.
+
+>>> vecdot(asarray([1.0, 2.0]), asarray([3.0, 4.0])).numpy()
+np.float32(11.0)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...ops.arrays import reshape
+from ...ops.linalg import diagonals
+from ...ops.linalg import matmul as products
+from ...ops.math import elementwise
+from ...ops.reduce import reductions
+from .creation import asarray
+from .data_types import NUMERIC, rank_of
+from .promotion import together
+
+
+def matmul(x1: Any, x2: Any, /) -> Tensor:
+    """The product of matrices, or of vectors, which stand for a row on the left and a column on the right."""
+    a, b = together((x1, x2), NUMERIC, "matmul")
+    ranks = rank_of(a, "matmul"), rank_of(b, "matmul")
+    if 0 in ranks:
+        raise ValueError("matmul takes arrays of one dimension or more")
+    if ranks == (1, 1):
+        return products.tensordot(a, b, 1)
+    if ranks[0] == 1:
+        return reshape.squeeze(products.matmul(reshape.expand_dims(a, 0), b), -2)
+    if ranks[1] == 1:
+        return reshape.squeeze(products.matmul(a, reshape.expand_dims(b, 1)), -1)
+    return products.matmul(a, b)
+
+
+def matrix_transpose(x: Any, /) -> Tensor:
+    """Each matrix of the last two dimensions with its rows as columns."""
+    tensor = asarray(x)
+    if rank_of(tensor, "matrix_transpose") < 2:
+        raise ValueError("matrix_transpose takes arrays of two dimensions or more")
+    return diagonals.matrix_transpose(tensor)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
+    """The sum of products over the last `axes` dimensions of `x1` and the first of `x2`, or over pairs of axes."""
+    a, b = together((x1, x2), NUMERIC, "tensordot")
+    return products.tensordot(a, b, axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+    """The sums of the products of the conjugate of `x1` and `x2` along an axis, which is counted from the end."""
+    a, b = together((x1, x2), NUMERIC, "vecdot")
+    shortest = min(rank_of(a, "vecdot"), rank_of(b, "vecdot"))
+    if not -shortest <= axis < (shortest if a.shape.rank == b.shape.rank else 0):
+        raise IndexError(f"vecdot: axis {axis} is not an axis, counted from the end, of both arrays")
+    if None not in (a.shape[axis], b.shape[axis]) and a.shape[axis] != b.shape[axis]:
+        raise ValueError(f"vecdot: axis {axis} has the sizes {a.shape[axis]} and {b.shape[axis]}")
+    return reductions.reduce_sum(elementwise.conj(a) * b, axis)

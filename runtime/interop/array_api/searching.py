@@ -1,0 +1,223 @@
+"""Finding, ordering and choosing elements; sets of them.
+
+>>> unique_counts(asarray([3, 1, 3])).counts
+<tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 2])>
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ... import dtypes
+from ...core.tensor import Tensor
+from ...ops.arrays import concat_split, gather_where, reshape, shape_ops
+from ...ops.arrays import sort as ordering
+from ...ops.arrays.creation import ones, ones_like
+from ...ops.math import comparison
+from ...ops.math.cast import cast
+from ...ops.reduce import argmax as arg_extremes
+from ...ops.reduce import reductions, scans
+from ...ops.reduce.segments import segment_sum
+from .creation import asarray
+from .data_types import ANY, INTEGRAL, NUMERIC, REAL, axis_of, rank_of, tensor_of
+from .manipulation import flat
+from .promotion import as_dtype, result_type, together
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The index of the first largest element along an axis, or among all in one row."""
+    return _extreme(x, axis, keepdims, "argmax")
+
+
+def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """The index of the first smallest element along an axis, or among all in one row."""
+    return _extreme(x, axis, keepdims, "argmin")
+
+
+def _extreme(x: Any, axis: int | None, keepdims: bool, function: str) -> Tensor:
+    tensor = tensor_of(x, REAL, function)
+    find = arg_extremes.argmax if function == "argmax" else arg_extremes.argmin
+    rank = rank_of(tensor, function)
+    if axis is None:
+        found = find(flat(tensor), 0, output_type=dtypes.int64)
+        return reshape.reshape(found, [1] * rank) if keepdims else found
+    place = axis_of(axis, rank, function)
+    found = find(tensor, place, output_type=dtypes.int64)
+    return reshape.expand_dims(found, place) if keepdims else found
+
+
+def nonzero(x: Any, /) -> tuple[Tensor, ...]:
+    """The indices of the elements that are not zero, one array for each dimension."""
+    tensor = tensor_of(x, ANY, "nonzero")
+    if rank_of(tensor, "nonzero") == 0:
+        raise ValueError("nonzero takes arrays of one dimension or more")
+    return tuple(concat_split.unstack(gather_where.where(tensor), axis=1))
+
+
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The number of elements that are not zero."""
+    return reductions.count_nonzero(tensor_of(x, ANY, "count_nonzero"), axis=axis, keepdims=keepdims)
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
+    """Elements of `x1` where the condition is true, of `x2` elsewhere."""
+    first, second = together((x1, x2), ANY, "where")
+    return gather_where.where(tensor_of(condition, (dtypes.bool_,), "where"), first, second)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Tensor:
+    """The places in the sorted row `x1` before which (`side="left"`) or behind which `x2` would stand."""
+    row, wanted = together((x1, x2), REAL, "searchsorted")
+    row = row if sorter is None else gather_where.gather(row, sorter)
+    found = ordering.searchsorted(row, flat(wanted), side=side, out_type=dtypes.int64)
+    return reshape.reshape(found, shape_ops.shape(wanted))
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
+    """The elements at some indices along an axis, which only an array of one dimension need not say."""
+    tensor, places = asarray(x), tensor_of(indices, INTEGRAL, "take")
+    rank = rank_of(tensor, "take")
+    if axis is None and rank != 1:
+        raise ValueError(f"take needs an axis for an array of {rank} dimensions")
+    place = axis_of(axis or 0, rank, "take")
+    return gather_where.gather(tensor, _from_front(places, tensor, place), axis=place)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
+    """Of each row along an axis, the elements at the indices of the same row."""
+    tensor, places = asarray(x), tensor_of(indices, INTEGRAL, "take_along_axis")
+    rank = rank_of(tensor, "take_along_axis")
+    if rank_of(places, "take_along_axis") != rank:
+        raise ValueError("take_along_axis: the indices must have as many dimensions as the array")
+    place = axis_of(axis, rank, "take_along_axis")
+    rows, chosen = _sizes(tensor), _sizes(places)
+    shared = [shared_size(a, b) for a, b in zip(rows, chosen, strict=True)]
+    rows, chosen = (shared[:place] + own[place : place + 1] + shared[place + 1 :] for own in (rows, chosen))
+    return gather_where.take_along(
+        reshape.broadcast_to(tensor, rows), reshape.broadcast_to(places, chosen), place
+    )
+
+
+def _sizes(x: Tensor) -> list[Any]:
+    """The size of each dimension: a number where it is known."""
+    return list(x.shape) if x.shape.is_fully_defined() else list(shape_ops.shape(x))
+
+
+def shared_size(a: Any, b: Any) -> Any:
+    """The size that dimensions have together, of which one may be 1."""
+    if isinstance(a, int):
+        return b if a == 1 else a
+    return gather_where.where(a == 1, b, a)
+
+
+def _from_front(indices: Tensor, x: Tensor, axis: int) -> Tensor:
+    """Indices counted from the front, where negative ones counted from the end."""
+    places = cast(indices, dtypes.int64)
+    return gather_where.where(places < 0, places + shape_ops.shape(x, dtypes.int64)[axis], places)
+
+
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The elements in order along an axis."""
+    tensor = tensor_of(x, REAL, "sort")
+    place = axis_of(axis, rank_of(tensor, "sort"), "sort")
+    return ordering.sort(tensor, place, "DESCENDING" if descending else "ASCENDING")
+
+
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The indices of the elements in order along an axis; equal elements stay in theirs."""
+    tensor = tensor_of(x, REAL, "argsort")
+    place = axis_of(axis, rank_of(tensor, "argsort"), "argsort")
+    found = ordering.argsort(tensor, place, "DESCENDING" if descending else "ASCENDING", stable=True)
+    return cast(found, dtypes.int64)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
+    """Whether the elements of `x1` are among those of `x2`."""
+    dtype = result_type(x1, x2)
+    elements, test = (as_dtype(each, dtype) for each in (x1, x2))
+    order = ordering.sort(flat(test))
+    first, behind = (
+        ordering.searchsorted(order, flat(elements), side=side, out_type=dtypes.int64)
+        for side in ("left", "right")
+    )
+    found = comparison.logical_and(first < behind, flat(comparison.equal(elements, elements)))
+    found = reshape.reshape(found, shape_ops.shape(elements))
+    return comparison.logical_not(found) if invert else found
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """The different elements in order, where each stands first, which one each element is, and how many there are.
+
+    Every NaN is different from all others.
+    """
+    tensor = tensor_of(x, ANY, "unique_all")
+    row = flat(tensor)
+    order = cast(ordering.argsort(row, stable=True), dtypes.int64)
+    ordered = gather_where.gather(row, order)
+    begins = concat_split.concat([ones_like(ordered[:1], dtypes.bool_), ordered[1:] != ordered[:-1]], 0)
+    number = scans.cumsum(cast(begins, dtypes.int64), 0) - 1
+    counts = segment_sum(ones(shape_ops.shape(row), dtypes.int64), number)
+    inverse = gather_where.gather(number, ordering.argsort(order, stable=True))
+    return UniqueAll(
+        gather_where.boolean_mask(ordered, begins),
+        gather_where.boolean_mask(order, begins),
+        reshape.reshape(inverse, shape_ops.shape(tensor)),
+        counts,
+    )
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """The different elements in order, and how many there are of each."""
+    found = unique_all(x)
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """The different elements in order, and which of them each element is."""
+    found = unique_all(x)
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+def unique_values(x: Any, /) -> Tensor:
+    """The different elements in order."""
+    return unique_all(x).values
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
+    """The differences of neighbours along an axis, `n` times over."""
+    tensor = tensor_of(x, NUMERIC, "diff")
+    place = axis_of(axis, rank_of(tensor, "diff"), "diff")
+    parts = [each for each in (prepend, tensor, append) if each is not None]
+    found = concat_split.concat(together(tuple(parts), NUMERIC, "diff"), place)
+    for _ in range(n):
+        found = _without_end(found, place, front=True) - _without_end(found, place, front=False)
+    return found
+
+
+def _without_end(x: Tensor, axis: int, front: bool) -> Tensor:
+    """All along an axis but the first, or the last."""
+    key = (slice(None),) * axis
+    return x[(*key, slice(1, None) if front else slice(None, -1))]

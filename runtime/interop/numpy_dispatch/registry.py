@@ -1,0 +1,67 @@
+"""The table of NumPy's functions, and what its rows have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core.conversion import convert_to_tensor, is_tensor_like
+from ...core.tensor import Tensor
+from ...ops.arrays import reshape
+from ...ops.math.cast import cast
+
+FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
+"""What each function of NumPy's does to traced tensors: a function with NumPy's parameters."""
+
+
+def instead_of(*functions: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorator: this is what these functions of NumPy's do to traced tensors."""
+
+    def register(own: Callable[..., Any]) -> Callable[..., Any]:
+        FUNCTIONS.update(dict.fromkeys(functions, own))
+        return own
+
+    return register
+
+
+def common(values: Sequence[Any], weak: bool = False) -> list[Tensor]:
+    """Tensors of the dtype that NumPy promotes the values to; with `weak` Python's numbers take that of the others."""
+    kept = [_known(value, weak) for value in values]
+    promoted: Any = np.result_type(*[each.dtype.numpy if is_tensor_like(each) else each for each in kept])
+    dtype = dtypes.as_dtype(promoted)
+    return [cast(each, dtype) if is_tensor_like(each) else convert_to_tensor(each, dtype) for each in kept]
+
+
+def _known(value: Any, weak: bool) -> Any:
+    """A tensor, a number that asks for no dtype, or an array."""
+    return value if is_tensor_like(value) or (weak and type(value) in _NUMBERS) else np.asarray(value)
+
+
+_NUMBERS = (bool, int, float, complex)
+
+
+def as_floats(a: Any) -> Any:
+    """Integers as NumPy averages them: float64."""
+    x = convert_to_tensor(a)
+    return cast(x, dtypes.float64) if x.dtype.is_integer or x.dtype.is_bool else x
+
+
+def flat_without_axis(a: Any, axis: Any) -> tuple[Tensor, int]:
+    x = convert_to_tensor(a)
+    return (reshape.reshape(x, [-1]), 0) if axis is None else (x, axis)
+
+
+def at_least(a: Any, rank: int, front: bool) -> Any:
+    x = convert_to_tensor(a)
+    while (x.shape.rank or 0) < rank:
+        x = reshape.expand_dims(x, 0 if front else -1)
+    return x
+
+
+def rank_of(x: Tensor, what: str) -> int:
+    if x.shape.rank is None:
+        raise ValueError(f"{what} needs a tensor of known rank: say it with tf.ensure_shape")
+    return x.shape.rank

@@ -1,0 +1,211 @@
+"""NumPy's universal functions as operations: the dtypes are those that NumPy computes with.
+
+    np.sin(x), x an int32     ==>     sin(cast(x, float64))
+
+An array beside a tensor takes the tensor's dtype, as it does beside `+`; two tensors are promoted as NumPy does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core.conversion import convert_to_tensor, is_tensor_like
+from ...core.tensor import Tensor
+from ...ops.arrays.creation import ones_like, zeros_like
+from ...ops.arrays.gather_where import where
+from ...ops.linalg.matmul import matmul
+from ...ops.math import arithmetic, bitwise, comparison, elementwise
+from ...ops.math.cast import cast, identity
+from ...ops.math.hypot_logaddexp import hypotenuse, log_of_sum
+from ...ops.reduce.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_prod, reduce_sum
+
+UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: arithmetic.add,
+    np.subtract: arithmetic.subtract,
+    np.multiply: arithmetic.multiply,
+    np.true_divide: arithmetic.divide,
+    np.floor_divide: arithmetic.floordiv,
+    np.remainder: arithmetic.floormod,
+    np.fmod: arithmetic.truncatemod,
+    np.power: arithmetic.pow,
+    np.float_power: arithmetic.pow,
+    np.maximum: arithmetic.maximum,
+    np.minimum: arithmetic.minimum,
+    np.arctan2: arithmetic.atan2,
+    np.hypot: hypotenuse,
+    np.logaddexp: log_of_sum,
+    np.negative: elementwise.negative,
+    np.positive: identity,
+    np.absolute: elementwise.abs,
+    np.fabs: elementwise.abs,
+    np.sign: elementwise.sign,
+    np.square: elementwise.square,
+    np.sqrt: elementwise.sqrt,
+    np.reciprocal: elementwise.reciprocal,
+    np.exp: elementwise.exp,
+    np.exp2: lambda x: arithmetic.pow(2.0, x),
+    np.expm1: elementwise.expm1,
+    np.log: elementwise.log,
+    np.log2: lambda x: elementwise.log(x) / math.log(2.0),
+    np.log10: lambda x: elementwise.log(x) / math.log(10.0),
+    np.log1p: elementwise.log1p,
+    np.sin: elementwise.sin,
+    np.cos: elementwise.cos,
+    np.tan: elementwise.tan,
+    np.arcsin: elementwise.asin,
+    np.arccos: elementwise.acos,
+    np.arctan: elementwise.atan,
+    np.sinh: elementwise.sinh,
+    np.cosh: elementwise.cosh,
+    np.tanh: elementwise.tanh,
+    np.arcsinh: elementwise.asinh,
+    np.arccosh: elementwise.acosh,
+    np.arctanh: elementwise.atanh,
+    np.degrees: lambda x: x * (180.0 / math.pi),
+    np.rad2deg: lambda x: x * (180.0 / math.pi),
+    np.radians: lambda x: x * (math.pi / 180.0),
+    np.deg2rad: lambda x: x * (math.pi / 180.0),
+    np.floor: elementwise.floor,
+    np.ceil: elementwise.ceil,
+    np.rint: elementwise.rint,
+    np.trunc: lambda x: where(x < 0, elementwise.ceil(x), elementwise.floor(x)),
+    np.isnan: elementwise.is_nan,
+    np.isinf: elementwise.is_inf,
+    np.isfinite: elementwise.is_finite,
+    np.conjugate: elementwise.conj,
+    np.equal: comparison.equal,
+    np.not_equal: comparison.not_equal,
+    np.less: comparison.less,
+    np.less_equal: comparison.less_equal,
+    np.greater: comparison.greater,
+    np.greater_equal: comparison.greater_equal,
+    np.logical_and: lambda x, y: comparison.logical_and(_truth(x), _truth(y)),
+    np.logical_or: lambda x, y: comparison.logical_or(_truth(x), _truth(y)),
+    np.logical_xor: lambda x, y: comparison.not_equal(_truth(x), _truth(y)),
+    np.logical_not: lambda x: comparison.logical_not(_truth(x)),
+    np.bitwise_and: lambda x, y: x & y,
+    np.bitwise_or: lambda x, y: x | y,
+    np.bitwise_xor: lambda x, y: x ^ y,
+    np.invert: lambda x: ~x,
+    np.left_shift: bitwise.left_shift,
+    np.right_shift: bitwise.right_shift,
+    np.matmul: matmul,
+}
+
+
+def _compared(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """An order of False and True."""
+    return lambda x, y: operation(cast(x, dtypes.int8), cast(y, dtypes.int8))
+
+
+BOOLS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: comparison.logical_or,
+    np.multiply: comparison.logical_and,
+    np.maximum: comparison.logical_or,
+    np.minimum: comparison.logical_and,
+    np.absolute: identity,
+    np.less: _compared(comparison.less),
+    np.less_equal: _compared(comparison.less_equal),
+    np.greater: _compared(comparison.greater),
+    np.greater_equal: _compared(comparison.greater_equal),
+    **dict.fromkeys((np.floor, np.ceil, np.trunc), identity),
+    **dict.fromkeys((np.isnan, np.isinf), lambda x: zeros_like(x, dtypes.bool_)),
+    np.isfinite: lambda x: ones_like(x, dtypes.bool_),
+}
+"""What these functions do to bools, which the operations above do not take."""
+
+INTEGERS: dict[np.ufunc, Callable[..., Any]] = {
+    **{ufunc: BOOLS[ufunc] for ufunc in (np.floor, np.ceil, np.trunc, np.isnan, np.isinf, np.isfinite)},
+    np.reciprocal: lambda x: arithmetic.truncatediv(ones_like(x), x),
+}
+"""What these do to integers."""
+
+
+def _truth(x: Tensor) -> Tensor:
+    return x if x.dtype.is_bool else comparison.not_equal(x, cast(0, x.dtype))
+
+
+def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], dtype: Any = None) -> Any:
+    """Record a universal function; NotImplemented for one that has no operation."""
+    own = UFUNCS.get(ufunc)
+    if own is None:
+        return NotImplemented
+    values = beside_each_other(inputs)
+    wanted, result = _loop(ufunc, values, dtype)
+    special = BOOLS if wanted[0].is_bool else INTEGERS if wanted[0].is_integer else {}
+    own = special.get(ufunc, own)
+    found = own(*[cast(value, each) for value, each in zip(values, wanted, strict=True)])
+    return found if found.dtype is result else cast(found, result)
+
+
+def beside_each_other(inputs: tuple[Any, ...]) -> list[Tensor]:
+    """The inputs as tensors: what is no tensor takes the dtype of one that is, where it fits."""
+    hint = next((value.dtype for value in inputs if is_tensor_like(value)), None)
+    return [convert_to_tensor(value, None if is_tensor_like(value) else hint) for value in inputs]
+
+
+def _loop(ufunc: np.ufunc, values: list[Tensor], dtype: Any) -> tuple[list[dtypes.DType], dtypes.DType]:
+    """The dtypes that NumPy computes with: of the inputs, and of the result."""
+    given: tuple[Any, ...] = (*[value.dtype.numpy for value in values], None)
+    if dtype is not None:
+        wanted = dtypes.as_dtype(dtype)
+        return [wanted] * len(values), wanted
+    *wanted_numpy, result = ufunc.resolve_dtypes(given)
+    return [dtypes.as_dtype(each) for each in wanted_numpy], dtypes.as_dtype(result)
+
+
+def _reduced(reduce: Callable[..., Any], widen: bool = False) -> Callable[..., Any]:
+    """`ufunc.reduce`, and functions such as np.sum; sums and products of small integers are int64, as in NumPy."""
+
+    def reduction(
+        a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims: Any = False, **options: Any
+    ) -> Any:
+        if out is not None or options:
+            unknown = sorted(options) or ["out"]
+            raise TypeError(f"reduction() got an unexpected keyword argument {unknown[0]!r}")
+        x = convert_to_tensor(a)
+        if reduce in (reduce_all, reduce_any):
+            x = _truth(x)
+        elif dtype is not None:
+            x = cast(x, dtype)
+        elif widen:
+            x = widened(x)
+        return reduce(x, axis=axis, keepdims=bool(keepdims))
+
+    return reduction
+
+
+def widened(x: Tensor) -> Tensor:
+    """Integers and bools as NumPy adds them up: 64 bits."""
+    if x.dtype.is_bool or (x.dtype.is_integer and x.dtype.size < 8):
+        return cast(x, dtypes.uint64 if x.dtype.is_unsigned else dtypes.int64)
+    return x
+
+
+sum_, prod = _reduced(reduce_sum, widen=True), _reduced(reduce_prod, widen=True)
+max_, min_ = _reduced(reduce_max), _reduced(reduce_min)
+all_, any_ = _reduced(reduce_all), _reduced(reduce_any)
+
+
+def _along_first(whole: Callable[..., Any]) -> Callable[..., Any]:
+    """The method `reduce` of a universal function, whose axis is the first unless it says another."""
+
+    def reduce(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+        return whole(a, axis, dtype, out, keepdims)
+
+    return reduce
+
+
+REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: _along_first(sum_),
+    np.multiply: _along_first(prod),
+    np.maximum: _along_first(max_),
+    np.minimum: _along_first(min_),
+    np.logical_and: _along_first(all_),
+    np.logical_or: _along_first(any_),
+}

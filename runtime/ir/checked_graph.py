@@ -1,0 +1,142 @@
+"""Operations that come from outside, from a file or a text, are checked as they are read.
+
+    y = exp x     : float32[1000]        x is float32[4]: refused, as `exp` gives float32[4]
+    y = exp x     : float32[4]           x is float32[?]: the declaration promises float32[?] only, and so
+                                         y.1 = exp x : float32[?];  y = ensure_shape y.1 : float32[4]
+
+Executors, native code above all, trust what a graph states. The declarations of the operations say what may be stated:
+which attributes there are, which operands, and which results follow. Where a file knows more than they do, as after
+`set_shape`, that is checked when the graph runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core import shapes
+from ..ops.framework.conformance import check_operands, check_results, checked_attributes
+from ..ops.framework.op import Op, find
+from .graph import Constant, Graph, Operand, Operation, Value
+from .regions import agree, all_fit, check_regions, covers, gives_by_regions, has_regions, show
+from .source_location import Origin
+from .value_types import AnySpec, Spec
+
+MOST_OPERATIONS = 1 << 22
+"""The most operations that a graph runs when each call in it is written out."""
+
+
+def checked_operation(
+    op: Op,
+    inputs: Sequence[Operand],
+    attrs: Mapping[str, Any],
+    regions: Sequence[Graph],
+    results: Sequence[Value],
+    origin: Origin | None = None,
+    device: str = "",
+) -> list[Operation]:
+    """Return the operation, and behind it what checks results of which more is stated than follows.
+
+    `results` become its outputs, or those of the checks. Raises ValueError for what the declaration does not allow.
+    """
+    if op.name == "fused":
+        raise ValueError("executors make fused operations; no program has them")
+    if not has_regions(op):
+        check_operands(op, inputs)
+    known = checked_attributes(op, attrs)
+    operation = Operation(op, tuple(inputs), known, tuple(results), tuple(regions), origin, device)
+    check_regions(operation, covers)
+    if gives_by_regions(operation):
+        return [operation]
+    check_results(op, known, len(results))
+    inferred = _inferred(op, inputs, known)
+    stated = [value.spec for value in results]
+    if len(stated) != len(inferred):
+        raise ValueError(f"{op.name} gives {show(inferred)}, not {show(stated)}")
+    if op.known is not None and results:
+        results[0].elements = op.known(*op.grouped(list(inputs)), **known)
+    if all_fit(covers, stated, inferred):
+        return [operation]
+    pairs = [_narrowed(op, value, spec) for value, spec in zip(results, inferred, strict=True)]
+    made = tuple(value for value, _ in pairs)
+    operation = Operation(op, tuple(inputs), known, made, tuple(regions), origin, device)
+    return [operation, *[check for _, check in pairs if check is not None]]
+
+
+def _inferred(op: Op, inputs: Sequence[Operand], attrs: Mapping[str, Any]) -> tuple[AnySpec, ...]:
+    try:
+        specs = op.infer(list(inputs), attrs)
+    except Exception as error:  # a rule may fail in any way on what no program gives it
+        raise ValueError(f"{op.name} does not take these operands: {error}") from None
+    return specs if isinstance(specs, tuple) else (specs,)
+
+
+def _narrowed(op: Op, value: Value, inferred: AnySpec) -> tuple[Value, Operation | None]:
+    """Return the result of the operation for a value of which more may be stated, and what checks that."""
+    stated = value.spec
+    if covers(stated, inferred):
+        return value, None
+    if not (isinstance(stated, Spec) and isinstance(inferred, Spec) and stated.dtype is inferred.dtype):
+        raise ValueError(f"{op.name} gives {inferred}, not {stated}")
+    if not shapes.compatible(stated.shape, inferred.shape):
+        raise ValueError(f"{op.name} gives {inferred}, not {stated}")
+    shape = shapes.merge(stated.shape, inferred.shape)
+    made, value.spec = Value(value.name, inferred), stated.with_shape(shape)
+    return made, _check(made, value)
+
+
+def entered(
+    inputs: Sequence[Value], given: Sequence[Operand], changing: int
+) -> tuple[list[Value], list[Operation]]:
+    """Return the inputs of a region for what its operation is given, and what checks those of which it states more.
+
+    The last inputs take the last operands: they know of their elements what is known there. The first ones are
+    `changing` from run to run.
+    """
+    taken, checks = list(inputs), []
+    for place in range(changing, len(inputs)):
+        behind = len(inputs) - place
+        if behind > len(given):
+            continue
+        value, operand = inputs[place], given[-behind]
+        value.elements = _elements(operand)
+        one, other = value.spec, operand.spec
+        if isinstance(one, Spec) and isinstance(other, Spec) and not one.covers(other) and agree(one, other):
+            taken[place], value.spec = (
+                Value(value.name, other),
+                one.with_shape(shapes.merge(one.shape, other.shape)),
+            )
+            checks.append(_check(taken[place], value))
+    return taken, checks
+
+
+def _elements(operand: Operand) -> tuple[int | None, ...] | None:
+    if isinstance(operand, Constant):
+        is_vector = operand.dtype.is_integer and operand.value.ndim == 1
+        return tuple(operand.value.tolist()) if is_vector else None
+    return operand.elements
+
+
+def _check(made: Value, value: Value) -> Operation:
+    """Return the operation that gives `value`, which states more than what is made."""
+    op = find("ensure_shape")
+    assert op is not None, "it is declared with the others"
+    return Operation(op, (made,), {"shape": value.shape}, (value,))
+
+
+def checked_graph(graph: Graph) -> Graph:
+    """Return a graph whose operations have been checked, if as a whole it can be run."""
+    _written_out(graph, {})
+    return graph
+
+
+def _written_out(graph: Graph, known: dict[Graph, int]) -> int:
+    """Return how many operations a graph has when each call is written out; such graphs can be small in a file."""
+    if graph not in known:
+        inner = sum(_written_out(region, known) for region in graph.regions())
+        known[graph] = len(graph.operations) + inner
+        if known[graph] > MOST_OPERATIONS:
+            raise ValueError(
+                f"`{graph.name}` has more than {MOST_OPERATIONS} operations, with those that it calls"
+            )
+    return known[graph]

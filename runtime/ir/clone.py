@@ -1,0 +1,92 @@
+"""Operations and graphs once more, with other parts or with values of their own.
+
+    y = while x                                     y.1 = while z             (x is z now)
+      body x                                          body x.2
+        x.1 = add x, 1                    ==>           x.3 = add x.2, 1
+        yield x.1                                       yield x.3
+
+Graphs are not changed: what is to be different is made anew, and shares with the old one all that stays as it is.
+A copy keeps names and origins, so a failure still names the user's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from operator import is_
+from typing import Any
+
+from .graph import Graph, Operand, Operation, Value
+from .value_types import AnySpec
+
+Substitution = dict[Operand, Operand]
+"""What stands for values of a graph from now on."""
+
+
+def are_same(some: Sequence[object], others: Sequence[object]) -> bool:
+    """Whether these are the same objects, and not only equal ones."""
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+def with_parts(
+    operation: Operation,
+    inputs: Sequence[Operand] | None = None,
+    regions: Sequence[Graph] | None = None,
+    outputs: Sequence[Value] | None = None,
+    attrs: Mapping[str, Any] | None = None,
+) -> Operation:
+    """The same operation with other parts."""
+    return Operation(
+        operation.op,
+        operation.inputs if inputs is None else tuple(inputs),
+        operation.attrs if attrs is None else attrs,
+        operation.outputs if outputs is None else tuple(outputs),
+        operation.regions if regions is None else tuple(regions),
+        operation.origin,
+        operation.device,
+    )
+
+
+def with_regions(operation: Operation, regions: Sequence[Graph]) -> Operation:
+    """The operation with these regions: itself, where they are its own."""
+    return operation if are_same(regions, operation.regions) else with_parts(operation, regions=regions)
+
+
+def read_as(operands: Iterable[Operand], known: Substitution) -> tuple[Operand, ...]:
+    """What stands for the operands."""
+    return tuple([known.get(operand, operand) for operand in operands])
+
+
+def reading(operation: Operation, known: Substitution) -> Operation:
+    """The operation, reading what stands for its operands."""
+    if known.keys().isdisjoint(operation.inputs):
+        return operation
+    return with_parts(operation, read_as(operation.inputs, known))
+
+
+def twin(value: Value, spec: AnySpec | None = None) -> Value:
+    """A new value of the same name."""
+    return Value(value.name, value.spec if spec is None else spec, value.elements)
+
+
+def renewed(operation: Operation, known: Substitution) -> Operation:
+    """A copy with new values, which `known` learns."""
+    shares = not operation.regions or operation.op.name == "call"
+    regions = operation.regions if shares else tuple(map(copied, operation.regions))
+    return with_new_results(operation, read_as(operation.inputs, known), regions, known)
+
+
+def with_new_results(
+    operation: Operation, inputs: Sequence[Operand], regions: Sequence[Graph], known: Substitution
+) -> Operation:
+    """The same operation with other operands and regions, whose results `known` learns."""
+    outputs = tuple(map(twin, operation.outputs))
+    known.update(zip(operation.outputs, outputs, strict=True))
+    return with_parts(operation, inputs, regions, outputs)
+
+
+def copied(graph: Graph) -> Graph:
+    """The same graph with values of its own, in its regions too; callees are shared."""
+    inputs = tuple(map(twin, graph.inputs))
+    known: Substitution = dict(zip(graph.inputs, inputs, strict=True))
+    operations = [renewed(operation, known) for operation in graph.operations]
+    return Graph(graph.name, inputs, tuple(operations), read_as(graph.outputs, known))

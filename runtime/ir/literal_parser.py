@@ -1,0 +1,177 @@
+"""Reading the small things in a graph's text: types, literals, attributes."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..ops.framework.op import Op
+from .lexer import NUMBER, Line, Token
+from .literal_printer import make_constant
+from .value_types import AnySpec, ArraySpec, RefSpec, Spec
+
+_SIZE = re.compile("[0-9]{1,18}")  # less than 2**63
+
+BOOLS = {"true": True, "false": False}
+_PYTHON = {"True": True, "False": False, "None": None}
+
+
+def attributes_next(line: Line) -> bool:
+    """Whether `[` opens attributes, not an array."""
+    return [token.text for token in line.tokens[line.place : line.place + 3 : 2]] == ["[", "="]
+
+
+def read_constant(line: Line, typed: bool) -> np.ndarray[Any, Any]:
+    """A literal; after the name of its dtype when it is `typed`."""
+    token = line.next
+    dtype = _read_dtype(line) if typed else None
+    if typed:
+        line.expect("(")
+    literal = _read_nested(line, "[", "]", _read_scalar)
+    if typed:
+        line.expect(")")
+    try:
+        return make_constant(literal, dtype)
+    except ValueError as error:
+        raise line.error(str(error), token.column) from None
+
+
+def _read_nested(line: Line, opening: str, closing: str, read: Callable[[Line], Any]) -> Any:
+    """A scalar, or a list of such; without recursion, so that depth is no limit."""
+    if not line.accept(opening):
+        return read(line)
+    stack: list[list[Any]] = [[]]
+    while True:
+        if line.accept(closing):
+            done = stack.pop()
+            if not stack:
+                return done
+            stack[-1].append(done)
+        elif line.accept(opening):
+            stack.append([])
+            continue
+        else:
+            stack[-1].append(read(line))
+        if not line.accept(",") and not (line.next.kind == "mark" and line.next.text == closing):
+            raise line.error(f"expected `,` or `{closing}`")
+
+
+def _read_scalar(line: Line) -> Any:
+    token = line.next
+    if token.kind == "number":
+        line.take()
+        return int(token.text) if re.fullmatch(r"[+-]?\d+", token.text) else float(token.text)
+    if token.kind == "complex":
+        line.take()
+        split = re.fullmatch(rf"([+-]?{NUMBER})([+-].*)j", token.text)
+        assert split is not None, token
+        return complex(float(split[1]), float(split[2]))
+    if token.kind == "string":
+        line.take()
+        content = _string(line, token)
+        return content.encode() if isinstance(content, str) else content
+    if token.text in BOOLS:
+        line.take()
+        return BOOLS[token.text]
+    raise line.error("expected a value")
+
+
+def read_attributes(line: Line, op: Op) -> dict[str, Any]:
+    readers = {name: reader for _, name, reader in op._attributes}
+    attrs = {}
+    while True:
+        token = line.next
+        name = line.name("the name of an attribute")
+        line.expect("=")
+        value = _tuples(_read_nested(line, "(", ")", _read_plain))
+        try:
+            attrs[name] = readers[name](value) if name in readers else value
+        except (TypeError, ValueError) as error:
+            raise line.error(f"{name}: {error}", token.column) from None
+        if not line.accept(","):
+            line.expect("]")
+            return attrs
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _read_plain(line: Line) -> Any:
+    token = line.next
+    if token.text in _PYTHON:
+        line.take()
+        return _PYTHON[token.text]
+    if token.kind == "name":
+        return _read_dtype(line)
+    if token.text == "<":
+        raise line.error("this attribute exists in a running program only")
+    if token.kind == "string":
+        return _string(line, line.take())
+    return _read_scalar(line)
+
+
+def _string(line: Line, token: Token) -> Any:
+    """Return what the token of a string says; GraphSyntaxError for nulls, surrogates and escapes that are none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            content = ast.literal_eval(token.text)
+        if isinstance(content, str):
+            content.encode()  # which a lone surrogate does not let
+        return content
+    except (SyntaxError, SyntaxWarning, DeprecationWarning, ValueError):
+        raise line.error("this is no string of Python", token.column) from None
+
+
+def _read_dtype(line: Line) -> dtypes.DType:
+    token = line.next
+    for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS):
+        if dtype.name == token.text:
+            line.take()
+            return dtype
+    raise line.error("expected a dtype")
+
+
+def read_specs(line: Line) -> list[AnySpec]:
+    """Types separated by commas."""
+    specs = [read_spec(line)]
+    while line.accept(","):
+        specs.append(read_spec(line))
+    return specs
+
+
+def read_spec(line: Line) -> AnySpec:
+    """`float32[2, ?]`, `ref float32[]` or `array float32[...]`; elements of a list may be lists themselves."""
+    kind = line.next.text
+    if kind in ("ref", "array"):
+        line.take()
+    if kind == "array":
+        return ArraySpec(read_spec(line))
+    dtype = _read_dtype(line)
+    line.expect("[")
+    spec = Spec(dtype, None if line.accept("...") else _read_sizes(line))
+    if spec.shape is None:
+        line.expect("]")
+    return RefSpec(spec) if kind == "ref" else spec
+
+
+def _read_sizes(line: Line) -> tuple[int | None, ...]:
+    sizes: list[int | None] = []
+    while not line.accept("]"):
+        if line.accept("?"):
+            sizes.append(None)
+        elif line.next.kind == "number" and _SIZE.fullmatch(line.next.text):
+            sizes.append(int(line.take().text))
+        else:
+            raise line.error("expected a size")
+        if not line.accept(","):
+            line.expect("]")
+            break
+    return tuple(sizes)

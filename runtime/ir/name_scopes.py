@@ -1,0 +1,111 @@
+"""`name_scope`: names of operations and variables that begin alike.
+
+    with name_scope("encoder"):
+        y = tf.add(x, 1, name="shifted")         # in a graph its name is encoder/shifted
+
+>>> with name_scope("outer"), name_scope("inner") as scope:
+...     scope, get_current_name_scope()
+('outer/inner/', 'outer/inner')
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from types import TracebackType
+
+from .builder import current
+
+_ROOT = r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*"
+_INNER = r"[A-Za-z0-9_.\\/>-]*"
+
+
+class _Eager(threading.local):
+    """The scope of eager code, in this thread."""
+
+    def __init__(self) -> None:
+        self.scope = ""
+
+
+_eager = _Eager()
+
+
+def scope_prefix() -> str:
+    """What names begin with now: "" or "outer/inner/"."""
+    builder = current()
+    return _eager.scope if builder is None else builder.root.scope
+
+
+def get_current_name_scope() -> str:
+    """The scope that is entered, without a slash at its end; "" outside of all.
+
+    >>> get_current_name_scope()
+    ''
+    """
+    return scope_prefix().rstrip("/")
+
+
+class name_scope:  # noqa: N801  (TensorFlow's name)
+    """A block in which names of operations (in a graph) and variables begin with `name` and a slash.
+
+    Args:
+        name: is put behind the scope around; one that ends with a slash is taken as a whole, "" stands for no scope.
+            In a graph a second scope of the same name is called `name_1`.
+
+    `as` gives the scope with a slash at its end. Raises ValueError when the name is no text, or (in a graph) has
+    characters that names do not have.
+    """
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise ValueError("name for name_scope must be a string.")
+        self._name = name
+        self._outer: list[tuple[object, str]] = []
+
+    @property
+    def name(self) -> str:
+        """The name as it was given."""
+        return self._name
+
+    def __enter__(self) -> str:
+        builder = current()
+        around = scope_prefix()
+        self._outer.append((_eager if builder is None else builder.root, around))
+        if not self._name or self._name.endswith("/"):
+            scope = self._name
+        elif builder is None:
+            scope = f"{around}{self._name}/"
+        else:
+            _check(self._name, around)
+            scope = f"{_unique(around + self._name, builder.root.scope_counts)}/"
+        _put(self._outer[-1][0], scope)
+        return scope
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        owner, around = self._outer.pop()
+        _put(owner, around)
+
+
+def _put(owner: object, scope: str) -> None:
+    owner.scope = scope  # type: ignore[attr-defined]
+
+
+def _check(name: str, around: str) -> None:
+    pattern = _INNER if around else _ROOT
+    if re.fullmatch(pattern, name) is None:
+        kind = "scope name" if around else "root scope name"
+        raise ValueError(
+            f"{name!r} is not a valid {kind}. A {kind} has to match the following pattern: ^{pattern}$"
+        )
+
+
+def _unique(name: str, counts: dict[str, int]) -> str:
+    """The name, with a number where a graph has a scope of this name already."""
+    number = counts.get(name.lower(), 0)
+    counts[name.lower()] = number + 1
+    return _unique(f"{name}_{number}", counts) if number else name
+
+
+__all__ = ["get_current_name_scope", "name_scope"]

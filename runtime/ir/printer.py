@@ -1,0 +1,214 @@
+"""Graphs as text: made for reading, comparing and reading back (`parse`).
+
+    graph scaled(n: int32[], x: float32[?]) -> float32[?]
+      y = call @halve x                             : float32[?]      a callee is printed once, below
+      z = reduce_sum y [axis=(0,)]                  : float32[]       attributes, unless they are the default
+      z.1 = while z                                 : float32[]
+        test z                                                        regions, with names of their own
+          go = less z, 100.0                        : bool[]
+          yield go
+        body z
+          ...
+      return z.1
+
+    graph halve(x: float32[?]) -> float32[?]
+      ...
+
+    constants
+      $1: float32[1000]
+        AACAPwAAgD8AAIA/...
+
+Names are the users' wishes, made unique within a graph in the order of printing: `m`, `m.1`. A region's input
+shows its type where that is not the operand's.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .graph import Constant, Graph, Operand, Operation, Value
+from .literal_printer import data_key, data_lines, show_attribute, show_constant
+from .value_types import AnySpec
+
+if TYPE_CHECKING:
+    from ..ops.framework.op import Op
+
+COLUMN = 48
+"""Where the types stand."""
+
+LABELS = {"cond": ("then", "else"), "while": ("test", "body"), "fused": ("body",)}
+"""What the regions of an operation are called; `branch` for all others."""
+
+CALL = "call"
+"""The operation whose region is a graph by itself, which others may call too."""
+
+RESERVED = frozenset({"true", "false", "nan", "inf", "True", "False", "None", "yield", "return"})
+
+
+def show(graph: Graph, data: bool = True) -> str:
+    """The text of `graph`. With `data=False` the contents of big constants are left out."""
+    printer = Printer()
+    printer.add(graph, data)
+    return "\n".join(printer.lines) + "\n"
+
+
+class Names:
+    """Makes wishes unique: `m`, `m.1`, `m.2`, in the order of asking."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def unique(self, wish: str) -> str:
+        base = plain(wish)
+        count = self._counts.get(base, -1) + 1
+        self._counts[base] = count
+        return f"{base}.{count}" if count else base
+
+
+@functools.lru_cache(4096)
+def plain(wish: str) -> str:
+    """A wish as a name: without the number it got in an earlier text, all characters allowed."""
+    name = re.sub(r"[^\w/]", "_", _without_numbers(wish))
+    if not re.match(r"[^\W\d]", name):
+        name = f"_{name}"
+    return f"{name}_" if name in RESERVED else name
+
+
+def _without_numbers(wish: str) -> str:
+    """Return a name without the numbers at its end; from there, as a search from the start takes quadratic time.
+
+    >>> _without_numbers("m.1.2")
+    'm'
+    """
+    found = re.match(r"(?:\d++\.)*+", wish[::-1])
+    return wish[: len(wish) - (found.end() if found else 0)]
+
+
+@functools.cache
+def defaults(op: Op) -> dict[str, Any]:
+    """The attributes of `op` that need not be given, as they are when they are not."""
+    first = op._required
+    return {name: reader(op._defaults[i - first]) for i, name, reader in op._attributes if i >= first}
+
+
+class Printer:
+    """Lines of text, and the places of operations (and, for their last line, graphs) among them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.places: dict[Operation | Graph, int] = {}
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], int] = {}
+        self._callees: dict[Graph, str] = {}
+        self._pending: list[Graph] = []
+        self._graph_names = Names()
+
+    def add(self, graph: Graph, data: bool = True) -> None:
+        """Print `graph`, what it calls, and its constants."""
+        self._callee(graph)
+        for callee in self._pending:  # grows while callees are found
+            if callee is not graph:
+                self.lines.append("")
+            self._function(callee, self._callees[callee])
+        self._data(data)
+
+    def _callee(self, graph: Graph) -> str:
+        if graph not in self._callees:
+            self._callees[graph] = self._graph_names.unique(graph.name)
+            self._pending.append(graph)
+        return self._callees[graph]
+
+    def _function(self, graph: Graph, name: str) -> None:
+        scope = _Scope()
+        inputs = ", ".join(f"{scope.define(value)}: {value.spec}" for value in graph.inputs)
+        outputs = ", ".join(str(value.spec) for value in graph.outputs)
+        self.lines.append(f"graph {name}({inputs})" + (f" -> {outputs}" if outputs else ""))
+        self._operations(graph, scope, 1, "return")
+
+    def _operations(self, graph: Graph, scope: _Scope, depth: int, last: str) -> None:
+        for operation in graph.operations:
+            self._operation(operation, scope, depth)
+        self.places[graph] = len(self.lines)
+        self._line(depth, f"{last} {self._operands(graph.outputs, scope)}".rstrip())
+
+    def _operation(self, operation: Operation, scope: _Scope, depth: int) -> None:
+        self.places[operation] = len(self.lines)
+        called = operation.op.name == CALL
+        callees = [f"@{self._callee(region)}" for region in operation.regions] if called else []
+        operands = self._operands(operation.inputs, scope)
+        outputs = ", ".join(map(scope.define, operation.outputs))
+        words = [operation.op.name, *callees, operands, _attributes(operation)]
+        text = " ".join(word for word in words if word)
+        specs = [value.spec for value in operation.outputs]
+        self._line(depth, f"{outputs} = {text}" if outputs else text, specs)
+        if not called:
+            labels = LABELS.get(operation.op.name, ("branch",) * len(operation.regions))
+            for label, region in zip(labels, operation.regions, strict=False):
+                self._region(label, region, operation, depth + 1)
+
+    def _region(self, label: str, region: Graph, operation: Operation, depth: int) -> None:
+        scope = _Scope()
+        names = ", ".join(map(scope.define, region.inputs))
+        specs = [value.spec for value in region.inputs]
+        given = expected_specs(operation.inputs, len(specs))
+        self._line(depth, f"{label} {names}".rstrip(), [] if specs == given else specs)
+        self._operations(region, scope, depth + 1, "yield")
+
+    def _operands(self, operands: Iterable[Operand], scope: _Scope) -> str:
+        return ", ".join(self._constant(x) if isinstance(x, Constant) else scope.name_of(x) for x in operands)
+
+    def _constant(self, constant: Constant) -> str:
+        text = show_constant(constant.value)
+        if text is None:
+            key = data_key(constant.value)
+            text = f"${self._constants.setdefault(key, len(self._constants) + 1)}"
+        return text
+
+    def _line(self, depth: int, text: str, specs: Sequence[AnySpec] = ()) -> None:
+        line = "  " * depth + text
+        if specs:
+            line = f"{line:{COLUMN - 1}} : {', '.join(map(str, specs))}"
+        self.lines.append(line)
+
+    def _data(self, data: bool) -> None:
+        if self._constants:
+            self.lines += ["", "constants"]
+        for (dtype, shape, content), number in self._constants.items():
+            self.lines.append(f"  ${number}: {dtype}[{', '.join(map(str, shape))}]")
+            if data:
+                self.lines += [f"    {line}" for line in data_lines(content)]
+
+
+class _Scope:
+    """The names of one graph's values."""
+
+    def __init__(self) -> None:
+        self._names = Names()
+        self._name_of: dict[Value, str] = {}
+
+    def define(self, value: Value) -> str:
+        name = self._name_of[value] = self._names.unique(value.name)
+        return name
+
+    def name_of(self, value: Value) -> str:
+        """The name of a defined value; others, which `verify` refuses, have a question mark."""
+        return self._name_of.get(value) or f"?{plain(value.name)}"
+
+
+def expected_specs(operands: Sequence[Operand], count: int) -> list[AnySpec] | None:
+    """The types of the last `count` operands: a region's inputs have them, unless it says otherwise."""
+    if count > len(operands):
+        return None
+    return [operand.spec for operand in operands[len(operands) - count :]]
+
+
+def _attributes(operation: Operation) -> str:
+    usual = defaults(operation.op)
+    texts = []
+    for name, value in sorted(operation.attrs.items()):
+        text = show_attribute(value)
+        if name not in usual or text != show_attribute(usual[name]):
+            texts.append(f"{name}={text}")
+    return f"[{', '.join(texts)}]" if texts else ""

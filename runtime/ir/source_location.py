@@ -1,0 +1,189 @@
+"""Where in the user's program an operation comes from, and the variable that its result is assigned to.
+
+y = tf.matmul(x, w) + b        →  train.py:7, in model; the sum is called `y` in the graph
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import os
+import sys
+from types import CodeType, FrameType
+from typing import NamedTuple
+
+
+class Origin(NamedTuple):
+    """The line of the user's program that an operation comes from."""
+
+    filename: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.filename}:{self.line}, in {self.function}"
+
+
+class Call(NamedTuple):
+    """A call of the user's that is running: its line, its place in the code, and where its result will go."""
+
+    origin: Origin
+    site: tuple[int, int]  # the same for all operations that one call records
+    name: str | None  # the variable that the result is assigned to, if it is
+    is_direct: bool  # the user called the operation itself, not a function made of several
+
+
+_call = functools.partial(tuple.__new__, Call)  # each operation of a graph needs one
+
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+_PACKAGES = tuple(os.path.join(_ROOT, part, "") for part in ("runtime", "autograph", "cli"))
+_DIRECT = tuple(
+    os.path.join(_ROOT, "runtime", *parts)
+    for parts in (
+        ("ir", "builder.py"),
+        ("ir", "source_location.py"),
+        ("ops", "framework", "op.py"),
+        ("ops", "framework", "op_families.py"),
+        ("ops", "framework", "operator_overloads.py"),
+    )
+)
+_STEP = os.path.join(_ROOT, "runtime", "keras", "models", "steps.py"), "step"
+"""The function of Keras that is traced in the first `fit`: that call is not the origin of what later ones run."""
+
+
+class _Own(dict[str, str | None]):
+    """By file name what code of agc is in it: what records a single operation, or other; None for the user's."""
+
+    def __missing__(self, filename: str) -> str | None:
+        path = os.path.realpath(filename)
+        kind = "other" if path.startswith(_PACKAGES) else None
+        self[filename] = "operation" if path in _DIRECT else kind
+        return self[filename]
+
+
+_own = _Own()
+
+
+def caller() -> Origin | None:
+    """The line of the innermost frame that is not agc's own."""
+    call = user_call()
+    return None if call is None else call.origin
+
+
+Site = tuple[CodeType, int]
+
+
+def site() -> Site | None:
+    """Where `caller()` is, as cheaply as can be; `origin_at` makes a line of it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if _own[code.co_filename] is None:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def origin_at(site: Site) -> Origin:
+    code, at = site
+    lines = (line for start, end, line in code.co_lines() if start <= at < end)
+    return Origin(code.co_filename, next(lines, None) or code.co_firstlineno, code.co_name)
+
+
+def raised_at(error: BaseException) -> Origin | None:
+    """The innermost line of the user's program that `error` came through."""
+    found, entry = None, error.__traceback__
+    while entry is not None:
+        code = entry.tb_frame.f_code
+        if _own[code.co_filename] is None:
+            found = Origin(code.co_filename, entry.tb_lineno, code.co_name)
+        entry = entry.tb_next
+    return found
+
+
+def user_call() -> Call | None:
+    """The innermost call in the user's program that is running now."""
+    frame: FrameType | None = sys._getframe(2)  # who asks is agc's
+    while frame is not None and _own[frame.f_code.co_filename] == "operation":
+        frame = frame.f_back
+    nearest = frame
+    while frame is not None and _own[frame.f_code.co_filename]:
+        if frame.f_code.co_name == _STEP[1] and os.path.realpath(frame.f_code.co_filename) == _STEP[0]:
+            return None
+        frame = frame.f_back
+    if frame is None:
+        return None
+    code, at = frame.f_code, frame.f_lasti
+    sites = _sites.get(id(code)) or _sites_of(code)
+    origin, name = sites.known.get(at) or _known_of(sites, at, frame)
+    return _call((origin, (id(frame), at), name, frame is nearest))
+
+
+def _known_of(sites: _Sites, at: int, frame: FrameType) -> tuple[Origin, str | None]:
+    """The line of the instruction that a frame is at, and what takes its result."""
+    code = sites.code
+    origin = Origin(code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_name)
+    known = origin, _assigned(code, sites.units, at)
+    sites.known[at] = known
+    return known
+
+
+class _Sites(NamedTuple):
+    """What is known of each instruction of a code object, which is kept so that its number stays its own."""
+
+    code: CodeType
+    units: bytes  # its instructions, which the code itself copies whenever it is asked
+    # Of instructions: the line, for which a frame counts from the first line of the code, and what takes the result.
+    known: dict[int, tuple[Origin, str | None]]
+
+
+_sites: dict[int, _Sites] = {}  # by number: to hash code takes as long as the code is
+_KEPT = 512
+
+
+def _sites_of(code: CodeType) -> _Sites:
+    known = _sites.get(id(code))
+    if known is None:
+        if len(_sites) >= _KEPT:
+            _sites.clear()
+        known = _sites[id(code)] = _Sites(code, code.co_code, {})
+    return known
+
+
+def _assigned(code: CodeType, units: bytes, at: int) -> str | None:
+    """The variable that the result of the instruction at an offset goes straight into, if it does."""
+    argument = 0
+    following = iter(units[at + 2 :])
+    for number, low in zip(following, following, strict=True):
+        if number in _FILLING:
+            continue
+        argument = argument << 8 | low
+        if number != dis.EXTENDED_ARG:
+            return _STORING[number](code, argument) if number in _STORING else None
+    return None
+
+
+def _of_frame(code: CodeType, argument: int) -> str:
+    return str(code._varname_from_oparg(argument))  # type: ignore[attr-defined]
+
+
+def _first_of_frame(code: CodeType, argument: int) -> str:
+    """Of an instruction that stores and does something else."""
+    return _of_frame(code, argument >> 4)
+
+
+def _by_name(code: CodeType, argument: int) -> str:
+    return code.co_names[argument]
+
+
+_HOW = {
+    "STORE_FAST": _of_frame,
+    "STORE_DEREF": _of_frame,
+    "STORE_FAST_STORE_FAST": _first_of_frame,
+    "STORE_FAST_LOAD_FAST": _first_of_frame,
+    "STORE_NAME": _by_name,
+    "STORE_GLOBAL": _by_name,
+}
+_STORING = {dis.opmap[name]: how for name, how in _HOW.items() if name in dis.opmap}
+_FILLING = frozenset({dis.opmap[name] for name in ("CACHE",) if name in dis.opmap})
+"""What stands between instructions and does nothing."""

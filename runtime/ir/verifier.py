@@ -1,0 +1,104 @@
+"""Check that a graph keeps the rules that every pass and executor relies on.
+
+    VerificationError: `h` is not defined before this operation
+         6 |       r = mod m, 2                              : int32[]
+     >   7 |       odd = equal r, ?h                         : bool[]
+         8 |       yield odd
+
+The rules: every value is assigned once, before its use, in the graph that uses it; regions are closed and fit
+their operation; types agree with those that the operation's own rule gives. Shapes agree when some shape fits
+both: the user may know more than a rule (`set_shape`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import errors
+from .graph import Graph, Operand, Operation, Value
+from .printer import Printer
+from .regions import RegionError, agree, all_fit, check_regions, gives_by_regions, show
+
+AROUND = 3
+"""How many lines are shown before and after a fault."""
+
+
+class VerificationError(errors.InternalError):
+    """A graph breaks a rule: a defect in what made it."""
+
+
+class _BrokenRuleError(Exception):
+    """What is wrong, and where: at an operation, or in the last line of a graph."""
+
+    def __init__(self, reason: str, place: Operation | Graph) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, place
+
+
+def verify(graph: Graph) -> Graph:
+    """`graph` itself, when it keeps the rules. Raises VerificationError with the lines around the fault."""
+    pending = [graph]
+    seen = {graph}
+    try:
+        while pending:
+            for region in _check_graph(pending.pop()):
+                if region not in seen:
+                    seen.add(region)
+                    pending.append(region)
+    except _BrokenRuleError as fault:
+        raise VerificationError(f"{fault.reason}\n{_excerpt(graph, fault.place)}") from None
+    return graph
+
+
+def _excerpt(graph: Graph, place: Operation | Graph) -> str:
+    printer = Printer()
+    printer.add(graph, data=False)
+    fault = printer.places[place]
+    first = max(fault - AROUND, 0)
+    shown = enumerate(printer.lines[first : fault + AROUND + 1], first)
+    return "\n".join(f" {'>' if i == fault else ' '}{i + 1:4} | {line}" for i, line in shown)
+
+
+def _check_graph(graph: Graph) -> list[Graph]:
+    """Check one graph but for what is in its regions, which it returns."""
+    defined: set[Operand] = set()
+    regions: list[Graph] = []
+    _define(graph.inputs, defined, graph)
+    for operation in graph.operations:
+        _check_defined(operation.inputs, defined, operation)
+        _check_operation(operation)
+        _define(operation.outputs, defined, operation)
+        regions += operation.regions
+    _check_defined(graph.outputs, defined, graph)
+    return regions
+
+
+def _check_defined(operands: Sequence[Operand], defined: set[Operand], place: Operation | Graph) -> None:
+    for operand in operands:
+        if isinstance(operand, Value) and operand not in defined:
+            raise _BrokenRuleError(f"`{operand.name}` is not defined in this graph before its use", place)
+
+
+def _define(values: Sequence[Value], defined: set[Operand], place: Operation | Graph) -> None:
+    for value in values:
+        if value in defined:
+            raise _BrokenRuleError(f"`{value.name}` is assigned a second time", place)
+        defined.add(value)
+
+
+def _check_operation(operation: Operation) -> None:
+    try:
+        check_regions(operation, agree)
+    except RegionError as error:
+        raise _BrokenRuleError(str(error), operation) from None
+    if gives_by_regions(operation):
+        return
+    try:
+        specs = operation.op.infer(list(operation.inputs), operation.attrs)
+    except (ValueError, TypeError, errors.OpError) as error:
+        reason = f"{operation.op.name} does not take these operands: {error}"
+        raise _BrokenRuleError(reason, operation) from None
+    inferred = specs if isinstance(specs, tuple) else (specs,)
+    given = [value.spec for value in operation.outputs]
+    if not all_fit(agree, given, inferred):
+        raise _BrokenRuleError(f"{operation.op.name} gives {show(inferred)}, not {show(given)}", operation)

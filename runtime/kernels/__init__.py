@@ -1,0 +1,1 @@
+"""NumPy code of operations: random numbers, special functions and strings."""

@@ -1,0 +1,114 @@
+"""`tf.strings.split`, `bytes_split` and `ngrams`: strings taken apart, and put together with their neighbours.
+
+>>> split(["a b", "c"])
+<tf.RaggedTensor [[b'a', b'b'], [b'c']]>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.conversion import convert_to_tensor
+from ...ops.arrays.concat_split import concat
+from ...ops.arrays.ranges import range as counted
+from ...ops.arrays.reshape import reshape
+from ...ops.arrays.shape_ops import shape as shape_of
+from ...ops.math.arithmetic import multiply
+from ...ops.reduce.reductions import reduce_prod
+from ...ops.strings.split import string_bytes, string_ngrams, string_split
+from ...ragged.tensor import RaggedTensor
+from .ragged_results import packed_rows, rows_of
+
+
+def split(input: Any, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """The parts of each string between `sep`.
+
+    Args:
+        input: strings of a known rank, as a tensor or RaggedTensor.
+        sep: None or "" for any number of blanks, of which those at the ends do not count.
+        maxsplit: the most splits of a string, -1 for all.
+
+    A vector for a scalar, a RaggedTensor with one more axis for others.
+
+    >>> split("a,b,,c", sep=",").numpy().tolist()
+    [b'a', b'b', b'', b'c']
+    """
+    texts = rows_of(input)
+    return packed_rows(texts, *string_split(texts.flat, sep, maxsplit))
+
+
+def bytes_split(input: Any, name: str | None = None) -> Any:
+    """The bytes of each string, as strings of one byte; otherwise as `split`.
+
+    >>> bytes_split("ab").numpy().tolist()
+    [b'a', b'b']
+    """
+    texts = rows_of(input)
+    return packed_rows(texts, *string_bytes(texts.flat))
+
+
+def ngrams(
+    data: Any,
+    ngram_width: int | Sequence[int],
+    separator: str = " ",
+    pad_values: Any = None,
+    padding_width: int | None = None,
+    preserve_short_sequences: bool = False,
+    name: str | None = None,
+) -> Any:
+    """Runs of neighbouring strings along the last axis, put together.
+
+    Args:
+        data: strings, as a tensor or RaggedTensor of a rank over 0; the result is one as well.
+        ngram_width: how long the runs are, or several such numbers: the runs of the first come first.
+        pad_values: what stands before and behind each row (a text, or a pair of them), None for nothing.
+        padding_width: how often at most; by default as often as makes a run with one string of the row.
+        preserve_short_sequences: whether a row that is too short for any run gives one by itself.
+
+    Raises ValueError for a scalar, a width below 1, and a padding width without padding.
+
+    >>> ngrams(["a", "b", "c"], [1, 2]).numpy().tolist()
+    [b'a', b'b', b'c', b'a b', b'b c']
+    """
+    widths = (ngram_width,) if isinstance(ngram_width, int) else tuple(ngram_width)
+    for width in widths:
+        if width < 1:
+            raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
+    padding, times = _padding(pad_values, padding_width)
+    if isinstance(data, RaggedTensor):
+        return _of_ragged(data, widths, separator, padding, times, preserve_short_sequences)
+    tensor = convert_to_tensor(data)
+    if tensor.shape.rank in (0, None):
+        raise ValueError("Data must have rank>0")
+    lengths = shape_of(tensor)
+    outer = lengths[:-1]
+    splits = multiply(counted(reduce_prod(outer) + 1), lengths[-1])
+    runs, _ = string_ngrams(
+        reshape(tensor, [-1]), splits, widths, separator, padding, times, preserve_short_sequences
+    )
+    return reshape(runs, concat([outer, [-1]], 0))
+
+
+def _padding(values: Any, width: int | None) -> tuple[tuple[str, str], int]:
+    """The texts at both ends, and how often they stand there; -1 for as often as the width allows."""
+    if values is None:
+        if width is not None:
+            raise ValueError("pad_values must be provided if padding_width is set.")
+        return ("", ""), 0
+    if width is not None and width < 1:
+        raise ValueError("padding_width must be greater than 0.")
+    left, right = (values, values) if isinstance(values, str) else values
+    return (left, right), -1 if width is None else width
+
+
+def _of_ragged(
+    data: Any, widths: Sequence[int], separator: str, padding: tuple[str, str], times: int, preserve: bool
+) -> Any:
+    if isinstance(data.values, RaggedTensor):
+        return data.with_values(_of_ragged(data.values, widths, separator, padding, times, preserve))
+    runs, splits = string_ngrams(data.values, data.row_splits, widths, separator, padding, times, preserve)
+    return RaggedTensor.from_row_splits(runs, splits, validate=False)
+
+
+__all__ = ["bytes_split", "ngrams", "split"]

@@ -1,0 +1,1 @@
+"""Create, index, slice and rearrange tensors."""

@@ -1,0 +1,435 @@
+"""Elements picked by tensors of indices or of booleans: gather, gather_nd, where, boolean_mask.
+
+indices = [0, 2]         gather(x, indices)            rows 0 and 2 of x
+indices = [[0, 2]]       gather_nd(x, indices)         the element x[0, 2]
+mask = [True, False]     boolean_mask(x, mask)         row 0 of x
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import convert_to_tensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axis
+from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.static_values import checked_dims, dims, listed
+from .creation import zeros_like
+from .reshape import fitted
+from .shape_ops import shape as shape_of
+
+Array = Any
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: bool | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Any:
+    """The slices of `params` along `axis` at `indices`.
+
+    With `batch_dims`, the first axes of both go together: each row of indices picks from its own row.
+    `validate_indices` has no effect: indices are always checked.
+
+    >>> gather([10, 20, 30], [2, 0])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([30, 10], dtype=int32)>
+    """
+    return take(params, indices, batch_dims if axis is None else axis, batch_dims, name)
+
+
+@op(name="gather")
+def take(params: Input, indices: Input, axis: Axis = 0, batch_dims: int = 0, name: Name = None) -> Spec:
+    """The slices of `params` along `axis` at `indices`.
+
+    >>> take([[1, 2, 3], [4, 5, 6]], [2, 1], axis=1)
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[3, 2],
+           [6, 5]], dtype=int32)>
+    """
+    _check_indices(indices)
+    if params.shape is None or indices.shape is None:
+        return Spec(params.dtype, None)
+    rank = len(params.shape)
+    if not -rank <= axis < rank:
+        need = axis + 1 if axis >= 0 else -axis
+        raise ValueError(f"Shape must be at least rank {need} but is rank {rank}")
+    batch = batch_dims if batch_dims >= 0 else batch_dims + len(indices.shape)
+    place = axis % rank
+    if batch > place:
+        raise ValueError(f"batch_dims ({batch}) must be less than or equal to axis ({place})")
+    shapes.merge(params.shape[:batch], indices.shape[:batch])
+    return Spec(params.dtype, (*params.shape[:place], *indices.shape[batch:], *params.shape[place + 1 :]))
+
+
+def _check_indices(indices: Any) -> None:
+    if not indices.dtype.is_integer:
+        raise TypeError(f"indices must be int32 or int64, not {indices.dtype.name}")
+
+
+@take.kernel
+def _(params: Array, indices: Array, axis: int, batch_dims: int) -> Array:
+    if (
+        type(indices) is np.ndarray
+        and indices.ndim
+        and indices.dtype.char == "i"
+        and not batch_dims
+        and params.size
+    ):
+        try:  # NumPy looks at them itself: those below 0 are too large as well then
+            return params.take(indices.view(np.uint32), axis)
+        except IndexError:
+            pass  # what follows says which of them it is
+    size = params.shape[axis]
+    if np.ndim(indices) == 0:
+        if not 0 <= indices < size:
+            raise errors.InvalidArgumentError(f"indices = {indices} is not in [0, {size})")
+        return params.take(int(indices), axis) if axis else params[int(indices), ...]
+    _check_range(indices, size)
+    batch = batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
+    return (
+        _take_in_batches(params, indices, axis % params.ndim, batch) if batch else params.take(indices, axis)
+    )
+
+
+@op
+def put_back(
+    rows: Input, indices: Input, shape: Ints, axis: Axis, batch_dims: int, name: Name = None
+) -> Spec:
+    """The opposite of `gather`: zeros in this shape, with slices added where `gather` takes them from.
+
+    >>> put_back([1, 2, 4], [2, 0, 2], [3], 0, 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([2, 0, 5], dtype=int32)>
+    """
+    _check_indices(indices)
+    return Spec(rows.dtype, dims(shape))
+
+
+@put_back.kernel
+def _(rows: Array, indices: Array, shape: Array, axis: int, batch_dims: int) -> Array:
+    result = np.zeros(checked_dims(shape), rows.dtype)
+    indices = np.asarray(indices)
+    place, batch = axis % result.ndim, batch_dims if batch_dims >= 0 else batch_dims + indices.ndim
+    count = indices.ndim - batch
+    if not batch and not place and count == 1:
+        _add_rows(result, indices, np.asarray(rows))
+        return result
+    moved = np.moveaxis(rows, range(place, place + count), range(batch, batch + count))
+    index = (*_batch_index(indices.shape[:batch], count), indices)
+    np.add.at(np.moveaxis(result, place, batch), index, moved)
+    return result
+
+
+def _add_rows(result: Array, indices: Array, rows: Array) -> None:
+    """`np.add.at` on the first axis, in whole rows."""
+    order = np.argsort(indices, kind="stable")
+    ordered = indices[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if ordered.size else ordered
+    if len(starts) == len(indices):
+        result[indices] = rows
+    else:
+        result[ordered[starts]] = np.add.reduceat(rows[order], starts, 0, rows.dtype)
+
+
+@put_back.gradient
+def _(dy: Any, y: Any, rows: Any, indices: Any, shape: Any, axis: int, batch_dims: int) -> Any:
+    return take(dy, indices, axis, batch_dims), None, None
+
+
+_least, _most = np.minimum.reduce, np.maximum.reduce
+
+
+def _check_range(indices: Array, size: int) -> None:
+    if indices.size and (_least(indices, None) < 0 or _most(indices, None) >= size):
+        place = tuple(np.argwhere((indices < 0) | (indices >= size))[0].tolist())
+        raise errors.InvalidArgumentError(f"indices{listed(place)} = {indices[place]} is not in [0, {size})")
+
+
+def _take_in_batches(params: Array, indices: Array, axis: int, batch: int) -> Array:
+    """Like `take`, but row b of the indices picks from row b of `params`."""
+    rows = _batch_index(indices.shape[:batch], indices.ndim - batch)
+    found = np.moveaxis(params, axis, batch)[(*rows, indices)]  # batch, indices' own axes, the rest of params
+    count = indices.ndim - batch
+    return np.moveaxis(found, range(batch, batch + count), range(axis, axis + count))
+
+
+def _batch_index(shape: tuple[int, ...], inner: int) -> list[Array]:
+    """Arrays that broadcast with indices and say, for each, which row of the batch it belongs to."""
+    rank = len(shape) + inner
+    return [
+        np.arange(size).reshape(*(-1 if j == i else 1 for j in range(rank))) for i, size in enumerate(shape)
+    ]
+
+
+@op
+def gather_nd(params: Input, indices: Input, batch_dims: int = 0, name: Name = None) -> Spec:
+    """The elements or slices of `params` at `indices`, whose last axis holds a coordinate for each axis.
+
+    >>> gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([2, 3], dtype=int32)>
+    """
+    _check_indices(indices)
+    if indices.shape == ():
+        raise ValueError("indices must be at least a vector")
+    if params.shape is None or indices.shape is None or indices.shape[-1] is None:
+        return Spec(params.dtype, None)
+    depth = indices.shape[-1] + batch_dims
+    if depth > len(params.shape):
+        raise ValueError(
+            f"index innermost dimension length must be <= params rank; "
+            f"saw: {indices.shape[-1]} vs. {len(params.shape)}"
+        )
+    return Spec(params.dtype, (*indices.shape[:-1], *params.shape[depth:]))
+
+
+@gather_nd.kernel
+def _(params: Array, indices: Array, batch_dims: int) -> Array:
+    depth = indices.shape[-1]
+    check_coordinates(indices, params.shape[batch_dims : batch_dims + depth], "param shape", params.shape)
+    rows = _batch_index(indices.shape[:batch_dims], indices.ndim - 1 - batch_dims)
+    return params[(*rows, *np.moveaxis(indices, -1, 0), ...)]
+
+
+@gather_nd.gradient
+def _(dy: Any, y: Any, params: Any, indices: Any, batch_dims: int) -> Any:
+    return put_back_nd(dy, indices, shape_of(params), batch_dims), None
+
+
+@op
+def put_back_nd(updates: Input, indices: Input, shape: Ints, batch_dims: int, name: Name = None) -> Spec:
+    """The opposite of `gather_nd`: zeros in this shape, with what `gather_nd` takes added where it takes it from.
+
+    >>> put_back_nd([1, 2], [[0, 1], [0, 1]], [1, 2], 0)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[0, 3]], dtype=int32)>
+    """
+    _check_indices(indices)
+    return Spec(updates.dtype, dims(shape))
+
+
+@put_back_nd.kernel
+def _(updates: Array, indices: Array, shape: Array, batch_dims: int) -> Array:
+    result = np.zeros(checked_dims(shape), updates.dtype)
+    rows = _batch_index(indices.shape[:batch_dims], indices.ndim - 1 - batch_dims)
+    np.add.at(result, (*rows, *np.moveaxis(indices, -1, 0), ...), updates)
+    return result
+
+
+@put_back_nd.gradient
+def _(dy: Any, y: Any, updates: Any, indices: Any, shape: Any, batch_dims: int) -> Any:
+    return gather_nd(dy, indices, batch_dims), None, None
+
+
+@op
+def take_along(x: Input, indices: Input, axis: Axis, name: Name = None) -> Spec:
+    """Elements along one axis: each index picks from its own row.
+
+    >>> take_along([[1, 2], [3, 4]], [[1, 0], [0, 0]], 1).numpy().tolist()
+    [[2, 1], [3, 3]]
+    """
+    _check_indices(indices)
+    if x.shape is not None:
+        shapes.normal_axis(axis, len(x.shape))
+    return Spec(x.dtype, indices.shape)
+
+
+@take_along.kernel
+def _(x: Array, indices: Array, axis: int) -> Array:
+    return np.take_along_axis(x, indices, axis)
+
+
+@take_along.gradient
+def _(dy: Any, y: Any, x: Any, indices: Any, axis: int) -> Any:
+    return put_along(dy, indices, shape_of(x), axis), None
+
+
+@op
+def put_along(values: Input, indices: Input, shape: Ints, axis: Axis, name: Name = None) -> Spec:
+    """The opposite of `take_along`: zeros in this shape, with the values added where it takes them from.
+
+    >>> put_along([[5, 7]], [[1, 1]], [1, 3], 1).numpy().tolist()
+    [[0, 12, 0]]
+    """
+    _check_indices(indices)
+    return Spec(values.dtype, dims(shape))
+
+
+@put_along.kernel
+def _(values: Array, indices: Array, shape: Array, axis: int) -> Array:
+    result = np.zeros(checked_dims(shape), values.dtype)
+    if indices.shape != values.shape or indices.ndim != result.ndim:
+        raise ValueError(f"put_along: {indices.shape} indices for {values.shape} values in {result.shape}")
+    place = axis % result.ndim
+    index = list(np.indices(indices.shape, sparse=True))
+    index[place] = indices
+    np.add.at(result, tuple(index), values)
+    return result
+
+
+@put_along.gradient
+def _(dy: Any, y: Any, values: Any, indices: Any, shape: Any, axis: int) -> Any:
+    return take_along(dy, indices, axis), None, None
+
+
+_FEW = 16
+"""So many numbers are looked at sooner one by one than as an array."""
+
+
+def check_coordinates(indices: Array, sizes: tuple[int, ...], what: str, shape: tuple[int, ...]) -> None:
+    """InvalidArgumentError unless the coordinates along the last axis of `indices` are inside `sizes`."""
+    if not indices.size:
+        return
+    if indices.size <= _FEW and indices.shape[-1] == len(sizes):
+        rows = indices.reshape(-1, len(sizes)).tolist()
+        if all(0 <= place < size for row in rows for place, size in zip(row, sizes, strict=True)):
+            return
+    wrong = ((indices < 0) | (indices >= np.array(sizes))).any(axis=-1)
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        at = listed(place) if place else ""
+        coordinates = "[" + ", ".join(map(str, indices[place].tolist())) + "]"
+        raise errors.InvalidArgumentError(
+            f"indices{at} = {coordinates} does not index into {what} {listed(shape)}"
+        )
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Elements of `x` where `condition` is true, of `y` elsewhere; without them, where it is true.
+
+    >>> where([True, False, True], [1, 2, 3], 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 0, 3], dtype=int32)>
+    >>> where([True, False, True])
+    <tf.Tensor: shape=(2, 1), dtype=int64, numpy=
+    array([[0],
+           [2]])>
+    """
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    if x is None:
+        return true_indices(condition, name)
+    return choose(condition, x, y, name)
+
+
+@op(name="where")
+def choose(condition: Input, x: Same, y: Same, name: Name = None) -> Spec:
+    """Elements of `x` where `condition` is true, of `y` elsewhere.
+
+    >>> choose(False, 1, 2)
+    <tf.Tensor: shape=(), dtype=int32, numpy=2>
+    """
+    if not condition.dtype.is_bool:
+        raise TypeError(f"where() needs a condition of dtype bool, not {condition.dtype.name}")
+    return Spec(x.dtype, shapes.broadcast(condition.shape, shapes.broadcast(x.shape, y.shape)))
+
+
+@choose.kernel
+def _(condition: Array, x: Array, y: Array) -> Array:
+    return np.where(condition, x, y)
+
+
+@choose.gradient
+def _(dy: Any, z: Any, condition: Any, x: Any, y: Any) -> Any:
+    zero = zeros_like(dy)
+    return (
+        None,
+        lambda: fitted(choose(condition, dy, zero), x),
+        lambda: fitted(choose(condition, zero, dy), y),
+    )
+
+
+@op
+def true_indices(condition: Input, name: Name = None) -> Spec:
+    """The coordinates of the elements that are true (not zero), one in each row.
+
+    >>> true_indices([[False, True]])
+    <tf.Tensor: shape=(1, 2), dtype=int64, numpy=array([[0, 1]])>
+    """
+    return Spec(dtypes.int64, (None, None if condition.shape is None else len(condition.shape)))
+
+
+@true_indices.kernel
+def _(condition: Array) -> Array:
+    return np.argwhere(condition).astype(np.int64, copy=False)
+
+
+@accepted("boolean_mask")
+def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str | None = None) -> Any:
+    """The slices of `tensor` where `mask` is true; the mask covers one or more axes from `axis` on.
+
+    >>> boolean_mask([1, 2, 3], [True, False, True])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
+    """
+    whole, chosen = convert_to_tensor(tensor), convert_to_tensor(mask)
+    first, rank = 0 if axis is None else axis.__index__(), chosen.shape.rank
+    if rank == 0:
+        raise ValueError("mask cannot be scalar.")
+    if rank is None:
+        raise ValueError("Number of mask dimensions must be specified, even if some dimensions are None.")
+    if whole.shape.rank is not None:
+        first = shapes.normal_axis(first, whole.shape.rank)
+        whole.shape[first : first + rank].assert_is_compatible_with(chosen.shape)
+    return masked(whole, chosen, first, name)
+
+
+@op(name="boolean_mask")
+def masked(tensor: Input, mask: Input, axis: Axis = 0, name: Name = None) -> Spec:
+    """The slices of `tensor` where `mask` is true.
+
+    >>> masked([[1, 2], [3, 4]], [True, False], axis=1)
+    <tf.Tensor: shape=(2, 1), dtype=int32, numpy=
+    array([[1],
+           [3]], dtype=int32)>
+    """
+    if not (mask.dtype.is_bool or mask.dtype.is_numeric):
+        raise TypeError(f"boolean_mask() needs a mask of booleans or numbers, not {mask.dtype.name}")
+    if tensor.shape is None or mask.shape is None:
+        return Spec(tensor.dtype, None)
+    return Spec(tensor.dtype, (*tensor.shape[:axis], None, *tensor.shape[axis + len(mask.shape) :]))
+
+
+@masked.kernel
+def _(tensor: Array, mask: Array, axis: int) -> Array:
+    end = axis + mask.ndim
+    if tensor.shape[axis:end] != mask.shape:
+        raise ValueError(
+            f"Shapes {shapes.show(tensor.shape[axis:end])} and {shapes.show(mask.shape)} are incompatible"
+        )
+    rows = tensor.reshape(*tensor.shape[:axis], math.prod(mask.shape), *tensor.shape[end:])
+    return rows.compress(mask.reshape(-1), axis)
+
+
+@masked.gradient
+def _(dy: Any, y: Any, tensor: Any, mask: Any, axis: int) -> Any:
+    return put_back_masked(dy, mask, shape_of(tensor), axis), None
+
+
+@op
+def put_back_masked(rows: Input, mask: Input, shape: Ints, axis: Axis, name: Name = None) -> Spec:
+    """The opposite of `boolean_mask`: zeros in this shape, with slices where the mask is true.
+
+    >>> put_back_masked([5, 7], [True, False, True], [3], 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([5, 0, 7], dtype=int32)>
+    """
+    if not (mask.dtype.is_bool or mask.dtype.is_numeric):
+        raise TypeError(f"a mask consists of booleans or numbers, not of {mask.dtype.name}")
+    return Spec(rows.dtype, dims(shape))
+
+
+@put_back_masked.kernel
+def _(rows: Array, mask: Array, shape: Array, axis: int) -> Array:
+    result = np.zeros(checked_dims(shape), rows.dtype)
+    flat = result.reshape(*result.shape[:axis], math.prod(mask.shape), *result.shape[axis + mask.ndim :])
+    np.moveaxis(flat, axis, 0)[mask.reshape(-1).astype(bool)] = np.moveaxis(rows, axis, 0)
+    return result
+
+
+@put_back_masked.gradient
+def _(dy: Any, y: Any, rows: Any, mask: Any, shape: Any, axis: int) -> Any:
+    return masked(dy, mask, axis), None, None

@@ -1,0 +1,269 @@
+"""`tensor[key]`, with everything that TensorFlow allows in a key, and its relatives slice and strided_slice.
+
+A key is written in the graph as it is in Python. Each `_` stands for a traced index, which is an operand:
+
+    row = getitem x, i, key='_, ::-1'                 # from `x[i, ::-1]`
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...core import conversion
+from ...core.tensor import EagerTensor, Tensor
+from ...ir.value_types import Spec
+from ..framework.op import Input, Inputs, Ints, Name, op
+from ..framework.static_values import checked_dims, dims, known_elements
+from .gather_where import boolean_mask
+from .reshape import ensure_shape
+
+Array = Any
+
+_HOLE = "_"
+
+
+def getitem(tensor: Any, key: Any) -> Any:
+    """`tensor[key]`: integers, slices, `...`, None (a new axis), scalar tensors, or a mask of booleans.
+
+    >>> x = conversion.convert_to_tensor([[1, 2, 3], [4, 5, 6]])
+    >>> getitem(x, (1, slice(None, None, -1)))
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([6, 5, 4], dtype=int32)>
+    """
+    if type(key) is int:
+        return select(tensor, (), str(key))
+    if is_mask(key):
+        return boolean_mask(tensor, key)
+    parts: list[Tensor] = []
+    return select(tensor, parts, key_text(key, parts))
+
+
+def key_text(key: Any, parts: list[Tensor]) -> str:
+    """A key as the graph writes it; traced indices are added to `parts`."""
+    items = key if isinstance(key, (list, tuple)) else (key,)
+    return ", ".join([_item_text(item, parts) for item in items]) or "..."
+
+
+def is_mask(key: Any) -> bool:
+    """Whether a key says of each element whether it is meant."""
+    if isinstance(key, (bool, np.bool_)) or (isinstance(key, np.ndarray) and key.dtype.kind == "b"):
+        return True
+    return conversion.is_tensor_like(key) and key.dtype.is_bool
+
+
+def _item_text(item: Any, parts: list[Tensor]) -> str:
+    if item is None or item is Ellipsis:
+        return "None" if item is None else "..."
+    if isinstance(item, slice):
+        texts = ["" if x is None else _integer_text(x, parts) for x in (item.start, item.stop, item.step)]
+        return ":".join(texts if texts[2] else texts[:2])
+    return _integer_text(item, parts)
+
+
+def _integer_text(item: Any, parts: list[Tensor]) -> str:
+    """The text of an integer; `_` for one that is not known yet, which is added to `parts`."""
+    if type(item) is int or isinstance(item, (int, np.integer)):
+        return str(int(item))
+    if conversion.is_tensor_like(item):
+        tensor = conversion.convert_to_tensor(item)
+        if tensor.dtype.is_integer and tensor.shape.rank in (0, None):
+            if isinstance(tensor, EagerTensor):
+                return str(int(tensor))
+            # One of unknown rank turns out to be a scalar, or is refused, when the graph runs.
+            parts.append(tensor if tensor.shape.rank == 0 else ensure_shape(tensor, ()))
+            return _HOLE
+    elif isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu":
+        return str(int(item))
+    raise TypeError(
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 "
+        f"tensors are valid indices, got {item!r}"
+    )
+
+
+class Hole:
+    """An integer of a key that an operand gives."""
+
+
+HOLE = Hole()
+
+
+_INTEGER = re.compile("-?[0-9]{1,19}")
+
+
+@functools.lru_cache(maxsize=4096)
+def parsed(key: str) -> tuple[Any, ...]:
+    """A key's text as a Python index; a `HOLE` for each operand.
+
+    >>> parsed("-1, ..., None, ::2")
+    (-1, Ellipsis, None, slice(None, None, 2))
+    """
+    return tuple(map(_parsed_item, key.split(", ")))
+
+
+def _parsed_item(text: str) -> Any:
+    if text in ("...", "None"):
+        return Ellipsis if text == "..." else None
+    if ":" in text:
+        return slice(*(_parsed_integer(part) if part else None for part in text.split(":")))
+    return _parsed_integer(text)
+
+
+def _parsed_integer(text: str) -> int | Hole:
+    if text == _HOLE:
+        return HOLE
+    if _INTEGER.fullmatch(text) is None:
+        raise ValueError(f"{text!r} is no integer of a key")
+    return int(text)
+
+
+def filled(key: str, parts: Sequence[Any]) -> tuple[Any, ...]:
+    """A key's text as a Python index, with `parts` in the places of its holes."""
+    index = parsed(key)
+    if not parts:
+        return index
+    rest = iter(parts)
+    return tuple(_filled_slice(item, rest) if type(item) is slice else _filled(item, rest) for item in index)
+
+
+def _filled(item: Any, rest: Iterator[Any]) -> Any:
+    return next(rest) if item is HOLE else item
+
+
+def _filled_slice(item: slice, rest: Iterator[Any]) -> slice:
+    return slice(_filled(item.start, rest), _filled(item.stop, rest), _filled(item.step, rest))
+
+
+def _holes(index: tuple[Any, ...]) -> int:
+    """Return how many operands an index takes."""
+    items = [(item.start, item.stop, item.step) if type(item) is slice else (item,) for item in index]
+    return sum(each is HOLE for parts in items for each in parts)
+
+
+@op(name="getitem")
+def select(tensor: Input, parts: Inputs, key: str, name: Name = None) -> Spec:
+    """`tensor[key]`, where `parts` are the values of the `_` in the key.
+
+    >>> select([[1, 2], [3, 4]], [1], "_, :1")
+    <tf.Tensor: shape=(1,), dtype=int32, numpy=array([3], dtype=int32)>
+    """
+    if any(part.shape for part in parts):
+        raise ValueError("an index of a key is a scalar tensor")
+    values = [None if part.value is None else int(part.value) for part in parts]
+    if _holes(parsed(key)) != len(parts):
+        raise ValueError(f"the key {key!r} has another number of holes than {len(parts)}")
+    index = filled(key, [HOLE if value is None else value for value in values])
+    if index.count(Ellipsis) > 1:
+        raise ValueError("Multiple ellipses in slice spec not allowed")
+    if tensor.shape is None:
+        return Spec(tensor.dtype, None)
+    return Spec(tensor.dtype, tuple(result_sizes(index, tensor.shape)))
+
+
+def result_sizes(index: tuple[Any, ...], shape: tuple[int | None, ...]) -> Iterator[int | None]:
+    """The shape of what an index selects, as far as it is known; ValueError when that does not exist."""
+    for item, place in _matched(index, len(shape)):
+        if item is None:
+            yield 1
+            continue
+        size = shape[place]
+        if type(item) is slice:
+            yield _sliced_size(item, size, place)
+        elif size is not None and item is not HOLE and not -size <= item < size:
+            raise ValueError(_out_of_bounds(item, size, place))
+
+
+def _matched(index: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, int]]:
+    """Each item of the index with the axis that it reads; what is left out is a full slice."""
+    used = sum(item is not None and item is not Ellipsis for item in index)
+    if used > rank:
+        raise ValueError(f"Index out of range using input dim {rank}; input has only {rank} dims")
+    place = 0
+    for item in index if Ellipsis in index else (*index, Ellipsis):
+        if item is Ellipsis:
+            for _ in range(rank - used):
+                yield slice(None), place
+                place += 1
+        else:
+            yield item, place
+            place += item is not None
+
+
+def _sliced_size(item: slice, size: int | None, place: int) -> int | None:
+    if item.step == 0:
+        raise ValueError(f"strides[{place}] must be non-zero")
+    if item == slice(None) or (item.start is None and item.stop is None and item.step in (1, -1)):
+        return size
+    if size is None or HOLE in (item.start, item.stop, item.step):
+        return None
+    return len(range(*item.indices(size)))
+
+
+def _out_of_bounds(index: int, size: int, place: int) -> str:
+    return f"slice index {index if index >= 0 else index + size} of dimension {place} out of bounds."
+
+
+@select.elements
+def _(tensor: Array, parts: list[Array], key: str) -> Any:
+    elements = known_elements(tensor)
+    if elements is None or parts or tensor.shape == ():
+        return None
+    found = np.array(elements, object)[parsed(key)]  # a vector of integers, or of None for unknown ones
+    if isinstance(found, np.ndarray):
+        return tuple(found) if found.ndim == 1 else None
+    return (found,)
+
+
+@select.kernel
+def _(tensor: Array, parts: list[Array], key: str) -> Array:
+    index = filled(key, parts)
+    try:
+        found = tensor[index]
+    except IndexError as error:
+        raise errors.InvalidArgumentError(reason(index, tensor.shape) or str(error)) from None
+    return found if isinstance(found, (np.ndarray, np.generic)) else np.asarray(found, tensor.dtype)
+
+
+@op
+def put_back_item(value: Input, shape: Ints, parts: Inputs, key: str, name: Name = None) -> Spec:
+    """The opposite of `getitem`: zeros in this shape, with `value` at the key.
+
+    >>> put_back_item([5, 7], [4], [], "::2")
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([5, 0, 7, 0], dtype=int32)>
+    """
+    return Spec(value.dtype, dims(shape))
+
+
+@put_back_item.kernel
+def _(value: Array, shape: Array, parts: list[Array], key: str) -> Array:
+    result = np.zeros(checked_dims(shape), value.dtype)
+    result[filled(key, parts)] = value
+    return result
+
+
+@put_back_item.gradient
+def _(dy: Any, y: Any, value: Any, shape: Any, parts: list[Any], key: str) -> Any:
+    return select(dy, parts, key), None, None
+
+
+def reason(index: tuple[Any, ...], shape: tuple[int, ...]) -> str | None:
+    """Why an array of this shape has no such part: the index that is out of bounds."""
+    for item, place in _matched(index, len(shape)):
+        if item is not None and type(item) is not slice and not -shape[place] <= item < shape[place]:
+            return _out_of_bounds(int(item), shape[place], place)
+    return None
+
+
+def _rows(self: EagerTensor) -> Iterator[Any]:
+    """A tensor in a Python loop: its rows, one after the other."""
+    if not self._array.ndim:
+        raise TypeError("Cannot iterate over a scalar tensor.")
+    return map(self.__getitem__, range(len(self._array)))
+
+
+Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+EagerTensor.__iter__ = _rows  # type: ignore[assignment, method-assign]

@@ -1,0 +1,126 @@
+"""Where things are: inverse permutations, coordinates of flat indices, how often each different element occurs.
+
+>>> invert_permutation([2, 0, 1]).numpy().tolist(), unravel_index(5, [2, 3]).numpy().tolist()
+([1, 2, 0], [1, 2])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Name, Same, op
+from ..framework.op_families import Array, DTypes, demand
+from ..framework.static_values import integers
+from .sort import first_appearances
+
+_INDICES: DTypes = frozenset({dtypes.int32, dtypes.int64})
+
+
+@op
+def invert_permutation(x: Input, name: Name = None) -> Spec:
+    """`y` with `y[x[i]] == i`, for a permutation of 0, 1, … n - 1; InvalidArgumentError when `x` is none.
+
+    >>> invert_permutation([3, 0, 2, 1]).numpy().tolist()
+    [1, 3, 2, 0]
+    """
+    demand(x, _INDICES, "invert_permutation")
+    if x.shape is not None and len(x.shape) != 1:
+        raise ValueError("invert_permutation expects a 1D vector.")
+    return Spec(x.dtype, x.shape or (None,))
+
+
+@invert_permutation.kernel
+def _(x: Array) -> Array:
+    wrong = np.flatnonzero((x < 0) | (x >= len(x)))
+    if len(wrong):
+        raise errors.InvalidArgumentError(f"{x[wrong[0]]} is not between 0 and {len(x)}")
+    numbers, counts = np.unique(x, return_counts=True)
+    if np.any(counts > 1):
+        raise errors.InvalidArgumentError(f"{numbers[counts > 1][0]} is duplicated in the input.")
+    result = np.empty_like(x)
+    result[x] = np.arange(len(x), dtype=x.dtype)
+    return result
+
+
+@op
+def unravel_index(indices: Same, dims: Same, name: Name = None) -> Spec:
+    """The coordinates of flat indices in a tensor of shape `dims`: one row for each axis.
+
+    Raises InvalidArgumentError for an index that is not in the tensor.
+
+    >>> unravel_index([5, 3], [2, 3]).numpy().tolist()
+    [[1, 1], [2, 0]]
+    """
+    demand(indices, _INDICES, "unravel_index")
+    if indices.shape is not None and len(indices.shape) > 1:
+        raise ValueError("unravel_index: the indices must be a scalar or a vector")
+    if dims.shape is not None and len(dims.shape) != 1:
+        raise ValueError("unravel_index: dims must be a vector")
+    sizes = integers(dims)
+    if indices.shape is None:
+        return Spec(indices.dtype, None)
+    return Spec(indices.dtype, (None if sizes is None else len(sizes), *indices.shape))
+
+
+@unravel_index.kernel
+def _(indices: Array, dims: Array) -> Array:
+    sizes = tuple(int(size) for size in dims)
+    if np.any(indices < 0) or np.any(indices >= int(np.prod(sizes, dtype=np.int64))):
+        raise errors.InvalidArgumentError(f"index is out of bound as with dims {shapes.show(sizes)}")
+    return np.stack(np.unravel_index(indices, sizes)).astype(dims.dtype)
+
+
+class UniqueWithCounts(NamedTuple):
+    """The result of `unique_with_counts`."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]  # TensorFlow's name, which is a method of tuples
+
+
+def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
+    """The different elements of a vector as `unique` has them, where each element went, and how often each occurs.
+
+    >>> unique_with_counts([7, 8, 7]).count.numpy().tolist()
+    [2, 1]
+    """
+    return UniqueWithCounts(*counted(x, out_idx, name))
+
+
+@op(name="unique_with_counts")
+def counted(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec, Spec]:
+    """`unique_with_counts`.
+
+    >>> [part.numpy().tolist() for part in counted([7, 8, 7])]
+    [[7, 8], [0, 1, 0], [2, 1]]
+    """
+    demand_indices(out_idx)
+    if x.shape is not None and len(x.shape) != 1:
+        raise ValueError("unique expects a 1D vector.")
+    return Spec(x.dtype, (None,)), Spec(out_idx, x.shape or (None,)), Spec(out_idx, (None,))
+
+
+counted.no_gradient("whether elements are equal is no matter of degree")
+
+
+def demand_indices(dtype: dtypes.DType) -> None:
+    """Refuse a dtype that indices do not have."""
+    if dtype not in _INDICES:
+        raise TypeError(f"out_idx must be int32 or int64, not {dtype.name}")
+
+
+@counted.kernel
+def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array, Array]:
+    values, places = first_appearances(x)
+    return (
+        values,
+        places.astype(out_idx.numpy),
+        np.bincount(places, minlength=len(values)).astype(out_idx.numpy),
+    )

@@ -1,0 +1,106 @@
+"""Values that a graph is given when it runs.
+
+x = placeholder(float32, (None,))          # fed by `Session.run(..., feed_dict={x: [1.0]})`
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.graph import Operation, Value
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Dims, DType
+from ..framework.op import Input, Name, op
+
+
+@op(stateful=True)
+def placeholder(dtype: DType, shape: Dims = None, name: Name = None) -> Spec:
+    """A tensor whose value is fed when the graph runs.
+
+    Args:
+        dtype: of what will be fed.
+        shape: that of what will be fed; None for dimensions, or a rank, that are not known.
+
+    Raises InvalidArgumentError when it is computed, which is when nothing is fed for it.
+
+    >>> placeholder(dtypes.int32, [])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    agc.runtime.errors.InvalidArgumentError: You must feed a value for a placeholder of dtype ... [op placeholder]
+    """
+    return Spec(dtype, shape)
+
+
+@placeholder.kernel
+def _(dtype: dtypes.DType, shape: shapes.Dims) -> NoReturn:
+    raise errors.InvalidArgumentError(
+        f"You must feed a value for a placeholder of dtype {dtype.name} and shape {shapes.show(shape)}"
+    )
+
+
+def placeholder_of(value: Value) -> Operation:
+    """What stands for the input of a function's graph among its operations."""
+    spec = value.spec
+    attrs: dict[str, Any] = {"dtype": spec.dtype, "shape": spec.shape} if isinstance(spec, Spec) else {}
+    return Operation(placeholder, (), attrs, (value,))
+
+
+@op
+def const(value: Input, name: Name = None) -> Spec:
+    """A value that a graph knows, as a tensor of its own.
+
+    >>> const(3)
+    <tf.Tensor: shape=(), dtype=int32, numpy=3>
+    """
+    spec: Spec = value.spec
+    return spec
+
+
+@const.kernel
+def _(value: Any) -> Any:
+    return value
+
+
+@const.gradient
+def _(dy: Any, y: Any, value: Any) -> Any:
+    return dy
+
+
+@op(name="no_op", stateful=True)
+def nothing(name: Name = None) -> tuple[()]:
+    """Do nothing: what a session runs for the sake of other operations.
+
+    >>> nothing()
+    []
+    """
+    return ()
+
+
+@nothing.kernel
+def _() -> tuple[()]:
+    return ()
+
+
+@op(stateful=True)
+def placeholder_with_default(input: Input, shape: Dims = None, name: Name = None) -> Spec:
+    """A tensor that has the value of `input` unless another one is fed.
+
+    >>> placeholder_with_default([1, 2], [None]).numpy()
+    array([1, 2], dtype=int32)
+    """
+    if not shapes.compatible(input.shape, shape):
+        raise ValueError(
+            f"the shape {shapes.show(shape)} does not fit the default, {shapes.show(input.shape)}"
+        )
+    return Spec(input.dtype, shape)
+
+
+@placeholder_with_default.kernel
+def _(input: Any, shape: shapes.Dims) -> Any:
+    return input
+
+
+@placeholder_with_default.gradient
+def _(dy: Any, y: Any, input: Any, shape: shapes.Dims) -> Any:
+    return dy

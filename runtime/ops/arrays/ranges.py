@@ -1,0 +1,197 @@
+"""Tensors from numbers that are counted out: ranges, even spacings and one-hot rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import convert_to_tensor, is_tensor_like, to_array
+from ...core.tensor import EagerTensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axis, DType
+from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.op_families import INTEGERS, demand
+from ..framework.static_values import checked_size, integer, size
+
+Array = Any
+
+_RANGE_DTYPES = (dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = None) -> Any:
+    """The numbers from `start` (0 with a single argument) towards `limit`, which is not included.
+
+    The dtype is that of the arguments; the richest of int32, int64, float32, float64 when they differ.
+
+    >>> range(3, 18, 6)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 3,  9, 15], dtype=int32)>
+    """
+    if limit is None:
+        start, limit = 0, start
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    bounds = [x if is_tensor_like(x) else convert_to_tensor(x, wanted) for x in (start, limit, delta)]
+    if wanted is None:
+        kinds = {x.dtype for x in bounds}
+        if len(kinds) > 1 and not kinds <= set(_RANGE_DTYPES):
+            raise TypeError(f"range() does not mix {', '.join(sorted(kind.name for kind in kinds))}")
+        wanted = max(kinds, key=lambda kind: _RANGE_DTYPES.index(kind) if len(kinds) > 1 else 0)
+    return number_range(*bounds, wanted, name)
+
+
+@op(name="range")
+def number_range(start: Input, limit: Input, delta: Input, dtype: DType, name: Name = None) -> Spec:
+    """The numbers from `start` towards `limit` in steps of `delta`.
+
+    >>> number_range(0., 1., 0.25, float)
+    <tf.Tensor: shape=(4,), dtype=float32, numpy=array([0.  , 0.25, 0.5 , 0.75], dtype=float32)>
+    """
+    for kind in (dtype, start.dtype, limit.dtype, delta.dtype):
+        if not kind.is_numeric or kind.is_complex:
+            raise TypeError(f"range() does not count in {kind.name}")
+    if any(bound.value is None for bound in (start, limit, delta)):
+        return Spec(dtype, (None,))
+    return Spec(dtype, (_range_length(*(bound.value.item() for bound in (start, limit, delta))),))
+
+
+def _range_length(start: Any, limit: Any, delta: Any) -> int:
+    if delta == 0:
+        raise ValueError(f"Requires delta != 0: {delta}")
+    if (limit - start) * (1 if delta > 0 else -1) < 0:
+        relation = "start <= limit when delta > 0" if delta > 0 else "start >= limit when delta < 0"
+        raise ValueError(f"Requires {relation}: {start}/{limit}")
+    if isinstance(start + limit + delta, int):
+        return int(-((start - limit) // delta))
+    return math.ceil(float(abs((limit - start) / delta)))
+
+
+@number_range.kernel
+def _(start: Array, limit: Array, delta: Array, dtype: dtypes.DType) -> Array:
+    first, step = start.item(), delta.item()
+    count = _range_length(first, limit.item(), step)
+    if dtype.is_integer:
+        return np.arange(int(first), int(first) + count * int(step), int(step), dtype=dtype.numpy)
+    kind = dtype.as_numpy_dtype
+    return kind(first) + np.arange(count, dtype=dtype.numpy) * kind(step)
+
+
+number_range.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Any:
+    """`num` numbers from `start` to `stop`, both included, at even distances along a new `axis`.
+
+    >>> linspace(0., 1., 3)
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0. , 0.5, 1. ], dtype=float32)>
+    """
+    first = convert_to_tensor(start)
+    if first.dtype.is_integer and not is_tensor_like(start):
+        first = EagerTensor(to_array(start).astype(np.float64))
+    return evenly_spaced(first, stop, num, axis, name)
+
+
+@op(name="linspace")
+def evenly_spaced(start: Same, stop: Same, num: Ints, axis: Axis = 0, name: Name = None) -> Spec:
+    """`num` numbers from `start` to `stop` at even distances.
+
+    >>> evenly_spaced(1., 2., 2)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1., 2.], dtype=float32)>
+    """
+    count = integer(num)
+    if count is not None and count < 1:
+        raise ValueError(f"Requires num > 0: {count}")
+    shape = shapes.broadcast(start.shape, stop.shape)
+    if shape is None:
+        return Spec(start.dtype, None)
+    place = shapes.normal_axis(axis, len(shape) + 1)
+    return Spec(start.dtype, (*shape[:place], count, *shape[place:]))
+
+
+@evenly_spaced.kernel
+def _(start: Array, stop: Array, num: Array, axis: int) -> Array:
+    count = int(num)
+    first, last = np.broadcast_arrays(start, stop)
+    if count == 1:
+        return np.expand_dims(first, axis)
+    step = (last - first) / first.dtype.type(count - 1)
+    steps = np.arange(count - 1, dtype=first.dtype).reshape(-1, *(1,) * first.ndim)
+    inner = first + step * steps
+    return np.moveaxis(np.concatenate([inner, last[None]]), 0, axis).astype(first.dtype, copy=False)
+
+
+@evenly_spaced.gradient
+def _(dy: Any, y: Any, start: Any, stop: Any, num: Any, axis: int) -> Any:
+    from ..reduce.reductions import reduce_sum
+    from .creation import ones_like, zeros_like  # all of these are built on this module
+    from .reshape import fitted
+
+    whole = reduce_sum(y, axis)
+    weights = evenly_spaced(zeros_like(whole), ones_like(whole), num, axis)
+    return (
+        lambda: fitted(reduce_sum(dy * (1 - weights), axis), start),
+        lambda: fitted(reduce_sum(dy * weights, axis), stop),
+        None,
+    )
+
+
+@accepted("one_hot")
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Rows of `depth` elements: `on_value` (1) at the index, `off_value` (0) elsewhere.
+
+    An index that is out of range gives a row without `on_value`.
+
+    >>> one_hot([0, 2, -1], 3, dtype=int)
+    <tf.Tensor: shape=(3, 3), dtype=int32, numpy=
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 0, 0]], dtype=int32)>
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    given = next((x for x in (on_value, off_value) if x is not None), None)
+    kind = wanted or (dtypes.float32 if given is None else convert_to_tensor(given).dtype)
+    on = convert_to_tensor(EagerTensor(np.ones((), kind.numpy)) if on_value is None else on_value, kind)
+    off = convert_to_tensor(EagerTensor(np.zeros((), kind.numpy)) if off_value is None else off_value, kind)
+    return chosen_rows(indices, depth, on, off, -1 if axis is None else axis, name)
+
+
+@op(name="one_hot")
+def chosen_rows(
+    indices: Input, depth: Ints, on_value: Same, off_value: Same, axis: Axis = -1, name: Name = None
+) -> Spec:
+    """`on_value` at the index, `off_value` elsewhere.
+
+    >>> chosen_rows([1, 0], 2, True, False)
+    <tf.Tensor: shape=(2, 2), dtype=bool, numpy=
+    array([[False,  True],
+           [ True, False]])>
+    """
+    demand(indices, INTEGERS, "one_hot, argument `indices`,")
+    number = size(depth, "depth")
+    if indices.shape is None:
+        return Spec(on_value.dtype, None)
+    place = shapes.normal_axis(axis, len(indices.shape) + 1)
+    return Spec(on_value.dtype, (*indices.shape[:place], number, *indices.shape[place:]))
+
+
+@chosen_rows.kernel
+def _(indices: Array, depth: Array, on_value: Array, off_value: Array, axis: int) -> Array:
+    shape = np.shape(indices)
+    place = axis % (len(shape) + 1)
+    row = np.arange(checked_size(depth, "depth")).reshape(-1, *(1,) * (len(shape) - place))
+    chosen = np.reshape(indices, (*shape[:place], 1, *shape[place:])) == row
+    return np.where(chosen, on_value, off_value)
+
+
+chosen_rows.no_gradient("as in TensorFlow")

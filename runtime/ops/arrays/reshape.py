@@ -1,0 +1,325 @@
+"""The same elements in another shape: reshape, expand_dims, squeeze, transpose, broadcast_to, ensure_shape.
+
+x: float32[2, ?]     reshape x, [-1]         : float32[?]
+                     expand_dims x, axis=0   : float32[1, 2, ?]
+                     transpose x, [1, 0]     : float32[?, 2]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core import shapes
+from ...core.conversion import convert_to_tensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axes, Axis, Dims
+from ..framework.op import Input, Ints, Name, op
+from ..framework.static_values import as_tuple, checked_dims, dims, integers, listed
+from .ranges import range as number_range
+from .shape_ops import rank
+from .shape_ops import shape as shape_of
+
+Array = Any
+
+
+@op
+def reshape(tensor: Input, shape: Ints, name: Name = None) -> Spec:
+    """The elements of `tensor`, in row-major order, in another shape; one dimension may be -1: what is left.
+
+    >>> reshape([1, 2, 3, 4], [2, -1])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [3, 4]], dtype=int32)>
+    """
+    wanted = integers(shape)
+    if wanted is None:
+        return Spec(tensor.dtype, None)
+    _check_sizes(wanted)
+    return Spec(tensor.dtype, _fitted(tensor.shape, wanted))
+
+
+def _check_sizes(wanted: Sequence[int | None]) -> None:
+    holes = [i for i, size in enumerate(wanted) if size == -1]
+    if len(holes) > 1:
+        raise ValueError(f"Only one input size may be -1, not both {holes[0]} and {holes[1]}")
+    for i, size in enumerate(wanted):
+        if size is not None and size < -1:
+            raise ValueError(f"Size {i} must be non-negative, not {size}")
+
+
+def _fitted(old: shapes.Dims, wanted: Sequence[int | None]) -> tuple[int | None, ...]:
+    """The new shape, with what follows from the number of elements filled in."""
+    new = [None if size == -1 else size for size in wanted]
+    total, given = shapes.num_elements(old), math.prod(size for size in new if size is not None)
+    if total is None:
+        return tuple(new)
+    holes = new.count(None)
+    if total != given if not holes else total % given if given else total:
+        need = "requires a multiple of" if holes else "has"
+        raise ValueError(
+            f"Input to reshape is a tensor with {total} values, but the requested shape {need} {given}"
+        )
+    if holes == 1 and given:
+        new[new.index(None)] = total // given
+    return tuple(new)
+
+
+@reshape.kernel
+def _(tensor: Array, shape: Array) -> Array:
+    sizes = as_tuple(shape)
+    if sizes and min(sizes) < -1:
+        _check_sizes(sizes)
+    try:
+        return tensor.reshape(sizes)
+    except ValueError:
+        _check_sizes(sizes)
+        _fitted(tensor.shape, sizes)
+        raise
+
+
+@reshape.gradient
+def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
+    return reshape(dy, shape_of(tensor)), None
+
+
+@op
+def expand_dims(input: Input, axis: Axis, name: Name = None) -> Spec:
+    """`input` with a new axis of size 1.
+
+    >>> expand_dims([1, 2], axis=0)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
+    """
+    if input.shape is None:
+        return Spec(input.dtype, input.shape)
+    rank = len(input.shape)
+    if not -rank - 1 <= axis <= rank:
+        raise ValueError(f"Tried to expand dim index {axis} for tensor with {rank} dimensions.")
+    place = axis % (rank + 1)
+    return Spec(input.dtype, (*input.shape[:place], 1, *input.shape[place:]))
+
+
+@expand_dims.kernel
+def _(input: Array, axis: int) -> Array:
+    return np.expand_dims(input, axis)
+
+
+@expand_dims.gradient
+def _(dy: Any, y: Any, input: Any, axis: int) -> Any:
+    return reshape(dy, shape_of(input))
+
+
+@op
+def squeeze(input: Input, axis: Axes = None, name: Name = None) -> Spec:
+    """`input` without its axes of size 1, or without those in `axis`.
+
+    >>> squeeze([[[1], [2]]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
+    shape = input.shape
+    if shape is None or (not axis and None in shape):
+        return Spec(input.dtype, None)
+    if not axis:
+        return Spec(input.dtype, tuple(size for size in shape if size != 1))
+    assert not isinstance(axis, int)  # its reader makes tuples
+    gone = {shapes.normal_axis(place, len(shape)) for place in axis}
+    for place in sorted(gone):
+        if shape[place] not in (1, None):
+            raise ValueError(f"Can not squeeze dim[{place}], expected a dimension of 1, got {shape[place]}")
+    return Spec(input.dtype, tuple(size for i, size in enumerate(shape) if i not in gone))
+
+
+@squeeze.kernel
+def _(input: Array, axis: tuple[int, ...] | None) -> Array:
+    return np.squeeze(input, axis or None)
+
+
+@squeeze.gradient
+def _(dy: Any, y: Any, input: Any, axis: Axes) -> Any:
+    return reshape(dy, shape_of(input))
+
+
+def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Any:
+    """`a` with its axes in the order of `perm`; in reverse order without one.
+
+    >>> transpose([[1, 2, 3]])
+    <tf.Tensor: shape=(3, 1), dtype=int32, numpy=
+    array([[1],
+           [2],
+           [3]], dtype=int32)>
+    """
+    tensor = convert_to_tensor(a)
+    if perm is None:
+        count = tensor.shape.rank
+        perm = number_range(rank(tensor) - 1, -1, -1) if count is None else list(reversed(range(count)))
+    return permute_axes(tensor, perm, conjugate, name)
+
+
+@op(name="transpose")
+def permute_axes(a: Input, perm: Ints, conjugate: bool = False, name: Name = None) -> Spec:
+    """`a` with its axes in the order of `perm`.
+
+    >>> permute_axes([[1, 2, 3]], [1, 0]).shape
+    TensorShape([3, 1])
+    """
+    order = integers(perm)
+    if a.shape is None or order is None:
+        return Spec(a.dtype, None if order is None else (None,) * len(order))
+    count = len(a.shape)
+    if len(order) != count:
+        raise ValueError(
+            f"transpose expects a vector of size {count}. But input(1) is a vector of size {len(order)}"
+        )
+    if None in order:
+        return Spec(a.dtype, (None,) * count)
+    places = [shapes.normal_axis(place, count) for place in order if place is not None]
+    missing = next((i for i in range(count) if i not in places), None)
+    if missing is not None:
+        raise ValueError(f"{missing} is missing from {{{','.join(map(str, order))}}}.")
+    return Spec(a.dtype, tuple(a.shape[place] for place in places))
+
+
+@permute_axes.kernel
+def _(a: Array, perm: Array, conjugate: bool) -> Array:
+    turned = a.transpose(as_tuple(perm))
+    return np.conj(turned) if conjugate and turned.dtype.kind == "c" else turned
+
+
+@permute_axes.gradient
+def _(dy: Any, y: Any, a: Any, perm: Any, conjugate: bool) -> Any:
+    return permute_axes(dy, inverse_permutation(perm), conjugate), None
+
+
+@op
+def inverse_permutation(perm: Ints, name: Name = None) -> Spec:
+    """The permutation that undoes `perm`, which may count from the end.
+
+    >>> inverse_permutation([2, 0, 1])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
+    """
+    if perm.shape is not None and len(perm.shape) != 1:
+        raise ValueError(f"a permutation is a vector, not of shape {shapes.show(perm.shape)}")
+    return Spec(perm.dtype, perm.shape or (None,))
+
+
+@inverse_permutation.elements
+def _(perm: Array) -> shapes.Dims:
+    places = integers(perm)
+    if places is None:
+        return None
+    return (None,) * len(places) if None in places else tuple(np.argsort(_from_start(places)).tolist())
+
+
+@inverse_permutation.kernel
+def _(perm: Array) -> Array:
+    return np.argsort(_from_start(perm)).astype(perm.dtype)
+
+
+def _from_start(perm: Any) -> Array:
+    return np.asarray(perm) % max(len(perm), 1)
+
+
+@op
+def broadcast_to(input: Input, shape: Ints, name: Name = None) -> Spec:
+    """`input` repeated along axes of size 1, and along new ones in front, to this shape.
+
+    >>> broadcast_to([1, 2], [2, 2])
+    <tf.Tensor: shape=(2, 2), dtype=int32, numpy=
+    array([[1, 2],
+           [1, 2]], dtype=int32)>
+    """
+    wanted = dims(shape)
+    old = input.shape
+    if wanted is not None and old is not None:
+        if len(old) > len(wanted):
+            raise ValueError(
+                f"Rank of input ({len(old)}) must be no greater than rank of output shape ({len(wanted)})."
+            )
+        pairs = zip(old, wanted[len(wanted) - len(old) :], strict=True)
+        if not all(size in (1, None, new) or new is None for size, new in pairs):
+            raise ValueError(f"Incompatible shapes: {listed(old)} vs. {listed(wanted)}")
+    return Spec(input.dtype, wanted)
+
+
+@broadcast_to.kernel
+def _(input: Array, shape: Array) -> Array:
+    return np.broadcast_to(input, checked_dims(shape))
+
+
+@broadcast_to.gradient
+def _(dy: Any, y: Any, input: Any, shape: Any) -> Any:
+    return fitted(dy, input), None
+
+
+def fitted(dy: Any, x: Any) -> Any:
+    """A gradient of what `x` was broadcast to, as one of `x`: summed up over the axes along which it was."""
+    dims = dy.shape.dims
+    if dims == x.shape.dims and shapes.is_static(dims):
+        return dy
+    return sum_to(dy, shape_of(x))
+
+
+@op
+def sum_to(tensor: Input, shape: Ints, name: Name = None) -> Spec:
+    """The opposite of `broadcast_to`: sums along the axes that a tensor of this shape is broadcast along.
+
+    >>> sum_to([[1, 2], [3, 4]], [2, 1]).numpy().tolist(), sum_to([[1, 2], [3, 4]], []).numpy().tolist()
+    ([[3], [7]], 10)
+    """
+    if tensor.dtype in (dtypes.string, dtypes.bool_):
+        raise TypeError(f"sum_to adds numbers, not {tensor.dtype.name}")
+    wanted = dims(shape)
+    if wanted is not None and tensor.shape is not None:
+        if len(wanted) > len(tensor.shape):
+            raise ValueError(f"no tensor of shape {listed(wanted)} is broadcast to {listed(tensor.shape)}")
+        pairs = zip(wanted, tensor.shape[len(tensor.shape) - len(wanted) :], strict=True)
+        if not all(size in (1, None, whole) or whole is None for size, whole in pairs):
+            raise ValueError(f"no tensor of shape {listed(wanted)} is broadcast to {listed(tensor.shape)}")
+    return Spec(tensor.dtype, wanted)
+
+
+@sum_to.kernel
+def _(tensor: Array, shape: Array) -> Array:
+    wanted = checked_dims(shape)
+    extra = np.ndim(tensor) - len(wanted)
+    axes = tuple(
+        i for i, size in enumerate(np.shape(tensor)) if i < extra or (wanted[i - extra] == 1 and size != 1)
+    )
+    return np.sum(tensor, axes, tensor.dtype).reshape(wanted) if axes else tensor
+
+
+@sum_to.gradient
+def _(dy: Any, y: Any, tensor: Any, shape: Any) -> Any:
+    return broadcast_to(dy, shape_of(tensor)), None
+
+
+@op
+def ensure_shape(x: Input, shape: Dims, name: Name = None) -> Spec:
+    """`x`, checked to have this shape (None for a dimension that may be anything).
+
+    >>> ensure_shape([[1, 2]], [None, 2])
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 2]], dtype=int32)>
+    """
+    _check_shape(x.shape, shape)
+    return Spec(x.dtype, shapes.merge(x.shape, shape))
+
+
+def _check_shape(actual: shapes.Dims, expected: shapes.Dims) -> None:
+    if not shapes.compatible(actual, expected):
+        found, wanted = listed(actual or ()), listed(expected or ())
+        raise ValueError(f"Shape of tensor input {found} is not compatible with expected shape {wanted}.")
+
+
+@ensure_shape.kernel
+def _(x: Array, shape: shapes.Dims) -> Array:
+    _check_shape(x.shape, shape)
+    return x
+
+
+@ensure_shape.gradient
+def _(dy: Any, y: Any, x: Any, shape: shapes.Dims) -> Any:
+    return dy

@@ -1,0 +1,181 @@
+"""Values put at indices: scatter_nd into zeros, tensor_scatter_nd_* into a copy of a tensor.
+
+tensor_scatter_nd_update([0, 0, 0], indices=[[2], [0]], updates=[5, 7])     7 0 5
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..framework.op import Input, Ints, Name, Op, Same, op
+from ..framework.static_values import checked_dims, dims, listed
+from ..math.cast import cast
+from ..math.comparison import equal
+from .creation import zeros_like
+from .gather_where import check_coordinates, gather_nd
+
+Array = Any
+
+
+@op
+def scatter_nd(indices: Ints, updates: Input, shape: Ints, name: Name = None) -> Spec:
+    """Zeros in this shape, with the `updates` added at the `indices`.
+
+    >>> scatter_nd([[2], [0], [2]], [1, 2, 3], [4])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([2, 0, 4, 0], dtype=int32)>
+    """
+    sizes = dims(shape)
+    check_updates(indices.shape, updates.shape, sizes)
+    return Spec(updates.dtype, sizes)
+
+
+@scatter_nd.kernel
+def _(indices: Array, updates: Array, shape: Array) -> Array:
+    result = np.full(checked_dims(shape), b"" if updates.dtype == object else 0, updates.dtype)
+    np.add.at(result, _coordinates(indices, updates, result.shape), updates)
+    return result
+
+
+@scatter_nd.gradient
+def _(dy: Any, y: Any, indices: Any, updates: Any, shape: Any) -> Any:
+    return None, gather_nd(dy, indices), None
+
+
+def check_updates(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
+    if indices == ():
+        raise ValueError("indices must be at least a vector, not a scalar")
+    if indices is None or updates is None or shape is None or indices[-1] is None:
+        return
+    outer, depth = len(indices) - 1, indices[-1]
+    if not shapes.compatible(indices[:-1], updates[:outer]):
+        raise ValueError(
+            f"Dimensions [0,{outer}) of indices[shape={listed(indices)}] must match "
+            f"dimensions [0,{outer}) of updates[shape={listed(updates)}]"
+        )
+    if not shapes.compatible(shape[depth:], updates[outer:]):
+        inner = len(shape) - depth
+        raise ValueError(
+            f"The inner {inner} dimensions of output.shape={listed(shape)} must match the inner "
+            f"{len(updates) - outer} dimensions of updates.shape={listed(updates)}"
+        )
+
+
+def _coordinates(indices: Array, updates: Array, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """A NumPy index of the places."""
+    depth = indices.shape[-1] if indices.ndim else 0
+    if not depth or updates.shape != (*indices.shape[:-1], *shape[depth:]):
+        check_updates(indices.shape, updates.shape, shape)
+    check_coordinates(indices, shape[:depth], "shape", shape)
+    return (*(indices[..., place] for place in range(depth)), ...)
+
+
+def _scatter_into(name: str, put: Callable[..., Any], combine: Callable[..., Any], manual: str) -> Op:
+    """A row of the table below: `put(array, index, updates)` writes to a copy of the tensor.
+
+    `combine` is what becomes of one place: a function of the old value and the update, into the old value.
+    """
+
+    def rule(tensor: Same, indices: Ints, updates: Same, name: Name = None) -> Spec:
+        check_updates(indices.shape, updates.shape, tensor.shape)
+        return Spec(tensor.dtype, tensor.shape)
+
+    def kernel(tensor: Array, indices: Array, updates: Array) -> Array:
+        result = tensor.copy()
+        index = _coordinates(indices, updates, result.shape)
+        if 0 < indices.size == len(index) - 1:
+            place = result[(*indices.ravel().tolist(), ...)]
+            combine(place, updates.reshape(place.shape), out=place)
+        else:
+            put(result, index, updates)
+        return result
+
+    rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
+    declared = op(rule)
+    declared.kernel(kernel)
+    return declared
+
+
+tensor_scatter_nd_update = _scatter_into(
+    "tensor_scatter_nd_update",
+    np.ndarray.__setitem__,
+    lambda old, new, out: np.copyto(out, new),
+    """`tensor` with the elements or slices at `indices` replaced by `updates`.
+
+    >>> tensor_scatter_nd_update([0, 0, 0], [[2], [0]], [5, 7])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([7, 0, 5], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_add = _scatter_into(
+    "tensor_scatter_nd_add",
+    np.add.at,
+    np.add,
+    """`tensor` with `updates` added to the elements or slices at `indices`.
+
+    >>> tensor_scatter_nd_add([1, 1, 1], [[2], [2]], [5, 7])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([ 1,  1, 13], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_sub = _scatter_into(
+    "tensor_scatter_nd_sub",
+    np.subtract.at,
+    np.subtract,
+    """`tensor` with `updates` subtracted from the elements or slices at `indices`.
+
+    >>> tensor_scatter_nd_sub([1, 1], [[0]], [5])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([-4,  1], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_max = _scatter_into(
+    "tensor_scatter_nd_max",
+    np.maximum.at,
+    np.maximum,
+    """`tensor` with the larger of the old value and the update at `indices`.
+
+    >>> tensor_scatter_nd_max([1, 9], [[0], [1]], [5, 5])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([5, 9], dtype=int32)>
+    """,
+)
+tensor_scatter_nd_min = _scatter_into(
+    "tensor_scatter_nd_min",
+    np.minimum.at,
+    np.minimum,
+    """`tensor` with the smaller of the old value and the update at `indices`.
+
+    >>> tensor_scatter_nd_min([1, 9], [[0], [1]], [5, 5])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 5], dtype=int32)>
+    """,
+)
+
+
+@tensor_scatter_nd_update.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return (
+        lambda: tensor_scatter_nd_update(dy, indices, zeros_like(updates)),
+        None,
+        lambda: gather_nd(dy, indices),
+    )
+
+
+@tensor_scatter_nd_add.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return dy, None, lambda: gather_nd(dy, indices)
+
+
+@tensor_scatter_nd_sub.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    return dy, None, lambda: -gather_nd(dy, indices)
+
+
+@tensor_scatter_nd_max.gradient
+@tensor_scatter_nd_min.gradient
+def _(dy: Any, y: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+    """The gradient goes to what became the result, in equal parts where that is more than one."""
+    kept = cast(equal(tensor, y), dy.dtype)
+    taken = cast(equal(updates, gather_nd(y, indices)), dy.dtype)
+    share = dy / tensor_scatter_nd_add(kept, indices, taken)
+    return kept * share, None, taken * gather_nd(share, indices)

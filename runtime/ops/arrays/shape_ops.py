@@ -1,0 +1,108 @@
+"""The shape, size and rank of a tensor, as tensors: constants where they are known before the graph runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import convert_to_tensor
+from ...core.tensor import EagerTensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Name, op
+
+Array = Any
+
+
+@accepted("shape")
+def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The shape of `input` as a vector; a constant where it is known before the graph runs.
+
+    >>> shape([[1, 2, 3]])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 3], dtype=int32)>
+    """
+    tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
+    sizes = tensor.shape.dims
+    if shapes.is_static(sizes):
+        return EagerTensor(np.array(sizes, kind.numpy))
+    return shape_of(tensor, kind, name)
+
+
+@op(name="shape")
+def shape_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> Spec:
+    """The shape of `input` as a vector.
+
+    >>> shape_of(5.0)
+    <tf.Tensor: shape=(0,), dtype=int32, numpy=array([], dtype=int32)>
+    """
+    return Spec(out_type, (None if input.shape is None else len(input.shape),))
+
+
+@shape_of.elements
+def _(input: Array, out_type: dtypes.DType) -> shapes.Dims:
+    return input.shape  # type: ignore[no-any-return]
+
+
+@shape_of.kernel
+def _(input: Array, out_type: dtypes.DType) -> Array:
+    return np.array(np.shape(input), out_type.numpy)
+
+
+@accepted("size")
+def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The number of elements of `input`; a constant where it is known before the graph runs.
+
+    >>> size([[1, 2, 3]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=3>
+    """
+    tensor, kind = convert_to_tensor(input), dtypes.as_dtype(out_type or dtypes.int32)
+    count = tensor.shape.num_elements()
+    if count is not None:
+        return EagerTensor(np.array(count, kind.numpy))
+    return size_of(tensor, kind, name)
+
+
+@op(name="size")
+def size_of(input: Input, out_type: DType = dtypes.int32, name: Name = None) -> Spec:
+    """The number of elements of `input`.
+
+    >>> size_of([1, 2])
+    <tf.Tensor: shape=(), dtype=int32, numpy=2>
+    """
+    return Spec(out_type, ())
+
+
+@size_of.kernel
+def _(input: Array, out_type: dtypes.DType) -> Array:
+    return out_type.as_numpy_dtype(np.size(input))
+
+
+@accepted("rank")
+def rank(input: Any, name: str | None = None) -> Any:
+    """The number of dimensions of `input`; a constant where it is known before the graph runs.
+
+    >>> rank([[1, 2, 3]])
+    <tf.Tensor: shape=(), dtype=int32, numpy=2>
+    """
+    tensor = convert_to_tensor(input)
+    count = tensor.shape.rank
+    return EagerTensor(np.array(count, np.int32)) if count is not None else rank_of(tensor, name)
+
+
+@op(name="rank")
+def rank_of(input: Input, name: Name = None) -> Spec:
+    """The number of dimensions of `input`.
+
+    >>> rank_of(5.0)
+    <tf.Tensor: shape=(), dtype=int32, numpy=0>
+    """
+    return Spec(dtypes.int32, ())
+
+
+@rank_of.kernel
+def _(input: Array) -> Array:
+    return np.int32(np.ndim(input))

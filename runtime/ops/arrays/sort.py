@@ -1,0 +1,328 @@
+"""Order: sort, argsort, top_k, searchsorted, unique; and masks and reversals by length.
+
+Sorting is stable: of equal elements the first comes first, in descending order too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import READERS, Axis, DType
+from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.static_values import integer, integers
+from .gather_where import put_along, take_along
+from .shape_ops import shape as shape_of
+
+Array = Any
+Direction = str
+
+
+def read_direction(value: Any) -> str:
+    """The reader of the attribute: "ASCENDING" or "DESCENDING"."""
+    if value not in ("ASCENDING", "DESCENDING"):
+        allowed = "one of ASCENDING, DESCENDING"
+        raise ValueError(f"Argument `direction` should be {allowed}. Received: direction={value}")
+    return str(value)
+
+
+READERS["Direction"] = read_direction
+
+
+@op
+def sort(values: Input, axis: Axis = -1, direction: Direction = "ASCENDING", name: Name = None) -> Spec:
+    """`values` in order along `axis`; the direction is "ASCENDING" or "DESCENDING".
+
+    >>> sort([3, 1, 2], direction="DESCENDING")
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([3, 2, 1], dtype=int32)>
+    """
+    return Spec(values.dtype, _sortable(values, axis))
+
+
+@sort.kernel
+def _(values: Array, axis: int, direction: str) -> Array:
+    ordered = np.sort(values, axis, kind="stable")
+    return ordered if direction == "ASCENDING" else np.flip(ordered, axis)
+
+
+@sort.gradient
+def _(dy: Any, y: Any, values: Any, axis: int, direction: str) -> Any:
+    return take_along(dy, argsort(argsort(values, axis, direction), axis), axis)
+
+
+@op
+def argsort(
+    values: Input,
+    axis: Axis = -1,
+    direction: Direction = "ASCENDING",
+    stable: bool = False,
+    name: Name = None,
+) -> Spec:
+    """The indices that put `values` in order along `axis`. Always stable.
+
+    >>> argsort([3, 1, 2])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 2, 0], dtype=int32)>
+    """
+    return Spec(dtypes.int32, _sortable(values, axis))
+
+
+@argsort.kernel
+def _(values: Array, axis: int, direction: str, stable: bool) -> Array:
+    order = np.argsort(values, axis, kind="stable") if direction == "ASCENDING" else _descending(values, axis)
+    return order.astype(np.int32)
+
+
+def _descending(values: Array, axis: int) -> Array:
+    """The indices of a stable descending order: the ascending one of the reversed values, read backwards."""
+    backwards = np.argsort(np.flip(values, axis), axis, kind="stable")
+    return np.flip(values.shape[axis] - 1 - backwards, axis)
+
+
+def _sortable(values: Any, axis: int) -> shapes.Dims:
+    if values.shape is not None:
+        shapes.normal_axis(axis, len(values.shape))
+    return values.shape  # type: ignore[no-any-return]
+
+
+class TopKV2(NamedTuple):
+    """The result of `top_k`."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def top_k(
+    input: Any, k: Any = 1, sorted: bool = True, index_type: Any = dtypes.int32, name: str | None = None
+) -> TopKV2:
+    """The `k` largest elements along the last axis, the largest first, and their indices.
+
+    They come in order even when `sorted` is False.
+
+    >>> top_k([1, 5, 3], k=2).indices
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([1, 2], dtype=int32)>
+    """
+    return TopKV2(*largest(input, k, index_type, name))
+
+
+@op(name="top_k")
+def largest(input: Input, k: Ints, index_type: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec]:
+    """The `k` largest elements along the last axis, and their indices.
+
+    >>> largest([1, 5, 3], 1)[0]
+    <tf.Tensor: shape=(1,), dtype=int32, numpy=array([5], dtype=int32)>
+    """
+    count = integer(k)
+    if input.shape is None:
+        return Spec(input.dtype, None), Spec(index_type, None)
+    if not input.shape:
+        raise ValueError(f"input must be >= 1-D, got shape {shapes.show(input.shape)}")
+    if count is not None:
+        _check_columns(count, input.shape[-1])
+    shape = (*input.shape[:-1], count)
+    return Spec(input.dtype, shape), Spec(index_type, shape)
+
+
+def _check_columns(count: int, columns: int | None) -> None:
+    if count < 0:
+        raise ValueError(f"Need k >= 0, got {count}")
+    if columns is not None and columns < count:
+        raise ValueError(f"input must have at least k columns. Had {columns}, needed {count}")
+
+
+@largest.kernel
+def _(input: Array, k: Array, index_type: dtypes.DType) -> tuple[Array, Array]:
+    count = int(k)
+    _check_columns(count, input.shape[-1])
+    indices = _descending(input, -1)[..., :count]
+    return np.take_along_axis(input, indices, -1), indices.astype(index_type.numpy)
+
+
+@largest.gradient
+def _(dy: list[Any], y: list[Any], input: Any, k: Any, index_type: dtypes.DType) -> Any:
+    return put_along(dy[0], y[1], shape_of(input), -1), None
+
+
+@op
+def searchsorted(
+    sorted_sequence: Same, values: Same, side: str = "left", out_type: DType = dtypes.int32, name: Name = None
+) -> Spec:
+    """Where in the sorted sequence (the last axis) each value would go: before ("left") or after its equals.
+
+    >>> searchsorted([1, 3, 5], [0, 3, 9])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 3], dtype=int32)>
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
+    if sorted_sequence.shape == () or (
+        None not in (sorted_sequence.shape, values.shape) and len(values.shape) < len(sorted_sequence.shape)
+    ):
+        raise ValueError(f"searchsorted: no place for {values.shape} in sequences of {sorted_sequence.shape}")
+    return Spec(out_type, values.shape)
+
+
+@searchsorted.kernel
+def _(sorted_sequence: Array, values: Array, side: Any, out_type: dtypes.DType) -> Array:
+    if sorted_sequence.ndim == 1:
+        return np.searchsorted(sorted_sequence, values, side).astype(out_type.numpy)
+    rows, wanted = (x.reshape(-1, x.shape[-1]) for x in (sorted_sequence, values))
+    found = [np.searchsorted(row, value, side) for row, value in zip(rows, wanted, strict=True)]
+    return np.array(found, out_type.numpy).reshape(values.shape)
+
+
+class Unique(NamedTuple):
+    """The result of `unique`."""
+
+    y: Tensor
+    idx: Tensor
+
+
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Unique:
+    """The different elements of a vector in the order of their first appearance, and where each element went.
+
+    >>> unique([7, 8, 7]).idx
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 0], dtype=int32)>
+    """
+    return Unique(*distinct(x, out_idx, name))
+
+
+@op(name="unique")
+def distinct(x: Input, out_idx: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec]:
+    """The different elements of a vector, and where each element went.
+
+    >>> distinct([7, 8, 7])[0]
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([7, 8], dtype=int32)>
+    """
+    if x.shape is not None and len(x.shape) != 1:
+        raise ValueError("unique expects a 1D vector.")
+    return Spec(x.dtype, (None,)), Spec(out_idx, x.shape or (None,))
+
+
+@distinct.kernel
+def _(x: Array, out_idx: dtypes.DType) -> tuple[Array, Array]:
+    values, places = first_appearances(x)
+    return values, places.astype(out_idx.numpy)
+
+
+def first_appearances(x: Array) -> tuple[Array, Array]:
+    """The different elements of a vector in the order of their first appearance, and where each element went.
+
+    >>> [part.tolist() for part in first_appearances(np.array([7, 3, 7]))]
+    [[7, 3], [0, 1, 0]]
+    """
+    values, first, inverse = np.unique(x, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return values[order], places[inverse.reshape(-1)]
+
+
+distinct.no_gradient("TensorFlow has none: an element may be different from others, or not, by a little")
+
+
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool_, name: str | None = None
+) -> Any:
+    """For each length a row that is true up to it; the rows have `maxlen` elements, or the greatest length.
+
+    >>> sequence_mask([1, 3])
+    <tf.Tensor: shape=(2, 3), dtype=bool, numpy=
+    array([[ True, False, False],
+           [ True,  True,  True]])>
+    """
+    return length_mask(lengths, -1 if maxlen is None else maxlen, dtype, name)
+
+
+@op(name="sequence_mask")
+def length_mask(lengths: Ints, maxlen: Ints, dtype: DType = dtypes.bool_, name: Name = None) -> Spec:
+    """Rows that are true up to a length; `maxlen` -1 stands for the greatest length.
+
+    >>> length_mask([1], 2, int)
+    <tf.Tensor: shape=(1, 2), dtype=int32, numpy=array([[1, 0]], dtype=int32)>
+    """
+    width = integer(maxlen)
+    if width is not None:
+        _check_width(width)
+    if width == -1:
+        width = None if lengths.value is None else int(lengths.value.max(initial=0))
+    return Spec(dtype, None if lengths.shape is None else (*lengths.shape, width))
+
+
+def _check_width(maxlen: int) -> None:
+    if maxlen < -1:
+        raise ValueError(f"maxlen must be non-negative, got: {maxlen}")
+
+
+@length_mask.kernel
+def _(lengths: Array, maxlen: Array, dtype: dtypes.DType) -> Array:
+    _check_width(int(maxlen))
+    width = int(maxlen) if maxlen >= 0 else int(np.max(lengths, initial=0))
+    return (np.arange(width) < np.expand_dims(lengths, -1)).astype(dtype.numpy)
+
+
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """`input` with the first `seq_lengths[b]` elements along `seq_axis` reversed in each row b of the batch.
+
+    >>> reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1)
+    <tf.Tensor: shape=(2, 3), dtype=int32, numpy=
+    array([[2, 1, 3],
+           [6, 5, 4]], dtype=int32)>
+    """
+    return reverse_rows(input, seq_lengths, seq_axis or 0, batch_axis or 0, name)
+
+
+@op(name="reverse_sequence")
+def reverse_rows(
+    input: Input, seq_lengths: Ints, seq_axis: Axis, batch_axis: Axis = 0, name: Name = None
+) -> Spec:
+    """`input` with a first part of each row reversed.
+
+    >>> reverse_rows([[1, 2, 3]], [2], 1)
+    <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[2, 1, 3]], dtype=int32)>
+    """
+    integers(seq_lengths)  # refuses what is no vector of integers
+    if seq_lengths.shape == ():
+        raise ValueError("seq_lengths must be a vector, not a scalar")
+    if input.shape is not None:
+        axes = [shapes.normal_axis(axis, len(input.shape)) for axis in (seq_axis, batch_axis)]
+        if axes[0] == axes[1]:
+            raise ValueError(f"batch_axis == seq_axis == {seq_axis}")
+        if seq_lengths.shape is not None and not shapes.compatible(
+            seq_lengths.shape, (input.shape[axes[1]],)
+        ):
+            raise ValueError(
+                f"seq_lengths has the shape {shapes.show(seq_lengths.shape)}, but batch_axis {batch_axis} of the input "
+                f"has the size {input.shape[axes[1]]}"
+            )
+    return Spec(input.dtype, input.shape)
+
+
+@reverse_rows.kernel
+def _(input: Array, seq_lengths: Array, seq_axis: int, batch_axis: int) -> Array:
+    rows = np.moveaxis(input, (batch_axis, seq_axis), (0, 1))
+    size = rows.shape[1]
+    if seq_lengths.min(initial=0) < 0:
+        raise errors.InvalidArgumentError(
+            f"seq_lens({seq_lengths.min()}) < 0: seq_lengths must not be negative"
+        )
+    if seq_lengths.max(initial=0) > size:
+        raise errors.InvalidArgumentError(f"seq_lens({seq_lengths.max()}) > input.dims({seq_axis}) = {size}")
+    steps, ends = np.arange(size), seq_lengths[:, None]
+    places = np.where(steps < ends, ends - 1 - steps, steps)
+    turned = rows[np.arange(len(rows))[:, None], places]
+    return np.moveaxis(turned, (0, 1), (batch_axis, seq_axis))
+
+
+@reverse_rows.gradient
+def _(dy: Any, y: Any, input: Any, seq_lengths: Any, seq_axis: int, batch_axis: int) -> Any:
+    return reverse_rows(dy, seq_lengths, seq_axis, batch_axis), None

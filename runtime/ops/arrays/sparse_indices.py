@@ -1,0 +1,200 @@
+"""Matrices of coordinates, as sparse tensors have: one row for each element that is there, one column for each axis.
+
+    [[0, 1], [2, 0]]        elements at [0, 1] and at [2, 0]
+
+What is computed here are integers: values follow with `gather` and `scatter_nd`, and so do gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ..framework.op import Ints, Name, op
+from ..framework.static_values import integers, listed
+
+Array = Any
+
+
+def _matrix(indices: Any, what: str) -> tuple[int | None, int | None]:
+    """The two dimensions of a matrix of coordinates; ValueError for another rank."""
+    if indices.shape is None:
+        return None, None
+    if len(indices.shape) != 2:
+        raise ValueError(f"{what}: the coordinates must be a matrix, but have shape {listed(indices.shape)}")
+    return indices.shape  # type: ignore[no-any-return]
+
+
+@op
+def checked_coordinates(indices: Ints, dense_shape: Ints, in_order: bool = True, name: Name = None) -> Spec:
+    """`indices`, after a look whether they are inside of `dense_shape`, and in order without repetitions.
+
+    Raises InvalidArgumentError that names the first row for which it is not so. `in_order=False` leaves the order
+    unchecked.
+
+    >>> checked_coordinates([[0, 1], [2, 0]], [3, 2]).numpy().tolist()
+    [[0, 1], [2, 0]]
+    """
+    count, rank = _matrix(indices, "checked_coordinates")
+    sizes = integers(dense_shape)
+    if rank is None and sizes is not None:
+        rank = len(sizes)
+    return Spec(indices.dtype, (count, rank))
+
+
+@checked_coordinates.kernel
+def _(indices: Array, dense_shape: Array, in_order: bool) -> Array:
+    sizes = ",".join(map(str, dense_shape.tolist()))
+    outside = ((indices < 0) | (indices >= dense_shape)).any(axis=1)
+    if outside.any():
+        at = int(outside.argmax())
+        raise ValueError(f"indices[{at}] = {_row(indices[at])} is out of bounds: need 0 <= index < [{sizes}]")
+    if not in_order:
+        return indices
+    order = _compared(indices[:-1], indices[1:])
+    if (order <= 0).any():
+        at = int((order <= 0).argmax()) + 1
+        if order[at - 1] == 0:
+            raise ValueError(f"indices[{at}] = {_row(indices[at])} is repeated")
+        raise ValueError(
+            f"indices[{at}] = {_row(indices[at])} is out of order. Many sparse ops require sorted indices.\n"
+            "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n"
+        )
+    return indices
+
+
+def _row(row: Array) -> str:
+    return f"[{','.join(map(str, row.tolist()))}]"
+
+
+def _compared(before: Array, after: Array) -> Array:
+    """For each pair of rows: positive where the second comes later, 0 where both are equal."""
+    steps = after - before
+    if not steps.size:
+        return np.zeros(len(steps), np.int64)
+    first = (steps != 0).argmax(axis=1)
+    return steps[np.arange(len(steps)), first]
+
+
+@op
+def coordinate_order(indices: Ints, name: Name = None) -> Spec:
+    """The positions of the rows in the order in which they stand in a dense tensor, equal ones as they are.
+
+    >>> coordinate_order([[1, 0], [0, 5], [0, 2]]).numpy().tolist()
+    [2, 1, 0]
+    """
+    return Spec(dtypes.int64, (_matrix(indices, "coordinate_order")[0],))
+
+
+@coordinate_order.kernel
+def _(indices: Array) -> Array:
+    return _order(indices)
+
+
+def _order(indices: Array) -> Array:
+    if not indices.shape[1]:
+        return np.arange(len(indices))
+    return np.lexsort(indices.T[::-1]).astype(np.int64)
+
+
+@op
+def distinct_coordinates(indices: Ints, name: Name = None) -> tuple[Spec, Spec]:
+    """The distinct rows in order, and for each row the position of its like among them.
+
+    >>> [result.numpy().tolist() for result in distinct_coordinates([[1, 0], [0, 5], [1, 0]])]
+    [[[0, 5], [1, 0]], [1, 0, 1]]
+    """
+    count, rank = _matrix(indices, "distinct_coordinates")
+    return Spec(indices.dtype, (None, rank)), Spec(dtypes.int64, (count,))
+
+
+@distinct_coordinates.kernel
+def _(indices: Array) -> tuple[Array, Array]:
+    order = _order(indices)
+    in_order = indices[order]
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (in_order[1:] != in_order[:-1]).any(axis=1)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.cumsum(is_new) - 1
+    return in_order[is_new], places
+
+
+@op
+def reshaped_coordinates(indices: Ints, shape: Ints, new_shape: Ints, name: Name = None) -> tuple[Spec, Spec]:
+    """The coordinates of the same elements in another shape, and that shape, in which one size may be -1.
+
+    Raises InvalidArgumentError when it does not have as many elements.
+
+    >>> [result.numpy().tolist() for result in reshaped_coordinates([[0, 2], [1, 1]], [2, 3], [3, -1])]
+    [[[1, 0], [2, 0]], [3, 2]]
+    """
+    count, _ = _matrix(indices, "reshaped_coordinates")
+    wanted = integers(new_shape)
+    rank = None if wanted is None else len(wanted)
+    return Spec(dtypes.int64, (count, rank)), Spec(dtypes.int64, (rank,))
+
+
+@reshaped_coordinates.kernel
+def _(indices: Array, shape: Array, new_shape: Array) -> tuple[Array, Array]:
+    sizes = new_shape.astype(np.int64)
+    total = int(np.prod(shape, dtype=np.int64))
+    unknown = np.flatnonzero(sizes == -1)
+    if len(unknown) > 1:
+        raise ValueError(f"only one output dimension may be -1, not both {unknown[0]} and {unknown[1]}")
+    if len(unknown):
+        others = int(np.prod(sizes[sizes != -1]))
+        if others <= 0 or total % others:
+            raise ValueError(
+                f"Input to reshape is a SparseTensor with {total} dense values, but the requested shape requires a "
+                f"multiple of {others}. input_shape={_row(shape)} output_shape={_row(sizes)}"
+            )
+        sizes[unknown] = total // others
+    if int(np.prod(sizes)) != total:
+        raise ValueError(
+            f"Input to reshape is a tensor with {total} dense values, but the requested shape has "
+            f"{int(np.prod(sizes))}. input_shape={_row(shape)} output_shape={_row(sizes)}"
+        )
+    linear = indices.astype(np.int64) @ _strides(shape)
+    inner = _strides(sizes)
+    return linear[:, None] // np.maximum(inner, 1) % np.maximum(sizes, 1), sizes
+
+
+def _strides(shape: Array) -> Array:
+    """How many elements lie between neighbours along each axis."""
+    return np.concatenate([np.cumprod(shape[:0:-1], dtype=np.int64)[::-1], [1]])[: len(shape)].astype(
+        np.int64
+    )
+
+
+@op
+def coordinates_of_all_rows(indices: Ints, dense_shape: Ints, name: Name = None) -> tuple[Spec, Spec, Spec]:
+    """Coordinates in which each row of the dense tensor has an element: at its beginning, where it has none.
+
+    Gives the coordinates in order, where each of them was before (their old number for the new ones), and which rows
+    have been empty.
+
+    >>> [result.numpy().tolist() for result in coordinates_of_all_rows([[0, 1], [2, 0]], [3, 2])]
+    [[[0, 1], [1, 0], [2, 0]], [0, 2, 1], [False, True, False]]
+    """
+    _, rank = _matrix(indices, "coordinates_of_all_rows")
+    sizes = integers(dense_shape)
+    rows = sizes[0] if sizes else None
+    return Spec(indices.dtype, (None, rank)), Spec(dtypes.int64, (None,)), Spec(dtypes.bool_, (rows,))
+
+
+@coordinates_of_all_rows.kernel
+def _(indices: Array, dense_shape: Array) -> tuple[Array, Array, Array]:
+    rows = int(dense_shape[0])
+    outside = (indices[:, 0] < 0) | (indices[:, 0] >= rows)
+    if outside.any():
+        at = int(outside.argmax())
+        raise ValueError(f"indices({at}, 0) is invalid: {indices[at, 0]} >= {rows}")
+    is_empty = np.bincount(indices[:, 0], minlength=rows) == 0
+    added = np.zeros((int(is_empty.sum()), indices.shape[1]), indices.dtype)
+    added[:, 0] = np.flatnonzero(is_empty)
+    every = np.concatenate([indices, added])
+    order = np.argsort(every[:, 0], kind="stable")
+    return every[order], np.minimum(order, len(indices)), is_empty

@@ -1,0 +1,1 @@
+"""Declare operations: signatures, attributes, families and traits."""

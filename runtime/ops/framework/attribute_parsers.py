@@ -1,0 +1,165 @@
+"""How operations read their attributes: one function for each annotation in a signature.
+
+A reader takes what the user gave and returns a plain value that prints and parses (int, float, bool, str, None,
+DType, tuple of these), or raises TypeError or ValueError.
+
+>>> READERS["Axes"]([0, 1]), READERS["Axes"](None), READERS["Axis"](-1)
+((0, 1), None, -1)
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ... import dtypes
+from ...core import shapes
+from ...ir.value_types import Spec
+
+Axis = int
+LastAxis = int
+Results = int
+Axes = tuple[int, ...] | None
+DType = dtypes.DType
+OptionalDType = dtypes.DType | None
+Dims = shapes.Dims
+Texts = tuple[str, ...]
+Object = Any
+Specs = tuple[Spec, ...]
+
+
+def read_axis(value: Any) -> int:
+    """One axis, negative from the end; a scalar integer tensor whose value is known will do."""
+    try:
+        number = operator.index(getattr(value, "_array", value))
+    except TypeError as error:
+        if type(error) is not TypeError:
+            raise
+        raise TypeError(f"expected an integer, got {value!r}") from None
+    if not -(1 << 63) <= number < 1 << 63:
+        raise OverflowError("the integer has more than 64 bits")
+    return number
+
+
+def read_results(value: Any) -> int:
+    """The number of results that an operation gives: a file that states fewer is refused before its rule lists them."""
+    return read_axis(value)
+
+
+def read_last_axis(value: Any) -> int:
+    """One axis; None is the last one."""
+    return -1 if value is None else read_axis(value)
+
+
+def read_axes(value: Any) -> tuple[int, ...] | None:
+    """None for all axes, one axis, or several."""
+    if value is None:
+        return None
+    if hasattr(value, "_array"):
+        value = value._array.tolist()
+    elif hasattr(value, "numpy"):
+        value = value.numpy().tolist()
+    elif hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range)):
+        return tuple(map(read_axis, value))
+    return (read_axis(value),)
+
+
+def read_optional_int(value: Any) -> int | None:
+    return None if value is None else read_axis(value)
+
+
+def read_rounds(value: Any) -> int | None:
+    """A number of rounds of a loop; None for as many as there are."""
+    number = read_optional_int(value)
+    if number is not None and number < 0:
+        raise ValueError(f"{number} is no number of rounds")
+    return number
+
+
+def read_every(value: Any) -> int | str:
+    """How many rounds pass until a state is kept; "auto" lets the gradient choose."""
+    number = value if value == "auto" else read_axis(value)
+    if number != "auto" and number < 1:
+        raise ValueError(f"{number} is no number of rounds")
+    return number
+
+
+def read_optional_dtype(value: Any) -> dtypes.DType | None:
+    return None if value is None else dtypes.as_dtype(value)
+
+
+def read_float(value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"expected a number, got {value!r}")
+    try:
+        return float(value)
+    except (TypeError, ValueError) as error:
+        if type(error) not in (TypeError, ValueError):
+            raise
+        raise TypeError(f"expected a number, got {value!r}") from None
+
+
+def read_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode()
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {value!r}")
+    return str(value)
+
+
+def read_texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"expected a list of texts, got {value!r}")
+    return tuple(map(read_text, value))
+
+
+def read_specs(value: Any) -> tuple[Spec, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError(f"expected a list of specs, got {value!r}")
+    if not all(isinstance(item, Spec) for item in value):
+        raise TypeError(f"expected a list of specs, got {value!r}")
+    return tuple(value)
+
+
+def read_bool(value: Any) -> bool:
+    return bool(value)
+
+
+def read_object(value: Any) -> Any:
+    """What exists in a running program only, such as a function: no file has it."""
+    return value
+
+
+_LITERALS = frozenset({type(None), bool, int, float, str})
+
+
+def is_literal(value: Any) -> bool:
+    """Whether an attribute is of the types that print and parse; objects of subclasses are not."""
+    if type(value) is tuple:
+        return all(map(is_literal, value))
+    return type(value) in _LITERALS or isinstance(value, dtypes.DType)
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "Axis": read_axis,
+    "LastAxis": read_last_axis,
+    "Results": read_results,
+    "Axes": read_axes,
+    "DType": dtypes.as_dtype,
+    "OptionalDType": read_optional_dtype,
+    "Dims": shapes.as_dims,
+    "bool": read_bool,
+    "int": read_axis,
+    "int | None": read_optional_int,
+    "float": read_float,
+    "str": read_text,
+    "Texts": read_texts,
+    "Object": read_object,
+    "Specs": read_specs,
+    "Rounds": read_rounds,
+    "Every": read_every,
+    "str | None": lambda value: None if value is None else read_text(value),
+}

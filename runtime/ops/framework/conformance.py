@@ -1,0 +1,102 @@
+"""Check that a call of an operation, as a file or a text states it, is one that its declaration allows.
+
+    reverse tensor [axis=(0,)]         the declaration: `tensor: Input`, `axis: Axes`
+        operands                       one tensor
+        attributes                     `axis`, which its reader reads as what it is already
+
+Tracing makes only such calls. A file may state anything: executors, which trust the declarations, must not see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ... import dtypes
+from ...ir.graph import Operand
+from ...ir.value_types import ArraySpec, RefSpec, Spec
+from .attribute_parsers import is_literal, read_object, read_results
+from .op import Op
+
+_KINDS: dict[str, tuple[type, str]] = {"Ref": (RefSpec, "a variable"), "Array": (ArraySpec, "a list")}
+_TENSOR: tuple[type, str] = (Spec, "a tensor")
+
+
+def checked_attributes(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes as the declaration reads them, those with defaults filled in.
+
+    Raises ValueError, which names the attribute.
+    """
+    readers = {name: reader for _, name, reader in op._attributes}
+    unknown = given.keys() - readers.keys()
+    if unknown:
+        raise ValueError(f"{op.name} has no attribute {min(unknown)!r}")
+    missing = readers.keys() - given.keys() - op.defaults.keys() - op.optional
+    if missing:
+        raise ValueError(f"{op.name} lacks its attribute `{min(missing)}`")
+    return {
+        name: _checked(op, name, reader, given[name]) if name in given else reader(op.defaults[name])
+        for name, reader in readers.items()
+        if name in given or name in op.defaults
+    }
+
+
+def check_results(op: Op, attrs: Mapping[str, Any], count: int) -> None:
+    """Raise ValueError when an attribute asks for more results than are stated: the rule would list them all."""
+    for _, name, reader in op._attributes:
+        if reader is read_results and attrs[name] > count:
+            raise ValueError(f"{op.name} gives {attrs[name]} results by its `{name}`, not {count}")
+
+
+def _checked(op: Op, name: str, reader: Any, value: Any) -> Any:
+    """Return one attribute. What its reader would convert is not what tracing has written."""
+    try:
+        if reader is read_object and value is not None:
+            raise ValueError("it exists in a running program only")
+        read = reader(value)
+        if not is_literal(read) or not (read == value or (read != read and value != value)):
+            raise ValueError(f"{_short(value)} is no such value")
+    except Exception as error:  # a reader may fail in any way on what no call gives it
+        raise ValueError(f"{op.name}, `{name}`: {error}") from None
+    return read
+
+
+def check_operands(op: Op, operands: Sequence[Operand]) -> None:
+    """Raise ValueError for operands whose number, kinds or dtypes are not those of the declaration."""
+    kinds = _kinds_of(op, len(operands))
+    same: dtypes.DType | None = None
+    of_list: dtypes.DType | None = None
+    for kind, operand in zip(kinds, operands, strict=True):
+        wanted, what = _KINDS.get(kind, _TENSOR)
+        spec = operand.spec
+        if type(spec) is not wanted:
+            raise ValueError(f"{op.name} takes {what} where it is given {spec}")
+        if kind == "Same":
+            same = same or operand.dtype
+            _check_dtype(op, operand, same)
+        elif kind == "Inputs":
+            of_list = of_list or operand.dtype
+            _check_dtype(op, operand, of_list)
+        elif kind == "Ints" and not operand.dtype.is_integer:
+            raise ValueError(f"{op.name} takes integers where it is given {spec}")
+
+
+def _check_dtype(op: Op, operand: Operand, wanted: dtypes.DType) -> None:
+    if operand.dtype is not wanted:
+        raise ValueError(f"{op.name} takes tensors of one dtype, not {wanted.name} and {operand.dtype.name}")
+
+
+def _kinds_of(op: Op, count: int) -> list[str]:
+    """Return the kind of each of so many operands: those of a list have that of the list."""
+    kinds = [kind for _, kind in op._inputs]
+    place = op._group
+    if place is not None and count >= len(kinds) - 1:
+        kinds[place : place + 1] = [kinds[place]] * (count - len(kinds) + 1)
+    if len(kinds) != count:
+        raise ValueError(f"{op.name} takes {len(kinds)} operands, not {count}")
+    return kinds
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."

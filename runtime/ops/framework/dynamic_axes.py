@@ -1,0 +1,163 @@
+"""Axes that only the graph knows: they become the last one, for which there is an operation.
+
+    reduce_sum x, axis                  flat = axes_last x, axis            all these axes as one, behind the others
+                              ==>       reduce_sum flat [axis=-1]
+    cumsum x, axis                      flat = axes_last x, axis
+                                        sums = cumsum flat [axis=-1]
+                                        axes_back sums, axis, shape of x    to where they were
+
+How many axes are left is known where the rank of `x` is, and how many axes are given; how long they are is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core import shapes
+from ...core.conversion import convert_to_tensor, holds_tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import join
+from ..arrays.creation import ones_like
+from ..arrays.gather_where import choose, gather
+from ..arrays.ranges import range as numbers
+from ..arrays.reshape import expand_dims, reshape
+from ..arrays.shape_ops import rank as rank_of
+from ..arrays.shape_ops import shape as shape_of
+from ..math.arithmetic import floormod
+from ..math.cast import cast
+from ..math.comparison import equal, greater
+from ..reduce.reductions import reduce_any
+from .op import Input, Ints, Name, Op, op
+from .op_families import Array
+from .static_values import checked_dims, dims, integers
+
+
+@op
+def axes_last(x: Input, axes: Ints, name: Name = None) -> Spec:
+    """The tensor with `axes`, an axis or several, as its last axis: one, as long as all of them together.
+
+    >>> axes_last([[1, 2, 3], [4, 5, 6]], 0).numpy().tolist()
+    [[1, 4], [2, 5], [3, 6]]
+    >>> axes_last([[1, 2, 3], [4, 5, 6]], [1, 0]).numpy().tolist()
+    [1, 4, 2, 5, 3, 6]
+    """
+    if axes.shape is not None and len(axes.shape) > 1:
+        raise ValueError(f"axes are a scalar or a vector, not {axes.spec}")
+    known = integers(axes)
+    if x.shape is None or known is None:
+        return Spec(x.dtype, None)
+    if None in known:
+        kept = len(x.shape) - len(known)
+        if kept < 0:
+            raise ValueError(f"{len(known)} axes are given of a tensor that has {len(x.shape)}")
+        return Spec(x.dtype, (*[None] * kept, None if kept else shapes.num_elements(x.shape)))
+    gone = [x.shape[place] for place in _places(known, len(x.shape))]
+    return Spec(x.dtype, (*shapes.reduced(x.shape, known, False), shapes.num_elements(tuple(gone))))  # type: ignore[misc, arg-type]
+
+
+@axes_last.kernel
+def _(x: Array, axes: Array) -> Array:
+    places = _places(np.ravel(axes).tolist(), x.ndim)
+    kept = [place for place in range(x.ndim) if place not in places]
+    count = math.prod(x.shape[place] for place in places)
+    return x.transpose(*kept, *places).reshape(*[x.shape[place] for place in kept], count)
+
+
+@axes_last.gradient
+def _(dy: Any, y: Any, x: Any, axes: Any) -> Any:
+    return axes_back(dy, axes, shape_of(x)), None
+
+
+@op
+def axes_back(flat: Input, axes: Ints, shape: Ints, name: Name = None) -> Spec:
+    """What `axes_last` makes `flat` of: a tensor of this shape.
+
+    >>> axes_back([[1, 4], [2, 5], [3, 6]], 0, [2, 3]).numpy().tolist()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    return Spec(flat.dtype, dims(shape))
+
+
+@axes_back.kernel
+def _(flat: Array, axes: Array, shape: Array) -> Array:
+    sizes = checked_dims(shape)
+    places = _places(np.ravel(axes).tolist(), len(sizes))
+    order = [*[place for place in range(len(sizes)) if place not in places], *places]
+    return flat.reshape([sizes[place] for place in order]).transpose(np.argsort(order))
+
+
+@axes_back.gradient
+def _(dy: Any, y: Any, flat: Any, axes: Any, shape: Any) -> Any:
+    return axes_last(dy, axes), None, None
+
+
+def _places(axes: Any, rank: int) -> list[int]:
+    """The axes from the front; ValueError for one that is not there or given twice."""
+    places = [shapes.normal_axis(axis, rank) for axis in axes]
+    if len({*places}) < len(places):
+        raise ValueError(f"Invalid reduction arguments: Axes contains duplicate dimension: {(*axes,)}")
+    return places
+
+
+def _reduced(operation: Op, x: Any, axes: Any, given: Mapping[str, Any]) -> Any:
+    result = operation(axes_last(x, axes), **{**given, "axis": -1, "keepdims": False})
+    if not given["keepdims"]:
+        return result
+    sizes, rank = shape_of(x), rank_of(x)
+    gone = floormod(cast(reshape(axes, [-1]), rank.dtype), rank)
+    is_gone = reduce_any(equal(reshape(numbers(rank), [-1, 1]), gone), 1)
+    return axes_back(expand_dims(result, -1), axes, choose(is_gone, ones_like(sizes), sizes))
+
+
+def _found(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    return operation(axes_last(x, axis), **{**given, "axis": -1})
+
+
+def _scanned(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    return axes_back(operation(axes_last(x, axis), **{**given, "axis": -1}), axis, shape_of(x))
+
+
+def _expanded(operation: Op, x: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    rank = rank_of(x)
+    places, new = numbers(rank + 1), floormod(cast(axis, rank.dtype), rank + 1)
+    before = gather(join([shape_of(x), [1]], 0), choose(greater(places, new), places - 1, places))
+    sizes = choose(equal(places, new), ones_like(places), before)
+    return axes_back(operation(x, -1), axis, sizes)
+
+
+def _joined(operation: Op, parts: Any, axis: Any, given: Mapping[str, Any]) -> Any:
+    first = convert_to_tensor(parts[0])
+    flat = operation([axes_last(part, axis) for part in parts], -1)
+    rank = rank_of(first)
+    is_joined = equal(numbers(rank), floormod(cast(axis, rank.dtype), rank))
+    return axes_back(flat, axis, choose(is_joined, shape_of(flat)[-1], shape_of(first)))
+
+
+_REDUCTIONS = (
+    "reduce_sum", "reduce_prod", "reduce_mean", "reduce_max", "reduce_min", "reduce_all", "reduce_any",
+    "reduce_logsumexp", "reduce_euclidean_norm", "reduce_variance", "reduce_std", "count_nonzero",
+)  # fmt: skip
+
+_WAYS: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(_REDUCTIONS, _reduced),
+    **dict.fromkeys(("argmax", "argmin"), _found),
+    "expand_dims": _expanded,
+    "concat": _joined,
+    **dict.fromkeys(("cumsum", "cumprod", "cumulative_logsumexp"), _scanned),
+}
+
+
+def takes(operation: Op, given: Mapping[str, Any]) -> bool:
+    """Whether an operation is called with an axis that only the graph knows, and has a way to do that."""
+    return operation.name in _WAYS and holds_tensor(given["axis"])
+
+
+def along(operation: Op, given: Mapping[str, Any]) -> Any:
+    """The operation along such an axis."""
+    (x, *_), axes = given.values(), convert_to_tensor(given["axis"])
+    rest = {name: value for name, value in given.items() if name not in (operation.parameters[0], "name")}
+    return _WAYS[operation.name](operation, x, axes, rest)

@@ -1,0 +1,86 @@
+"""Floats narrower than NumPy knows: kernels get them as float32, and what they compute is rounded.
+
+    add(x: bfloat16[2], y: bfloat16[2])    ==>    bfloat16(add_kernel(float32(x), float32(y)))
+
+A float32 holds every such number exactly, so an operation that only moves elements gives them back as they are.
+TensorFlow computes most operations on bfloat16 in the same way.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+
+if TYPE_CHECKING:
+    from ...ir.graph import Operation
+    from .op import Op
+
+EXACT = frozenset({"bitcast", "unsorted_segment_max", "unsorted_segment_min"})
+"""Operations whose kernels want the elements as they are: for their bits, or to know the limits of the dtype."""
+
+
+def is_narrow(spec: object) -> bool:
+    """Whether a value is a tensor of a narrow float."""
+    return isinstance(spec, Spec) and isinstance(spec.dtype, dtypes.NarrowFloat)
+
+
+def kernel(op: Op, inputs: Sequence[object], results: Sequence[object]) -> Callable[..., Any]:
+    """The kernel for inputs and results of these specs. Variables and TensorArrays hold the elements as they are."""
+    specs = [*inputs, *results]
+    keeps = op.name in EXACT or not all(isinstance(spec, Spec) for spec in specs)
+    if keeps or not any(map(is_narrow, specs)):
+        return op.compute
+    return widened(op.compute, tuple(results))
+
+
+def is_used_by(operation: Operation) -> bool:
+    """Whether an operation of a graph takes or gives a narrow float."""
+    for operand in operation.inputs:
+        if operand.value is None:
+            if is_narrow(operand.spec):
+                return True
+        elif operand.value.dtype in dtypes.NARROW:
+            return True
+    return any([is_narrow(value.spec) for value in operation.outputs])  # noqa: C419  (a list is faster)
+
+
+def kernel_of(operation: Operation) -> Callable[..., Any]:
+    """The kernel that an executor runs for an operation of a graph."""
+    if not is_used_by(operation):
+        return operation.op.compute
+    return kernel(
+        operation.op,
+        [operand.spec for operand in operation.inputs],
+        [value.spec for value in operation.outputs],
+    )
+
+
+def widened(compute: Callable[..., Any], results: tuple[Any, ...]) -> Callable[..., Any]:
+    """The kernel, computing in float32 what is a narrow float in the graph."""
+
+    @functools.wraps(compute)
+    def computed(*inputs: Any, **attrs: Any) -> Any:
+        found = compute(*map(_wide, inputs), **attrs)
+        if isinstance(found, (tuple, list)):
+            return [_narrowed(item, spec) for item, spec in zip(found, results, strict=True)]
+        return _narrowed(found, results[0]) if results else found
+
+    return computed
+
+
+def _wide(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_wide(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype in dtypes.NARROW:
+        return value.astype(np.float32)
+    return value
+
+
+def _narrowed(value: Any, spec: Any) -> Any:
+    return np.asarray(value).astype(spec.dtype.numpy) if is_narrow(spec) else value

@@ -1,0 +1,310 @@
+"""Declaring operations: signature, manual, shape rule and kernel in one block.
+
+    @op
+    def reverse(tensor: Input, axis: Axes, name: Name = None) -> Spec:
+        '''Reverse `tensor` along the axes in `axis`.'''
+        return tensor.spec                                          # the rule: what the result is like
+
+    @reverse.kernel
+    def _(tensor, axis):                                            # arrays in, array out
+        return np.flip(tensor, axis)
+
+    @reverse.gradient
+    def _(dy, y, tensor, axis):                                     # tensors in, tensors out: see `Op.gradient`
+        return reverse(dy, axis)
+
+The decorated function *is* the rule for dtype and shape; its signature, with TensorFlow's names, is the
+operation's, and its docstring the manual. An annotation says how an argument is read:
+
+    Input      a tensor, or anything that converts into one
+    Same       the same, and all arguments marked so have one dtype, which Python numbers adapt to
+    Inputs     a list of tensors of one dtype
+    Tensors    a list of tensors of any dtypes
+    Ints       integers such as a shape: Python values become int32, an empty list too
+    Ref        a variable, by reference
+    Array      the state of a TensorArray
+    Name       a wish for the name of the result
+    others     an attribute, read by the function of `READERS` with that name
+
+A rule is given operands (`.dtype`, `.shape`, `.spec`, and `.value`: the array, or None when it is not known
+yet) and raises ValueError or TypeError for what does not fit. It may return one Spec or a tuple of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...composite import composites
+from ...core.devices import log_placement, placement
+from ...core.fp_errors import quietly
+from ...core.tensor import EagerArray, EagerTensor, SymbolicArray, SymbolicTensor, weak_origin
+from ...core.type_spec import MeetsCompositeError
+from ...ir.builder import Builder, current, recorders
+from ...ir.graph import Constant, Operand, Value
+from ...ir.value_types import AnySpec, RefSpec, Spec
+from . import narrow_floats
+from .op_errors import OF_COMPUTING, refused, ruled_out, throw
+from .signature import Signature
+
+REGISTRY: dict[str, Op] = {}
+"""Every operation that has been imported, by the name that it has in graphs."""
+
+
+def find(name: str) -> Op | None:
+    """The operation with this name in graphs, wherever in this package it is declared; None if there is none."""
+    if name not in REGISTRY:
+        import pkgutil
+
+        package = importlib.import_module(__package__.rpartition(".")[0])
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    return REGISTRY.get(name)
+
+
+Input: TypeAlias = Any
+Same: TypeAlias = Any
+Inputs: TypeAlias = Any
+Tensors: TypeAlias = Any
+Ints: TypeAlias = Any
+Ref: TypeAlias = Any
+Array: TypeAlias = Any
+Name: TypeAlias = str | None
+
+
+def _declared(module: str, name: str) -> Op:
+    """An operation that was pickled: by its name, once the module that declares it is there."""
+    importlib.import_module(module)
+    found = find(name)
+    if found is None:
+        raise LookupError(f"there is no operation {name!r}, which was pickled")
+    return found
+
+
+class Op(Signature):
+    """An operation: calling it computes at once, or records it when a graph is being built.
+
+    Attributes: `name` (in graphs), `rule`, `compute` (the kernel), `stateful` (it has effects, or reads
+    state: never dropped, never reordered), `expression` (Python text with `{0}`, `{1}` … that computes the same as
+    the kernel when all inputs have the same dtype; the plan executor prefers it).
+    """
+
+    def __init__(
+        self,
+        rule: Callable[..., Any],
+        name: str | None = None,
+        stateful: bool = False,
+        expression: str | None = None,
+    ) -> None:
+        functools.update_wrapper(self, rule)
+        super().__init__(rule, name or rule.__name__)
+        self.stateful = stateful
+        self.expression = expression
+        self.compute: Callable[..., Any] = self._no_kernel
+        self.known: Callable[..., Any] | None = None
+        self.differentiate: Callable[..., Any] | None = None
+        self.has_no_gradient: str | None = None
+        if self.name in REGISTRY:
+            raise ValueError(f"there is an operation {self.name!r} already")
+        REGISTRY[self.name] = self
+
+    def __reduce__(self) -> Any:
+        """An operation is pickled as its name, and is its own copy."""
+        return _declared, (self.rule.__module__, self.name)
+
+    def __copy__(self) -> Op:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Op:
+        return self
+
+    def _no_kernel(self, *arrays: Any, **attrs: Any) -> Any:
+        raise errors.InternalError(f"{self.name} has no kernel of its own", self.name)
+
+    def kernel(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the computation, from arrays (in the order of the inputs) and attributes to arrays."""
+        self.compute = compute
+        return compute
+
+    @functools.cached_property
+    def _compute_quietly(self) -> Callable[..., Any]:
+        return quietly(self.compute)
+
+    def gradient(self, differentiate: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: the gradients of the inputs, from that of the result.
+
+        It takes the gradient of the result and the result (lists where there are several results; gradients of
+        those that nothing depends on are None), then the inputs and attributes as the rule does, and returns a
+        tensor or None for each input, a list of them for an `Inputs` argument: a tuple of these where the operation
+        has several inputs. It is written with operations.
+        """
+        self.differentiate = differentiate
+        return differentiate
+
+    def no_gradient(self, reason: str) -> None:
+        """Say why the result, though it consists of fractions, passes no gradient on."""
+        self.has_no_gradient = reason
+
+    def elements(self, known: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorator: what is known of the elements of a vector of integers before the graph runs.
+
+        It takes operands and attributes as the rule does and returns a tuple of integers and None, or None.
+        """
+        self.known = known
+        return known
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(args) == self._bare and not kwargs and self._are_ready(args):
+            builder = current()
+            if builder is None:
+                return self.run(args, self._usual_attributes)
+            return self._weakened(self.record(builder, args, self._usual_attributes, None), args)
+        values = self._bind(args, kwargs)
+        try:
+            tensors = self._tensors(values)
+            attrs = self._read_attributes(values)
+        except errors.OpError as error:
+            error.op_type = error.op_type or self.name
+            raise
+        except MeetsCompositeError as met:
+            return composites.apply(self, values, met)
+        except errors.OperatorNotAllowedInGraphError as error:
+            return self._late(values, error)
+        except TypeError as error:
+            self._adapt([values[i] for i in self._same], error)
+            if self._chosen(values):
+                return self(*values)
+            raise
+        builder = current()
+        if builder is None:
+            return self.run(tensors, attrs)
+        wish = None if self._name_position is None else values[self._name_position]
+        return self._weakened(self.record(builder, tensors, attrs, wish), values[: len(self._inputs)])
+
+    def _late(self, values: list[Any], error: Exception) -> Any:
+        """The result for an axis that only the graph knows; no other attribute can wait until it runs."""
+        from . import dynamic_axes  # which is made of operations
+
+        given = dict(zip(self.parameters, values, strict=True))
+        if dynamic_axes.takes(self, given):
+            return dynamic_axes.along(self, given)
+        late = next(
+            (name for _, name, _ in self._attributes if isinstance(given[name], SymbolicTensor)), None
+        )
+        if late is None:
+            raise error
+        raise errors.OperatorNotAllowedInGraphError(
+            f"{self.name}, argument `{late}`: what it is must be known while the graph is built, but "
+            f"{given[late]!r} gets its value when the graph runs. Give a Python value, or choose between several calls "
+            "with an `if`, or tf.switch_case."
+        ) from None
+
+    def _weakened(self, result: Any, values: Sequence[Any]) -> Any:
+        """The result, which adapts its dtype as well when it is made from nothing but what does."""
+        if not self._attributes and isinstance(result, SymbolicTensor):
+            origin = weak_origin(values)
+            if origin is not None and result.dtype is origin.dtype:
+                result._weak_from = origin
+        return result
+
+    def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        """Compute at once."""
+        if placement.logged:
+            log_placement(self.name)
+        arrays = [t._array if type(t) is EagerTensor else self._run_time_value(t) for t in tensors]
+        operands = [Constant(t._array) if type(t) is EagerTensor else t for t in tensors]
+        specs = self._specs(operands, attrs)
+        compute = self._compute_narrow(operands, specs) if dtypes.NARROW else self._compute_quietly
+        try:
+            results = compute(*self.grouped(arrays), **attrs)
+        except (errors.OpError, MemoryError, *OF_COMPUTING) as error:
+            throw(refused(error, self, arrays, attrs), error)
+        if isinstance(specs, tuple):
+            outputs = [_eager(result, spec) for result, spec in zip(results, specs, strict=True)]
+            told = outputs
+        else:
+            outputs = _eager(results, specs)
+            told = [outputs]
+        for recorder in recorders():
+            recorder.computed(self, tensors, attrs, told)
+        return outputs
+
+    def _specs(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
+        """What the rule says of a call that runs at once."""
+        try:
+            return self.infer(operands, attrs)
+        except (errors.OpError, *OF_COMPUTING) as error:
+            throw(refused(error, self, operands, attrs), error)
+
+    def _compute_narrow(self, operands: Sequence[Any], specs: Any) -> Callable[..., Any]:
+        results = specs if isinstance(specs, tuple) else (specs,)
+        return quietly(narrow_floats.kernel(self, [operand.spec for operand in operands], results))
+
+    def _run_time_value(self, argument: Any) -> Any:
+        """What a kernel gets: an array, the elements of a TensorArray, or a variable itself."""
+        if isinstance(argument, SymbolicTensor):
+            raise argument.unreachable(f"{self.name} was called on")
+        return argument if isinstance(argument.spec, RefSpec) else argument._array
+
+    def infer(self, operands: list[Any], attrs: Mapping[str, Any]) -> Any:
+        """The Spec of the result, or a tuple of them."""
+        if self._operands_first:
+            return self.rule(*self.grouped(operands), **attrs)
+        given = dict(zip((self.parameters[i] for i, _ in self._inputs), self.grouped(operands), strict=True))
+        return self.rule(**given, **attrs)
+
+    def record(
+        self, builder: Builder, tensors: Sequence[Any], attrs: Mapping[str, Any], wish: str | None
+    ) -> Any:
+        """Add this operation to the graph that `builder` builds."""
+        operands: list[Operand] = [builder.operand(tensor) for tensor in tensors]
+        try:
+            specs = self.infer(operands, attrs)
+        except (errors.OpError, *OF_COMPUTING) as error:
+            throw(ruled_out(error, self, operands, attrs), error)
+        many = isinstance(specs, tuple)
+        values = builder.add(self, operands, attrs, specs if many else (specs,), names=_names(wish, specs))
+        if self.known is not None:
+            values[0].elements = self.known(*self.grouped(operands), **attrs)
+        tensors = [wrap(value, builder) for value in values]
+        return tensors if many else tensors[0]
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+
+@overload
+def op(rule: Callable[..., Any]) -> Op: ...
+
+
+@overload
+def op(
+    *, name: str | None = None, stateful: bool = False, expression: str | None = None
+) -> Callable[[Callable[..., Any]], Op]: ...
+
+
+def op(rule: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorator: declare an operation; see the module's docstring. Options as for `Op`."""
+    return functools.partial(Op, **options) if rule is None else Op(rule)
+
+
+def wrap(value: Value, builder: Builder) -> Any:
+    """What users see of a value of a graph: a tensor, or the state of a TensorArray."""
+    return SymbolicTensor(value, builder) if isinstance(value.spec, Spec) else SymbolicArray(value, builder)
+
+
+def _names(wish: str | None, specs: AnySpec | tuple[AnySpec, ...]) -> tuple[str, ...]:
+    if wish is None:
+        return ()
+    return (wish,) * len(specs) if isinstance(specs, tuple) else (wish,)
+
+
+def _eager(result: Any, spec: AnySpec) -> Any:
+    if not isinstance(spec, Spec):
+        return EagerArray(result, spec)
+    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))

@@ -1,0 +1,263 @@
+"""Regular families of operations, so that each of their members is one row of a table.
+
+    #              name    kernel   dtypes   manual                      example   result
+    exp  = unary("exp",  np.exp,  CURVED,  "e to the power `x`.",       "[0.]",   "[1.0]")
+    tanh = unary("tanh", np.tanh, CURVED,  "The hyperbolic tangent.",   "[0.]",   "[0.0]")
+
+A row's example becomes a doctest: `>>> exp([0.]).numpy().tolist()`.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import rounded
+from ...core.devices import placement
+from ...core.fp_errors import SILENCE, begin, end
+from ...core.tensor import EagerTensor, SymbolicTensor
+from ...ir.builder import Builder, current, stack
+from ...ir.graph import Constant, Operand
+from ...ir.value_types import Spec
+from .op import Input, Name, Op, Same
+from .op_errors import OF_COMPUTING
+
+Array = Any
+"""What kernels take and return: a NumPy array, or a NumPy scalar where the rank is 0."""
+
+DTypes = frozenset[dtypes.DType]
+
+FLOATS: DTypes = frozenset({dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64})
+COMPLEX: DTypes = frozenset({dtypes.complex64, dtypes.complex128})
+SIGNED: DTypes = frozenset({dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64})
+UNSIGNED: DTypes = frozenset({dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64})
+BOOLS: DTypes = frozenset({dtypes.bool_})
+STRINGS: DTypes = frozenset({dtypes.string})
+
+INTEGERS = SIGNED | UNSIGNED
+CURVED = FLOATS | COMPLEX
+REAL = INTEGERS | FLOATS
+NUMERIC = REAL | COMPLEX
+EVERY: DTypes = frozenset({*dtypes.ALL, *dtypes.NARROW_FLOATS})
+
+Result = Callable[[dtypes.DType], dtypes.DType]
+
+
+def demand(operand: Any, allowed: DTypes, what: str) -> None:
+    """Refuse an operand whose dtype the operation does not take.
+
+    The error is InvalidArgumentError where operations run at once, TypeError in a graph, as in TensorFlow.
+    """
+    if operand.dtype in allowed:
+        return
+    names = ", ".join(dtype.name for dtype in (*dtypes.ALL, dtypes.bfloat16) if dtype in allowed)
+    message = f"{what} does not take {operand.dtype.name}, only {names}"
+    if current() is None:
+        raise errors.InvalidArgumentError(message, what)
+    raise TypeError(message)
+
+
+def wrong(message: str) -> Exception:
+    """The error for an argument of a wrong shape or value: InvalidArgumentError at once, ValueError in a graph."""
+    return errors.InvalidArgumentError(message) if current() is None else ValueError(message)
+
+
+def same(dtype: dtypes.DType) -> dtypes.DType:
+    """The result has the dtype of the inputs."""
+    return dtype
+
+
+def boolean(dtype: dtypes.DType) -> dtypes.DType:
+    """The result is bool."""
+    return dtypes.bool_
+
+
+def real_part(dtype: dtypes.DType) -> dtypes.DType:
+    """The dtype of the parts of a complex number; others stay as they are."""
+    return {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(dtype, dtype)
+
+
+class Elementwise(Op):
+    """An operation on each element alone: its rule looks at dtypes, and broadcasts.
+
+    So a call with known values goes straight to the kernel once the rule has taken their dtype, and one with tensors
+    of the graph that is being built straight into that graph. Whatever is unusual about a call (keywords,
+    conversions, refusals) takes the long way of `Op`.
+    """
+
+    def __init__(self, rule: Callable[..., Any], expression: str | None = None) -> None:
+        super().__init__(rule, expression=expression)
+        self._taken: set[Any] = set()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and stack.plain and not placement.logged:
+            arrays = _arrays(args)
+            if arrays is not None and arrays[0].dtype in self._taken:
+                if self._is_operator and not arrays[0].ndim and not arrays[1].ndim:
+                    arrays = arrays[0][()], arrays[1][()]
+                before = begin(SILENCE)
+                try:
+                    result = self.compute(*arrays)
+                except (ValueError, errors.OpError):
+                    return super().__call__(*args)  # which says what is wrong
+                finally:
+                    end(before)
+                return EagerTensor(result if type(result) is np.ndarray else np.asarray(result))
+        elif not kwargs and len(args) == self._bare and (builder := stack.builders[-1]) is not None:
+            operands = _operands(args, builder)
+            if operands is not None:
+                try:
+                    spec = self.rule(*operands)
+                except (errors.OpError, *OF_COMPUTING):
+                    return super().__call__(*args)  # which says what is wrong
+                (value,) = builder.add(self, operands, self._usual_attributes, (spec,))
+                return self._weakened(SymbolicTensor(value, builder), args)
+        return super().__call__(*args, **kwargs)
+
+    @functools.cached_property
+    def _is_operator(self) -> bool:
+        """Whether the kernel is an operator of Python's with two operands: on NumPy's scalars it is much faster."""
+        return len(self._inputs) == 2 and getattr(self.compute, "__module__", "") == "_operator"
+
+    def run(self, tensors: Sequence[Any], attrs: Mapping[str, Any]) -> Any:
+        result = super().run(tensors, attrs)
+        plain = tensors[0]._array.dtype not in dtypes.NARROW and tensors[0].dtype is not dtypes.string
+        if not attrs and plain:
+            self._taken.add(tensors[0]._array.dtype)
+        return result
+
+
+def _operands(args: tuple[Any, ...], builder: Builder) -> list[Operand] | None:
+    """Tensors of one dtype, and perhaps a plain number that fits it, as operands of the graph that is being built."""
+    dtype = None
+    for x in args:
+        if type(x) is SymbolicTensor:
+            own = x._value.spec.dtype  # type: ignore[union-attr]
+            if own is not dtype:
+                if dtype is not None:
+                    return None
+                dtype = own
+    if dtype is None:
+        return None
+    operands: list[Any] = []
+    for x in args:
+        if type(x) is not SymbolicTensor:
+            array = _beside(dtype.numpy, x)
+            if array is None:
+                return None
+            x = Constant(array)
+        operands.append(x)
+    return [x if type(x) is Constant else builder.operand(x) for x in operands]
+
+
+def _arrays(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """One or two eager tensors of one dtype, or a tensor beside a plain number that fits it, as arrays."""
+    x = args[0] if args else None
+    if len(args) == 1:
+        return (x._array,) if type(x) is EagerTensor else None
+    if len(args) != 2:
+        return None
+    y = args[1]
+    if type(x) is EagerTensor:
+        one = x._array
+        other = y._array if type(y) is EagerTensor else _beside(one.dtype, y)
+    elif type(y) is EagerTensor:
+        other = y._array
+        one = _beside(other.dtype, x)
+    else:
+        return None
+    return None if one is None or other is None or one.dtype != other.dtype else (one, other)
+
+
+def _beside(dtype: np.dtype[Any], value: Any) -> Any:
+    """A plain number as an array of this dtype, where it is clear that it fits."""
+    kind = type(value)
+    if dtype.kind == "f" and (kind is float or kind is int):
+        return np.array(value, dtype) if -65504 <= value <= 65504 else _great(dtype, value)
+    if kind is int and value in _INTEGERS.get(dtype, ()):
+        return np.array(value, dtype)
+    return None
+
+
+_INTEGERS = {
+    np.dtype(kind): range(np.iinfo(kind).min, np.iinfo(kind).max + 1) for kind in np.typecodes["AllInteger"]
+}
+
+
+def _great(dtype: np.dtype[Any], value: Any) -> Any:
+    """A number that not every float holds; None for an integer that none does, which conversion refuses."""
+    try:
+        return rounded(value, dtype)
+    except OverflowError:
+        return None
+
+
+def unary(
+    name: str,
+    compute: Callable[..., Any],
+    allowed: DTypes,
+    manual: str,
+    example: str,
+    gives: str,
+    result: Result = same,
+    expression: str | None = None,
+    parameter: str = "x",
+) -> Op:
+    """An operation on each element of one tensor, whose name is `parameter`."""
+
+    def rule(x: Input, name: Name = None) -> Spec:
+        demand(x, allowed, operation.name)
+        return Spec(result(x.dtype), x.shape)
+
+    _name(rule, parameter)
+    operation = _declared(rule, name, manual, example, gives, expression)
+    operation.kernel(compute)
+    return operation
+
+
+def binary(
+    name: str,
+    compute: Callable[..., Any],
+    allowed: DTypes,
+    manual: str,
+    example: str,
+    gives: str,
+    result: Result = same,
+    expression: str | None = None,
+    parameters: tuple[str, str] = ("x", "y"),
+) -> Op:
+    """An operation on pairs of elements of two tensors of one dtype, with broadcasting."""
+
+    def rule(x: Same, y: Same, name: Name = None) -> Spec:
+        dtype = x.dtype
+        if dtype not in allowed:
+            demand(x, allowed, operation.name)
+        return Spec(result(dtype), shapes.broadcast(x.shape, y.shape))
+
+    _name(rule, *parameters)
+    operation = _declared(rule, name, manual, example, gives, expression)
+    operation.kernel(compute)
+    return operation
+
+
+def _name(rule: Callable[..., Spec], *names: str) -> None:
+    """Give a rule's first parameters other names: those that TensorFlow has for this operation."""
+    code, annotations = rule.__code__, rule.__annotations__
+    kinds = [annotations.pop(name) for name in code.co_varnames[: len(names)]]
+    rule.__code__ = code.replace(co_varnames=(*names, *code.co_varnames[len(names) :]))
+    rule.__annotations__ = {**dict(zip(names, kinds, strict=True)), **annotations}
+
+
+def _declared(
+    rule: Callable[..., Spec], name: str, manual: str, example: str, gives: str, expression: str | None
+) -> Op:
+    rule.__name__ = rule.__qualname__ = name
+    rule.__module__ = sys._getframe(2).f_globals["__name__"]  # the module of the row, where doctest looks
+    rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
+    return Elementwise(rule, expression)

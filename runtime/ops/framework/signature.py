@@ -1,0 +1,281 @@
+"""Signatures of operations: what parameters there are, and how what a call gives is read.
+
+    reverse([1, 2], axis=0)     of which the rule says: `tensor` is an Input, `axis` is read by `Axes`
+        bound                   [[1, 2], 0, None]
+        inputs                  [a tensor of two int32]
+        attributes              {"axis": (0,)}
+
+`declare` tells what the annotations mean.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core.conversion import convert_to_tensor, holds_tensor, is_tensor_like
+from ...core.tensor import Tensor, WeakDtypeError, adapting
+from ...core.type_spec import MeetsCompositeError
+from ...ir.builder import current
+from ...ir.value_types import ArraySpec, RefSpec
+from .attribute_parsers import READERS
+
+_OPERANDS = frozenset({"Input", "Same", "Inputs", "Tensors", "Ints", "Ref", "Array"})
+"""The annotations of what is an input of the operation."""
+
+
+class Signature:
+    """What an operation takes.
+
+    Attributes: `name` (of the operation, in graphs), `rule` (the function whose parameters these are), `parameters`.
+    """
+
+    optional: frozenset[str] = frozenset()  # attributes that an operation may lack
+
+    def __init__(self, rule: Callable[..., Any], name: str) -> None:
+        self.rule = rule
+        self.name = name
+        code = rule.__code__
+        self.parameters = code.co_varnames[: code.co_argcount]
+        kinds = [str(rule.__annotations__.get(name, "Input")) for name in self.parameters]
+        defaults = rule.__defaults__ or ()
+        self._required = len(self.parameters) - len(defaults)
+        self._defaults = defaults
+        self._inputs = [(i, kinds[i]) for i in range(len(kinds)) if kinds[i] in _OPERANDS]
+        self._attributes = [
+            (i, self.parameters[i], self._reader(self.parameters[i], kinds[i]))
+            for i in range(len(kinds))
+            if kinds[i] not in _OPERANDS and kinds[i] != "Name"
+        ]
+        self._name_position = kinds.index("Name") if "Name" in kinds else None
+        self._operands_first = [i for i, _ in self._inputs] == list(range(len(self._inputs)))
+        groups = [place for place, (_, kind) in enumerate(self._inputs) if kind in ("Inputs", "Tensors")]
+        self._group = groups[0] if groups else None
+        self._same = [i for i, kind in self._inputs if kind == "Same"]
+        # A bare call gives tensors for the inputs, and nothing else: all else has defaults.
+        single = {kind for _, kind in self._inputs} <= {"Input", "Same"}
+        can_be_bare = single and self._operands_first and self._required <= len(self._inputs)
+        self._bare = len(self._inputs) if can_be_bare else None
+
+    @functools.cached_property
+    def _usual_attributes(self) -> Mapping[str, Any]:
+        """The attributes of a bare call."""
+        return {name: reader(self._defaults[i - self._required]) for i, name, reader in self._attributes}
+
+    def _reader(self, parameter: str, kind: str) -> Callable[[Any], Any]:
+        if kind not in READERS:
+            raise TypeError(
+                f"{self.name}, parameter `{parameter}`: no reader is called {kind!r}. Annotations are read as "
+                "text: the module needs `from __future__ import annotations`, and "
+                "ops/framework/attribute_parsers.py such a reader"
+            )
+        return READERS[kind]
+
+    @functools.cached_property
+    def input_names(self) -> list[str]:
+        """The parameters that are tensors, or the like."""
+        return [self.parameters[i] for i, _ in self._inputs]
+
+    @functools.cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """What parameters are that a call does not give."""
+        return dict(zip(self.parameters[self._required :], self._defaults, strict=True))
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """What each parameter gets; TypeErrors as Python's for a call that does not fit."""
+        parameters = self.parameters
+        if len(args) > len(parameters):
+            raise TypeError(f"{self.name}() takes {len(parameters)} arguments but {len(args)} were given")
+        values = [*args, *self._defaults[max(len(args) - self._required, 0) :]]
+        if not kwargs and len(values) == len(parameters):
+            return values
+        given = dict(zip(parameters, args, strict=False))
+        for name, value in kwargs.items():
+            if name not in parameters or name in given:
+                what = "got multiple values for" if name in given else "got an unexpected keyword"
+                raise TypeError(f"{self.name}() {what} argument {name!r}")
+            given[name] = value
+        missing = [name for name in parameters[: self._required] if name not in given]
+        if missing:
+            raise TypeError(f"{self.name}() missing required argument {missing[0]!r}")
+        return [given[name] if name in given else self.defaults[name] for name in parameters]
+
+    def _are_ready(self, inputs: Sequence[Any]) -> bool:
+        """Whether the inputs are tensors already, of dtypes that may stand beside each other."""
+        dtype = None
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                return False
+            if len(self._same) > 1:
+                dtype = dtype or value.dtype
+                if value.dtype is not dtype:
+                    return False
+        return True
+
+    def _tensors(self, values: list[Any]) -> list[Any]:
+        """The inputs, flat, of what the parameters got."""
+        hint: dtypes.DType | None = None
+        tensors: list[Any] = []
+        for i, kind in self._inputs:
+            if kind == "Input":
+                tensors.append(self._tensor(values[i], i, None))
+            elif kind == "Ints":
+                tensor = self._tensor(values[i], i, _hint_of_integers(values[i]))
+                self._check_integers(tensor, i)
+                tensors.append(tensor)
+            elif kind == "Same":
+                if hint is None and not isinstance(values[i], Tensor):
+                    hint = _common_dtype([values[other] for other in self._same])
+                tensor = self._tensor(values[i], i, hint)
+                hint = hint or tensor.dtype
+                self._check_same(tensor, hint, len(tensors), i)
+                tensors.append(tensor)
+            elif kind == "Inputs":
+                tensors.extend(self._tensor_list(values[i], i))
+            elif kind == "Tensors":
+                tensors.extend(self._tensor(value, i, None) for value in self._items(values[i], i))
+            else:
+                tensors.append(self._reference(values[i], i, kind))
+        return tensors
+
+    def _tensor(self, value: Any, position: int, hint: dtypes.DType | None) -> Tensor:
+        if isinstance(value, Tensor):
+            return value
+        try:
+            return convert_to_tensor(value, None if is_tensor_like(value) else hint)
+        except MeetsCompositeError:
+            raise
+        except (TypeError, ValueError) as error:
+            fix = _fix_of_sizes(value) if (position, "Ints") in self._inputs else ""
+            raise type(error)(f"{self.name}, argument `{self.parameters[position]}`: {error}{fix}") from None
+
+    def _read_attributes(self, values: list[Any]) -> dict[str, Any]:
+        """The attributes, of what the parameters got."""
+        try:
+            return {name: reader(values[i]) for i, name, reader in self._attributes}
+        except (TypeError, ValueError, OverflowError):
+            pass  # once more, to name the attribute; out here the error has no other one for its context
+        return {name: self._attribute(name, reader, values[i]) for i, name, reader in self._attributes}
+
+    def _attribute(self, name: str, reader: Callable[[Any], Any], value: Any) -> Any:
+        try:
+            return reader(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            if type(error) not in (TypeError, ValueError, OverflowError):
+                raise
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{self.name}, argument `{name}`: {error}") from None
+
+    def _items(self, values: Any, position: int) -> Iterable[Any]:
+        if not isinstance(values, Iterable):
+            name = self.parameters[position]
+            raise TypeError(f"{self.name}, argument `{name}`: expected a list of tensors, got {values!r}")
+        return values
+
+    def _reference(self, value: Any, position: int, kind: str) -> Any:
+        wanted, what = (RefSpec, "a variable") if kind == "Ref" else (ArraySpec, "a TensorArray")
+        if not isinstance(getattr(value, "spec", None), wanted):
+            name = self.parameters[position]
+            raise TypeError(f"{self.name}, argument `{name}`: expected {what}, got {value!r}")
+        return value
+
+    def _tensor_list(self, values: Any, position: int) -> list[Tensor]:
+        if hasattr(type(values), "concatenated"):
+            raise TypeError(
+                f"{self.name} cannot take a list whose length the graph decides: use tf.stack on it first"
+            )
+        items = list(values) if isinstance(values, (list, tuple)) else [values]
+        hint = _common_dtype(items)
+        tensors: list[Tensor] = []
+        for item in items:
+            tensor = self._tensor(item, position, hint)
+            hint = hint or tensor.dtype
+            self._check_same(tensor, hint, len(tensors), position)
+            tensors.append(tensor)
+        return tensors
+
+    def _check_same(self, tensor: Tensor, dtype: dtypes.DType, number: int, position: int) -> None:
+        if tensor.dtype is dtype:
+            return
+        self._refuse(
+            f"cannot compute {self.name} as input #{number} (zero-based) was expected to be a {dtype.name} tensor "
+            f"but is a {tensor.dtype.name} tensor (argument `{self.parameters[position]}`)"
+        )
+
+    def _check_integers(self, tensor: Tensor, position: int) -> None:
+        if not tensor.dtype.is_integer:
+            name = self.parameters[position]
+            self._refuse(f"{self.name}, argument `{name}`: {tensor.dtype.name} is not an integer dtype")
+
+    def _refuse(self, message: str) -> NoReturn:
+        """A wrong dtype is an InvalidArgumentError where operations run at once, a TypeError in a graph."""
+        if current() is None:
+            raise errors.InvalidArgumentError(message, self.name)
+        raise TypeError(message)
+
+    def _adapt(self, values: list[Any], error: TypeError) -> None:
+        """Ask the loop that a weak operand comes from to start with the dtype that the operand met here."""
+        found = adapting(values, map(_own_dtype, values))
+        if found is not None:
+            weak, dtype = found
+            raise WeakDtypeError(str(error), weak._weak_from, dtype) from None
+
+    def _chosen(self, values: list[Any]) -> bool:
+        """Whether a choice between Python numbers among the values has taken the dtype that it met here."""
+        from ...core.weak_types import adapted, adapts
+
+        own = [_own_dtype(values[i]) for i in self._same]
+        for i, dtype in zip(self._same, own, strict=True):
+            met = set(own) - {dtype, None}
+            wanted = met.pop() if len(met) == 1 else None
+            if wanted is not None and adapts(values[i], wanted):
+                values[i] = adapted(values[i], wanted)
+                return True
+        return False
+
+    def grouped(self, arrays: list[Any]) -> list[Any]:
+        """Flat inputs as the rule and the kernel take them: those of an `Inputs` argument in one list."""
+        place = self._group
+        if place is None:
+            return arrays
+        end = len(arrays) - (len(self._inputs) - place - 1)
+        return [*arrays[:place], arrays[place:end], *arrays[end:]]
+
+
+def _hint_of_integers(value: Any) -> dtypes.DType | None:
+    if type(value) in (list, tuple) and {*map(type, value)} == {int}:  # most shapes and axes are
+        return dtypes.int32
+    has_own = isinstance(value, (np.ndarray, np.generic)) or holds_tensor(value)
+    return None if has_own else dtypes.int32
+
+
+def _fix_of_sizes(value: Any) -> str:
+    """What to do about an unknown size in a shape."""
+    if not (isinstance(value, (list, tuple)) and any(item is None for item in value)):
+        return ""
+    return "; a size that is None while tracing is tf.shape(x)[i] when the graph runs"
+
+
+def _own_dtype(value: Any) -> dtypes.DType | None:
+    try:
+        return convert_to_tensor(value).dtype
+    except (TypeError, ValueError):
+        return None  # no tensor at all: the error that is being handled says so
+
+
+def _common_dtype(values: Sequence[Any]) -> dtypes.DType | None:
+    """The dtype of the first tensor, else of the first NumPy array; Python values adapt to it."""
+    for value in values:
+        if is_tensor_like(value):
+            return value.dtype  # type: ignore[no-any-return]
+    fractions = any(type(value) in (float, complex) for value in values)
+    for value in values:
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in (
+            "iuSUO" if fractions else "SUO"
+        ):
+            return dtypes.as_dtype(value.dtype)
+    return None

@@ -1,0 +1,114 @@
+"""What shape rules know of integer operands, such as the shape in `reshape(x, [n, 2])`.
+
+>>> from agc.runtime import dtypes
+>>> from agc.runtime.ir.graph import Constant, Value
+>>> from agc.runtime.ir.value_types import Spec
+>>> integers(Constant(np.array([2, -1], np.int32)))
+(2, -1)
+>>> integers(Value("shape", Spec(dtypes.int32, (2,))))
+(None, None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...core import shapes
+
+_MOST_DIMENSIONS = 32
+
+
+def integers(operand: Any) -> tuple[int | None, ...] | None:
+    """The elements of a vector of integers, None for unknown ones; None when their number is unknown."""
+    _check_integer(operand)
+    if operand.shape is not None and len(operand.shape) > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {len(operand.shape)}")
+    if operand.value is not None:
+        return tuple(np.ravel(operand.value).tolist())
+    if operand.elements is not None:
+        return operand.elements  # type: ignore[no-any-return]
+    if operand.shape is None:
+        return None
+    count = operand.shape[0] if operand.shape else 1
+    return None if count is None else (None,) * count
+
+
+def integer(operand: Any) -> int | None:
+    """The value of a scalar integer, where it is known."""
+    _check_integer(operand)
+    if operand.shape not in (None, ()):
+        raise ValueError(f"a scalar is needed, but the shape is {shapes.show(operand.shape)}")
+    if operand.value is not None:
+        return int(operand.value)
+    return operand.elements[0] if operand.elements else None
+
+
+def size(operand: Any, what: str) -> int | None:
+    """Like `integer`, of a number of things: ValueError for a negative one."""
+    known = integer(operand)
+    return None if known is None else checked_size(known, what)
+
+
+def checked_size(number: Any, what: str) -> int:
+    """For kernels: a number of things as an int; ValueError for a negative one."""
+    if number < 0:
+        raise ValueError(f"{what} must be non-negative, got: {int(number)}")
+    return int(number)
+
+
+def known_elements(operand: Any) -> tuple[int | None, ...] | None:
+    """Like `integers`, for any operand: None unless it is a scalar or short vector of integers."""
+    shape = operand.shape
+    if not operand.dtype.is_integer or shape is None or len(shape) > 1 or None in shape:
+        return None
+    return integers(operand) if not shape or shape[0] <= _MOST_DIMENSIONS else None
+
+
+def _check_integer(operand: Any) -> None:
+    if not operand.dtype.is_integer:
+        raise TypeError(f"integers are needed, but the dtype is {operand.dtype.name}")
+
+
+def dims(operand: Any) -> shapes.Dims:
+    """The shape that a vector of integers describes; ValueError for negative dimensions."""
+    sizes = integers(operand)
+    for size in sizes or ():
+        if size is not None and size < 0:
+            raise ValueError(f"Dimension {size} must be >= 0")
+    return sizes
+
+
+def as_tuple(array: Any) -> tuple[int, ...]:
+    """For kernels: the integers of a shape array; a scalar counts as a vector of one."""
+    if array.ndim > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {array.ndim}")
+    values = array.tolist()
+    return tuple(values) if type(values) is list else (values,)
+
+
+def checked_dims(array: Any) -> tuple[int, ...]:
+    """For kernels: a shape array as a shape; ValueError for negative dimensions."""
+    sizes = as_tuple(array)
+    if sizes and min(sizes) < 0:
+        raise ValueError(f"Dimension {min(sizes)} must be >= 0")
+    return sizes
+
+
+def listed(sizes: Iterable[int | None]) -> str:
+    """A shape as kernels' messages print it: `[2,?]`."""
+    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
+
+
+def with_axis(shape: tuple[int | None, ...], axis: int, size: int | None) -> tuple[int | None, ...]:
+    """`shape` with the size of one axis replaced."""
+    return (*shape[:axis], size, *shape[axis + 1 :])
+
+
+def of_tensor(tensor: Any) -> tuple[int | None, ...] | None:
+    """The elements of a vector of integers, given as a tensor: None for unknown ones, or when there is no number."""
+    if hasattr(tensor, "_array"):
+        return tuple(np.ravel(tensor._array).tolist())
+    return integers(tensor._value)

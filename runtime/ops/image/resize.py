@@ -1,0 +1,294 @@
+"""Images in other sizes: each row and each column of the result is a weighted sum of some of the image's.
+
+    bilinear, 2 → 4 elements       sources          weights
+    result 0                       0, 0             0.75, 0.25
+    result 1                       0, 1             0.75, 0.25
+    result 2                       0, 1             0.25, 0.75
+
+The weights of an axis depend on sizes alone, so the two axes are done one after the other, and the gradient is the
+same sum, turned round. What a result's element samples is around the place `(i + 0.5) * in / out`, as if elements
+were squares. With antialiasing a kernel is stretched where an image becomes smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..arrays.shape_ops import shape as shape_of
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..framework.static_values import checked_dims, dims
+from ..math.cast import cast
+
+Taps = tuple[Array, Array]
+"""For each element of the result: which elements are summed, and with what weights; both [result, summands]."""
+
+
+def _cubic(x: Array) -> Array:
+    """Keys' cubic with a = -0.5."""
+    near, far = ((1.5 * x - 2.5) * x) * x + 1, ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return np.where(x >= 2, 0, np.where(x >= 1, far, near))
+
+
+def _mitchell(x: Array) -> Array:
+    near, far = ((7 / 6 * x - 2) * x) * x + 8 / 9, ((-7 / 18 * x + 2) * x - 10 / 3) * x + 16 / 9
+    return np.where(x >= 2, 0, np.where(x >= 1, far, near))
+
+
+def _gaussian(x: Array) -> Array:
+    return np.where(x >= 1.5, 0, np.exp(-(x**2) / (2 * 0.5**2)))
+
+
+def _lanczos(radius: int) -> Callable[[Array], Array]:
+    def kernel(x: Array) -> Array:
+        safe = np.maximum(x, 1e-3)
+        value = radius * np.sin(np.pi * safe) * np.sin(np.pi * safe / radius) / (np.pi * safe) ** 2
+        return np.where(x > radius, 0, np.where(x <= 1e-3, 1, value))
+
+    return kernel
+
+
+KERNELS: dict[str, tuple[float, Callable[[Array], Array]]] = {
+    "triangle": (1, lambda x: np.maximum(0, 1 - x)),
+    "keyscubic": (2, _cubic),
+    "mitchellcubic": (2, _mitchell),
+    "gaussian": (1.5, _gaussian),
+    "lanczos3": (3, _lanczos(3)),
+    "lanczos5": (5, _lanczos(5)),
+}
+"""The radius of each kernel, and its weight at a distance."""
+
+
+def _kernel_taps(old: int, new: int, name: str, antialias: bool) -> Taps:
+    radius, kernel = KERNELS[name]
+    step = np.float32(1) / (np.float32(new) / np.float32(old))
+    reach = np.float32(radius) * (max(step, np.float32(1)) if antialias else np.float32(1))
+    stretch = reach / np.float32(radius)
+    places = (np.arange(new, dtype=np.float32) + np.float32(0.5)) * step
+    first = np.clip(np.ceil(places - reach - np.float32(0.5)), 0, old - 1).astype(np.int64)
+    last = np.clip(np.floor(places + reach - np.float32(0.5)), 0, old - 1).astype(np.int64)
+    sources = first[:, np.newaxis] + np.arange(int(np.max(last - first, initial=0)) + 1)
+    distances = np.abs((sources + np.float32(0.5) - places[:, np.newaxis]) / stretch)
+    weights = np.where(sources <= last[:, np.newaxis], kernel(distances), 0).astype(np.float32)
+    return np.minimum(sources, old - 1), _normal(weights)
+
+
+def _normal(weights: Array) -> Array:
+    totals = weights.sum(1, keepdims=True, dtype=np.float32)
+    usable = np.abs(totals) >= 1000 * np.finfo(np.float32).tiny
+    return weights / np.where(usable, totals, 1)
+
+
+def _bilinear_taps(old: int, new: int) -> Taps:
+    places = _places(old, new)
+    low = np.floor(places)
+    share = (places - low).astype(np.float32)
+    sources = np.stack([np.maximum(low, 0), np.minimum(np.ceil(places), old - 1)], 1).astype(np.int64)
+    return sources, np.stack([np.float32(1) - share, share], 1)
+
+
+def _places(old: int, new: int) -> Array:
+    """Where the result's elements are in the image, in float32 as TensorFlow counts."""
+    scale = np.float32(old) / np.float32(new)
+    return (np.arange(new, dtype=np.float32) + np.float32(0.5)) * scale - np.float32(0.5)
+
+
+def _bicubic_taps(old: int, new: int) -> Taps:
+    """Four neighbours; distances are rounded to 1/1024, and neighbours outside of the image weigh nothing."""
+    places = _places(old, new)
+    low = np.floor(places)
+    share = np.rint((places - low) * np.float32(1024)) / 1024
+    weights = np.stack([_cubic(1 + share), _cubic(share), _cubic(1 - share), _cubic(2 - share)], 1)
+    sources = low.astype(np.int64)[:, np.newaxis] + np.arange(-1, 3)
+    inside = (sources >= 0) & (sources < old)
+    return np.clip(sources, 0, old - 1), _normal(np.where(inside, weights, 0).astype(np.float32))
+
+
+def _area_taps(old: int, new: int) -> Taps:
+    """How much of each element's square lies in the result's."""
+    scale = np.float32(old) / np.float32(new)
+    start = np.arange(new, dtype=np.float32) * scale
+    end = (np.arange(new, dtype=np.float32) + np.float32(1)) * scale
+    first = np.floor(start).astype(np.int64)
+    count = int(np.max(np.ceil(end).astype(np.int64) - first, initial=1))
+    sources = first[:, np.newaxis] + np.arange(count)
+    overlap = np.minimum(sources + 1, end[:, np.newaxis]) - np.maximum(sources, start[:, np.newaxis])
+    weights = np.maximum(overlap, 0).astype(np.float32) / scale
+    return np.clip(sources, 0, old - 1), weights
+
+
+_TAPS: dict[str, Callable[[int, int], Taps]] = {
+    "bilinear": _bilinear_taps,
+    "bicubic": _bicubic_taps,
+    "area": _area_taps,
+}
+
+
+def taps(old: int, new: int, method: str, antialias: bool) -> Taps:
+    if method in _TAPS:
+        return _TAPS[method](old, new)
+    return _kernel_taps(old, new, method, antialias)
+
+
+def _resized(shape: shapes.Dims, size: Any, what: str) -> shapes.Dims:
+    """The shape of images [batch, height, width, channels] in another size."""
+    if shape is not None and len(shape) != 4:
+        raise ValueError(f"{what}: images must have rank 4, not the shape {shapes.show(shape)}")
+    if size.shape not in (None, (None,), (2,)):
+        raise ValueError(f"{what}: `size` must have 2 elements, not the shape {shapes.show(size.shape)}")
+    batch, height, width, channels = shape or (None,) * 4
+    if 0 in (height, width):
+        raise ValueError(f"{what}: input image must be of non-zero size, not {shapes.show(shape)}")
+    new = dims(size) or (None, None)
+    if 0 in new:
+        raise ValueError(f"{what}: output dimensions must be positive, not {list(new)}")
+    return (batch, *new, channels)
+
+
+def _check_method(method: str) -> None:
+    if method not in _TAPS and method not in KERNELS:
+        raise ValueError(f"resize: there is no method {method!r}, only {', '.join([*_TAPS, *KERNELS])}")
+
+
+@op
+def resize(images: Input, size: Ints, method: str, antialias: bool = False, name: Name = None) -> Spec:
+    """Images [batch, height, width, channels] in the size [height, width], as float32.
+
+    Args:
+        method: "bilinear", "bicubic", "area", or one of `KERNELS`, which `antialias` stretches.
+
+    >>> resize([[[[1.], [3.]]]], [1, 4], "bilinear").numpy().ravel().tolist()
+    [1.0, 1.5, 2.5, 3.0]
+    """
+    demand(images, REAL, "resize")
+    _check_method(method)
+    return Spec(dtypes.float32, _resized(images.shape, size, "resize"))
+
+
+@resize.kernel
+def _(images: Array, size: Array, method: str, antialias: bool) -> Array:
+    height, width = _checked(images.shape, size)
+    x = images.astype(np.float32)
+    # the axis that gives less to do for the other one goes first
+    order = (
+        [(1, height), (2, width)]
+        if height * images.shape[2] < width * images.shape[1]
+        else [(2, width), (1, height)]
+    )
+    for axis, new in order:
+        sources, weights = taps(images.shape[axis], new, method, antialias)
+        x = _summed(x, axis, sources, weights)
+    return x
+
+
+def _checked(shape: tuple[int, ...], size: Array) -> tuple[int, int]:
+    height, width = checked_dims(size)
+    if len(shape) != 4 or 0 in (shape[1], shape[2], height, width):
+        raise ValueError(f"resize: cannot make images of {height} by {width} of the shape {list(shape)}")
+    return height, width
+
+
+def _summed(x: Array, axis: int, sources: Array, weights: Array) -> Array:
+    tail = (1,) * (x.ndim - axis - 1)
+    found = np.take(x, sources[:, 0], axis) * weights[:, 0].reshape(-1, *tail)
+    for k in range(1, sources.shape[1]):
+        if weights[:, k].any():
+            found += np.take(x, sources[:, k], axis) * weights[:, k].reshape(-1, *tail)
+    return found
+
+
+@resize.gradient
+def _(dy: Any, y: Any, images: Any, size: Any, method: str, antialias: bool) -> Any:
+    if not images.dtype.is_floating:
+        return None, None
+    return cast(resize_grad(dy, shape_of(images)[1:3], method, antialias), images.dtype), None
+
+
+@op
+def resize_grad(grads: Input, size: Ints, method: str, antialias: bool = False, name: Name = None) -> Spec:
+    """The gradient of `resize` of images of `size`.
+
+    >>> resize_grad([[[[1.], [0.], [0.], [2.]]]], [1, 2], "bilinear").numpy().ravel().tolist()
+    [1.0, 2.0]
+    """
+    demand(grads, FLOATS, "resize_grad")
+    _check_method(method)
+    return Spec(dtypes.float32, _resized(grads.shape, size, "resize_grad"))
+
+
+@resize_grad.kernel
+def _(grads: Array, size: Array, method: str, antialias: bool) -> Array:
+    x = grads.astype(np.float32)
+    for axis, old in zip((1, 2), _checked(grads.shape, size), strict=True):
+        sources, weights = taps(old, x.shape[axis], method, antialias)
+        x = np.moveaxis(x, axis, 0)
+        found = np.zeros((old, *x.shape[1:]), np.float32)
+        for k in range(sources.shape[1]):
+            np.add.at(found, sources[:, k], x * weights[:, k].reshape(-1, *(1,) * (x.ndim - 1)))
+        x = np.moveaxis(found, 0, axis)
+    return x
+
+
+@resize_grad.gradient
+def _(dy: Any, y: Any, grads: Any, size: Any, method: str, antialias: bool) -> Any:
+    return cast(resize(dy, shape_of(grads)[1:3], method, antialias), grads.dtype), None
+
+
+@op
+def resize_nearest_neighbor(images: Input, size: Ints, name: Name = None) -> Spec:
+    """Images [batch, height, width, channels] in the size [height, width]: each element is the nearest one.
+
+    >>> resize_nearest_neighbor([[[[1], [3]]]], [1, 4]).numpy().ravel().tolist()
+    [1, 1, 3, 3]
+    """
+    demand(images, REAL, "resize_nearest_neighbor")
+    return Spec(images.dtype, _resized(images.shape, size, "resize_nearest_neighbor"))
+
+
+def nearest(old: int, new: int) -> Array:
+    places = np.floor(_places(old, new) + np.float32(0.5))
+    return np.minimum(places, old - 1).astype(np.int64)
+
+
+@resize_nearest_neighbor.kernel
+def _(images: Array, size: Array) -> Array:
+    height, width = _checked(images.shape, size)
+    rows = np.take(images, nearest(images.shape[1], height), 1)
+    return np.take(rows, nearest(images.shape[2], width), 2)
+
+
+@resize_nearest_neighbor.gradient
+def _(dy: Any, y: Any, images: Any, size: Any) -> Any:
+    return resize_nearest_neighbor_grad(dy, shape_of(images)[1:3]), None
+
+
+@op
+def resize_nearest_neighbor_grad(grads: Input, size: Ints, name: Name = None) -> Spec:
+    """The gradient of `resize_nearest_neighbor` of images of `size`.
+
+    >>> resize_nearest_neighbor_grad([[[[1.], [2.], [3.], [4.]]]], [1, 2]).numpy().ravel().tolist()
+    [3.0, 7.0]
+    """
+    demand(grads, REAL, "resize_nearest_neighbor_grad")
+    return Spec(grads.dtype, _resized(grads.shape, size, "resize_nearest_neighbor_grad"))
+
+
+@resize_nearest_neighbor_grad.kernel
+def _(grads: Array, size: Array) -> Array:
+    height, width = _checked(grads.shape, size)
+    batch, rows, columns, channels = grads.shape
+    found = np.zeros((height, width, batch, channels), grads.dtype)
+    places = np.ix_(nearest(height, rows), nearest(width, columns))
+    np.add.at(found, places, np.transpose(grads, (1, 2, 0, 3)))
+    return np.ascontiguousarray(np.transpose(found, (2, 0, 1, 3)))
+
+
+@resize_nearest_neighbor_grad.gradient
+def _(dy: Any, y: Any, grads: Any, size: Any) -> Any:
+    return resize_nearest_neighbor(dy, shape_of(grads)[1:3]), None

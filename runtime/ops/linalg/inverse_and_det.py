@@ -1,0 +1,235 @@
+"""Linear algebra on (batches of) matrices, which are the last two axes: inverses, determinants, solutions.
+
+>>> solve([[2., 0.], [0., 4.]], [[2.], [2.]]).numpy().tolist()
+[[1.0], [0.5]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import TensorLike
+from ...core.tensor import Tensor
+from ...ir.graph import Operand
+from ...ir.value_types import Spec
+from ..arrays.creation import zeros_like
+from ..arrays.reshape import expand_dims, fitted
+from ..framework.op import Input, Name, Same, op
+from ..framework.op_families import CURVED, Array, demand
+from ..math.cast import cast, complex
+from ..math.elementwise import conj, imag, real
+from .diagonals import band_part
+from .matmul import matmul
+
+SOLVABLE = CURVED - {dtypes.float16}
+
+
+def matrix_shape(x: Operand, what: str) -> tuple[int | None, ...] | None:
+    """The shape of an operand that must be a matrix.
+
+    >>> from agc.runtime.ir.graph import Constant
+    >>> matrix_shape(Constant(np.eye(2)), "inv")
+    (2, 2)
+    """
+    demand(x, SOLVABLE, what)
+    if x.shape is not None and len(x.shape) < 2:
+        raise ValueError(f"{what}: input must have rank >= 2, got {len(x.shape)}")
+    return x.shape
+
+
+def square_matrix(x: Operand, what: str) -> tuple[int | None, ...] | None:
+    shape = matrix_shape(x, what)
+    if shape is not None and shape[-1] != shape[-2] and None not in shape[-2:]:
+        raise ValueError(f"{what}: input matrix must be square, not {shapes.show(shape)}")
+    return shape
+
+
+def solvable(compute: Callable[..., Any], *arrays: Array) -> Any:
+    """What NumPy computes, with its refusals as InvalidArgumentError.
+
+    >>> solvable(np.linalg.inv, np.eye(1)).tolist()
+    [[1.0]]
+    """
+    try:
+        return compute(*arrays)
+    except np.linalg.LinAlgError as error:
+        raise errors.InvalidArgumentError(f"Input is not invertible, or not valid: {error}") from None
+
+
+def _adjoint(x: Array) -> Array:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+@op
+def inv(input: Input, adjoint: bool = False, name: Name = None) -> Spec:
+    """The inverse; of the conjugate transpose if `adjoint`.
+
+    >>> inv([[2., 0.], [0., 4.]]).numpy().tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return input.spec.with_shape(square_matrix(input, "inv"))  # type: ignore[no-any-return]
+
+
+@inv.kernel
+def _(input: Array, adjoint: bool) -> Array:
+    inverse = solvable(np.linalg.inv, input)
+    return _adjoint(inverse) if adjoint else inverse
+
+
+@inv.gradient
+def _(dy: Any, y: Any, input: Any, adjoint: bool) -> Any:
+    if adjoint:
+        return -times(y, times(dy, y, adjoint_a=True))
+    return -times(y, times(dy, y, adjoint_b=True), adjoint_a=True)
+
+
+def times(a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False) -> Any:
+    """The product of matrices, or of their conjugate transposes."""
+    return matmul(a, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+
+
+@op
+def det(input: Input, name: Name = None) -> Spec:
+    """The determinant.
+
+    >>> det([[2., 0.], [0., 4.]]).numpy().tolist()
+    8.0
+    """
+    shape = square_matrix(input, "det")
+    return Spec(input.dtype, shape and shape[:-2])
+
+
+@det.kernel
+def _(input: Array) -> Array:
+    return np.linalg.det(input)
+
+
+@det.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return _as_matrices(dy * conj(y)) * inv(input, adjoint=True)
+
+
+def _as_matrices(x: Any) -> Any:
+    return expand_dims(expand_dims(x, -1), -1)
+
+
+class LogMatrixDeterminant(NamedTuple):
+    """What `slogdet` gives."""
+
+    sign: Tensor
+    log_abs_determinant: Tensor
+
+
+def slogdet(input: TensorLike, name: Name = None) -> LogMatrixDeterminant:
+    """The sign of the determinant, and the logarithm of its absolute value.
+
+    >>> sign, size = slogdet([[-1., 0.], [0., 1.]])
+    >>> sign.numpy().tolist(), size.numpy().tolist()
+    (-1.0, 0.0)
+    """
+    return LogMatrixDeterminant(*_slogdet(input, name))
+
+
+@op(name="slogdet")
+def _slogdet(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+    """`slogdet`.
+
+    >>> len(_slogdet([[1., 0.], [0., 1.]]))
+    2
+    """
+    shape = square_matrix(input, "slogdet")
+    spec = Spec(input.dtype, shape and shape[:-2])
+    return spec, spec
+
+
+@_slogdet.kernel
+def _(input: Array) -> Any:
+    sign, size = np.linalg.slogdet(input)
+    return sign, size.astype(input.dtype)
+
+
+@_slogdet.gradient
+def _(dys: Any, ys: Any, input: Any) -> Any:
+    """That of the logarithm is `input'^-1`, where ' is the adjoint; the sign of complex numbers turns, too."""
+    sign, size = (zeros_like(y) if dy is None else dy for dy, y in zip(dys, ys, strict=True))
+    weight = cast(real(size), input.dtype)
+    if input.dtype.is_complex:
+        turn = imag(conj(sign) * ys[0])
+        weight += complex(zeros_like(turn), -turn)
+    return _as_matrices(weight) * inv(input, adjoint=True)
+
+
+@op
+def solve(matrix: Same, rhs: Same, adjoint: bool = False, name: Name = None) -> Spec:
+    """`x` with `matrix @ x == rhs`, column by column; the conjugate transpose of `matrix` if `adjoint`.
+
+    >>> solve([[2., 1.], [0., 1.]], [[4.], [2.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    return _solution(matrix, rhs, "solve")
+
+
+def _solution(matrix: Operand, rhs: Operand, what: str) -> Spec:
+    square, right = square_matrix(matrix, what), matrix_shape(rhs, what)
+    if square is None or right is None:
+        return Spec(rhs.dtype, right)
+    if len(square) != len(right):
+        raise ValueError(f"{what}: all inputs must have the same rank, not {len(square)} and {len(right)}")
+    batch = shapes.merge(square[:-1], right[:-1])
+    assert batch is not None
+    return Spec(rhs.dtype, (*batch, right[-1]))
+
+
+@solve.kernel
+def _(matrix: Array, rhs: Array, adjoint: bool) -> Array:
+    if matrix.ndim != rhs.ndim:
+        raise errors.InvalidArgumentError("solve: all inputs must have the same rank")
+    return solvable(np.linalg.solve, _adjoint(matrix) if adjoint else matrix, rhs)
+
+
+@solve.gradient
+def _(dy: Any, y: Any, matrix: Any, rhs: Any, adjoint: bool) -> Any:
+    to_rhs = solve(matrix, dy, adjoint=not adjoint)
+    return lambda: -times(y, to_rhs, adjoint_b=True) if adjoint else -times(to_rhs, y, adjoint_b=True), to_rhs
+
+
+@op
+def triangular_solve(
+    matrix: Same, rhs: Same, lower: bool = True, adjoint: bool = False, name: Name = None
+) -> Spec:
+    """As `solve`, for a triangular matrix: the other half of `matrix` is not looked at. Batches are broadcast.
+
+    >>> triangular_solve([[2., 9.], [1., 1.]], [[2.], [3.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    square, right = square_matrix(matrix, "triangular_solve"), matrix_shape(rhs, "triangular_solve")
+    if square is None or right is None:
+        return Spec(rhs.dtype, None)
+    rows = shapes.merge(square[-1:], right[-2:-1])
+    outer = shapes.broadcast(square[:-2], right[:-2])
+    assert rows is not None
+    return Spec(rhs.dtype, None if outer is None else (*outer, *rows, right[-1]))
+
+
+@triangular_solve.kernel
+def _(matrix: Array, rhs: Array, lower: bool, adjoint: bool) -> Array:
+    half = np.tril(matrix) if lower else np.triu(matrix)
+    half = half.reshape((1,) * (rhs.ndim - half.ndim) + half.shape)
+    rhs = rhs.reshape((1,) * (half.ndim - rhs.ndim) + rhs.shape)
+    return solvable(np.linalg.solve, _adjoint(half) if adjoint else half, rhs)
+
+
+@triangular_solve.gradient
+def _(dy: Any, y: Any, matrix: Any, rhs: Any, lower: bool, adjoint: bool) -> Any:
+    to_rhs = triangular_solve(matrix, dy, lower, not adjoint)
+
+    def to_matrix() -> Any:
+        whole = times(y, to_rhs, adjoint_b=True) if adjoint else times(to_rhs, y, adjoint_b=True)
+        return fitted(-band_part(whole, -1, 0) if lower else -band_part(whole, 0, -1), matrix)
+
+    return to_matrix, fitted(to_rhs, rhs)

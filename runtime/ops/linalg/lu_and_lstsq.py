@@ -1,0 +1,309 @@
+"""LU factors, and what is made of factors: solutions, inverses, least squares, ranks.
+
+>>> factors, order = lu([[0., 2.], [4., 1.]])
+>>> factors.numpy().tolist(), order.numpy().tolist()
+([[4.0, 1.0], [0.0, 2.0]], [1, 0])
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor, is_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import concat
+from ..arrays.creation import eye, zeros_like
+from ..arrays.reshape import broadcast_to, expand_dims
+from ..arrays.shape_arithmetic import broadcast_dynamic_shape
+from ..arrays.shape_ops import shape as shape_of
+from ..arrays.sort import argsort
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import Array
+from ..math.arithmetic import divide
+from ..math.cast import cast
+from ..math.comparison import greater
+from ..reduce.norms import norm
+from ..reduce.reductions import reduce_max, reduce_sum
+from .decompositions import cholesky, svd
+from .diagonals import adjoint, band_part, set_diag
+from .inverse_and_det import matrix_shape, solvable, square_matrix, triangular_solve
+from .matmul import matmul
+
+
+class Lu(NamedTuple):
+    """What `lu` gives."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def lu(input: TensorLike, output_idx_type: Any = dtypes.int32, name: Name = None) -> Lu:
+    """The factors of square matrices: `lower @ upper` is the matrix with its rows in the order `p`.
+
+    Both are in one matrix; the diagonal of ones of `lower` is left out. Raises InvalidArgumentError for a matrix that
+    is singular.
+
+    >>> lu([[2., 1.], [4., 4.]]).lu.numpy().tolist()
+    [[4.0, 4.0], [0.5, -1.0]]
+    """
+    return Lu(*_lu(input, output_idx_type, name))
+
+
+@op(name="lu")
+def _lu(input: Input, output_idx_type: DType = dtypes.int32, name: Name = None) -> tuple[Spec, Spec]:
+    """`lu`.
+
+    >>> [part.numpy().tolist() for part in _lu([[2., 1.], [4., 4.]])]
+    [[[4.0, 4.0], [0.5, -1.0]], [1, 0]]
+    """
+    if output_idx_type not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"output_idx_type must be int32 or int64, not {output_idx_type.name}")
+    shape = square_matrix(input, "lu")
+    return Spec(input.dtype, shape), Spec(output_idx_type, shape and shape[:-1])
+
+
+@_lu.kernel
+def _(input: Array, output_idx_type: dtypes.DType) -> tuple[Array, Array]:
+    """Gauss's elimination with the largest pivot of each column, in all matrices at once."""
+    size = input.shape[-1]
+    work = np.array(input).reshape(int(np.prod(input.shape[:-2])), size, size)
+    batch = np.arange(len(work))
+    order = np.tile(np.arange(size), (len(work), 1))
+    for k in range(size):
+        pivots = k + np.argmax(np.abs(work[:, k:, k]), axis=1) if len(work) else np.zeros(0, np.int64)
+        for rows in (work, order):
+            swapped = rows[batch, pivots].copy()
+            rows[batch, pivots] = rows[:, k]
+            rows[:, k] = swapped
+        if np.any(work[:, k, k] == 0):
+            raise errors.InvalidArgumentError("Input is not invertible.")
+        work[:, k + 1 :, k] /= work[:, k, k][:, None]
+        work[:, k + 1 :, k + 1 :] -= work[:, k + 1 :, k, None] * work[:, k, None, k + 1 :]
+    return work.reshape(input.shape), order.reshape(input.shape[:-1]).astype(output_idx_type.numpy)
+
+
+@_lu.gradient
+def _(dys: Any, ys: Any, input: Any, output_idx_type: Any) -> Any:
+    """With `a = P' L U`: `P' L'^-1 (tril(L' dL, -1) + triu(dU U')) U'^-1`, where ' is the adjoint."""
+    factors, order = ys
+    lower, upper = _triangles(factors)
+    d_factors = dys[0]
+    d_lower, d_upper = d_factors - band_part(d_factors, 0, -1), band_part(d_factors, 0, -1)
+    inner = matmul(lower, d_lower, adjoint_a=True)
+    whole = inner - band_part(inner, 0, -1) + band_part(matmul(d_upper, upper, adjoint_b=True), 0, -1)
+    right = adjoint(triangular_solve(upper, adjoint(whole), lower=False))
+    return rows_in_order(triangular_solve(lower, right, adjoint=True), argsort(order))
+
+
+def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
+    """`lower`, with its diagonal, and `upper`."""
+    upper = band_part(factors, 0, -1)
+    lower = factors - upper
+    return set_diag(lower, zeros_like(factors[..., 0]) + 1), upper
+
+
+@op
+def rows_in_order(matrix: Input, order: Ints, name: Name = None) -> Spec:
+    """The rows of matrices, taken in this order, which is that of each.
+
+    >>> rows_in_order([[1., 2.], [3., 4.]], [1, 0]).numpy().tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
+    """
+    shape = matrix_shape(matrix, "rows_in_order")
+    return Spec(matrix.dtype, shape and shapes.merge(shape[:-1], order.shape) and shape)
+
+
+@rows_in_order.kernel
+def _(matrix: Array, order: Array) -> Array:
+    if order.shape != matrix.shape[:-1]:
+        raise errors.InvalidArgumentError(
+            f"an order {order.shape} is none of rows of matrices {matrix.shape}"
+        )
+    if np.any((order < 0) | (order >= max(matrix.shape[-2], 1))):
+        raise errors.InvalidArgumentError(f"the order of rows must have indices in [0, {matrix.shape[-2]})")
+    return np.take_along_axis(matrix, order[..., None], -2)
+
+
+@rows_in_order.gradient
+def _(dy: Any, y: Any, matrix: Any, order: Any) -> Any:
+    return rows_in_order(dy, argsort(order)), None
+
+
+def lu_reconstruct(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
+) -> Tensor:
+    """The matrices that `lu` was given.
+
+    >>> lu_reconstruct(*lu([[2., 1.], [4., 4.]])).numpy().tolist()
+    [[2.0, 1.0], [4.0, 4.0]]
+    """
+    lower, upper = _triangles(convert_to_tensor(lower_upper))
+    return rows_in_order(matmul(lower, upper), argsort(convert_to_tensor(perm)), name)  # type: ignore[no-any-return]
+
+
+def lu_solve(
+    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: Name = None
+) -> Tensor:
+    """`x` with `matrix @ x == rhs`, of the factors of the matrix.
+
+    >>> lu_solve(*lu([[2., 0.], [0., 4.]]), [[2.], [2.]]).numpy().tolist()
+    [[1.0], [0.5]]
+    """
+    factors, order = convert_to_tensor(lower_upper), convert_to_tensor(perm)
+    lower, upper = _triangles(factors)
+    right = convert_to_tensor(rhs, factors.dtype)
+    if right.shape.rank is None or order.shape.rank is None or right.shape.rank != order.shape.rank + 1:
+        outer = broadcast_dynamic_shape(shape_of(order)[:-1], shape_of(right)[:-2])
+        right = broadcast_to(right, concat([outer, shape_of(right)[-2:]], 0))
+        order = broadcast_to(order, shape_of(right)[:-1])
+    between = triangular_solve(lower, rows_in_order(right, order))
+    return triangular_solve(upper, between, lower=False, name=name)  # type: ignore[no-any-return]
+
+
+def lu_matrix_inverse(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: Name = None
+) -> Tensor:
+    """The inverses of the matrices that `lu` was given.
+
+    >>> lu_matrix_inverse(*lu([[2., 0.], [0., 4.]])).numpy().tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    factors = convert_to_tensor(lower_upper)
+    unit = zeros_like(factors) + eye(shape_of(factors)[-1], dtype=factors.dtype)
+    return lu_solve(factors, perm, unit, validate_args, name)
+
+
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: Name = None) -> Tensor:
+    """`x` with `matrix @ x == rhs`, where `chol` is the factor of the matrix that `cholesky` gives.
+
+    >>> cholesky_solve([[2., 0.], [0., 1.]], [[4.], [3.]]).numpy().tolist()
+    [[1.0], [3.0]]
+    """
+    factor = convert_to_tensor(chol)
+    return triangular_solve(factor, triangular_solve(factor, rhs), adjoint=True, name=name)  # type: ignore[no-any-return]
+
+
+def pinv(a: TensorLike, rcond: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
+    """The pseudo-inverse of Moore and Penrose; singular values up to `rcond` times the largest count as zero.
+
+    >>> pinv([[2., 0.], [0., 0.]]).numpy().tolist()
+    [[0.5, 0.0], [0.0, 0.0]]
+    """
+    a = convert_to_tensor(a)
+    kind = a.dtype.real_dtype
+    if rcond is None:
+        rcond = _longest_side(a) * (10.0 * float(np.finfo(kind.as_numpy_dtype).eps))
+    elif isinstance(rcond, Tensor):
+        rcond = cast(rcond, kind)
+    return pseudo_inverse(a, convert_to_tensor(rcond, kind), name)  # type: ignore[no-any-return]
+
+
+@op
+def pseudo_inverse(a: Input, rcond: Input, name: Name = None) -> Spec:
+    """`pinv` with a limit for each matrix.
+
+    >>> pseudo_inverse([[2., 0.], [0., 0.5]], 0.01).numpy().tolist()
+    [[0.5, 0.0], [0.0, 2.0]]
+    """
+    shape = matrix_shape(a, "pinv")
+    return Spec(a.dtype, shape and (*shape[:-2], shape[-1], shape[-2]))
+
+
+@pseudo_inverse.kernel
+def _(a: Array, rcond: Array) -> Array:
+    left, values, right = solvable(lambda x: np.linalg.svd(x, full_matrices=False), a)
+    limit = np.asarray(rcond)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
+    large = values > limit
+    inverse = np.where(large, 1 / np.where(large, values, 1), 0).astype(values.dtype)
+    return np.conj(np.swapaxes((left * inverse[..., None, :]) @ right, -1, -2))
+
+
+@pseudo_inverse.gradient
+def _(dy: Any, y: Any, a: Any, rcond: Any) -> Any:
+    """Golub and Pereyra (SIAM Journal on Numerical Analysis 10, 1973); the rank stays the same."""
+    back = -matmul(matmul(y, dy, adjoint_a=True), y, adjoint_b=True)
+    turned = adjoint(dy)
+    low = matmul(matmul(turned, y), y, adjoint_b=True)
+    high = matmul(matmul(y, y, adjoint_a=True), turned)
+    return back + low - matmul(a, matmul(y, low)) + high - matmul(matmul(high, y), a), None
+
+
+def _longest_side(a: Tensor) -> Tensor:
+    return cast(reduce_max(shape_of(a)[-2:]), a.dtype.real_dtype)
+
+
+def matrix_rank(a: TensorLike, tol: Any = None, validate_args: bool = False, name: Name = None) -> Tensor:
+    """How many singular values are above `tol`; by default that is what rounding may make of zero.
+
+    >>> matrix_rank([[1., 2.], [2., 4.]]).numpy().tolist()
+    1
+    """
+    a = convert_to_tensor(a)
+    values = svd(a, compute_uv=False)
+    if tol is None:
+        epsilon = float(np.finfo(a.dtype.real_dtype.as_numpy_dtype).eps)
+        tol = _longest_side(a) * epsilon * reduce_max(values, -1, True)
+    else:
+        tol = expand_dims(convert_to_tensor(tol, values.dtype), -1)
+    return reduce_sum(cast(greater(values, tol), dtypes.int32), -1, name=name)  # type: ignore[no-any-return]
+
+
+def lstsq(
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike = 0.0,
+    fast: bool = True,
+    name: Name = None,
+) -> Tensor:
+    """`x` that makes `matrix @ x - rhs` smallest; of several, the smallest `x`.
+
+    Args:
+        l2_regularizer: how much the size of `x` counts, too.
+        fast: by a Cholesky factor, for matrices of full rank; else by singular values, without `l2_regularizer`.
+
+    >>> lstsq([[1., 0.], [0., 2.], [0., 0.]], [[1.], [4.], [9.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    matrix = convert_to_tensor(matrix)
+    rhs = convert_to_tensor(rhs, matrix.dtype)
+    if not fast:
+        return matmul(pinv(matrix), rhs, name=name)  # type: ignore[no-any-return]
+    rows, columns = _sides(matrix)
+    tall = rows >= columns
+    gramian = matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
+    if is_tensor(l2_regularizer) or l2_regularizer:
+        unit = eye(shape_of(gramian)[-1], dtype=matrix.dtype)
+        gramian = gramian + unit * cast(l2_regularizer, matrix.dtype)
+    factor = cholesky(gramian)
+    if tall:
+        return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True), name)
+    return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True, name=name)  # type: ignore[no-any-return]
+
+
+def _sides(matrix: Tensor) -> tuple[int, int]:
+    dims = matrix.shape.dims
+    if dims is None or None in dims[-2:]:
+        raise ValueError(
+            "lstsq needs to know the sizes of its matrix to choose how to solve: use `tf.ensure_shape`, or `fast=False`"
+        )
+    return dims[-2], dims[-1]  # type: ignore[return-value]
+
+
+def normalize(
+    tensor: TensorLike, ord: Any = "euclidean", axis: Any = None, name: Name = None
+) -> tuple[Tensor, Tensor]:
+    """`tensor` divided by its norm, and that norm; arguments as of `norm`.
+
+    >>> unit, length = normalize([3., 4.])
+    >>> unit.numpy().round(3).tolist(), length.numpy().tolist()
+    ([0.6000000238418579, 0.800000011920929], [5.0])
+    """
+    tensor = convert_to_tensor(tensor)
+    length = cast(norm(tensor, ord, axis, True), tensor.dtype)
+    return divide(tensor, length), length

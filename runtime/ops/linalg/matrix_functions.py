@@ -1,0 +1,292 @@
+"""Functions of whole matrices: exponential, square root, logarithm, eigenvalues of any square matrix.
+
+>>> expm([[0., 1.], [0., 0.]]).numpy().tolist()
+[[1.0, 1.0], [0.0, 1.0]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import concat
+from ..arrays.creation import eye, ones_like, zeros_like
+from ..arrays.reshape import reshape
+from ..arrays.shape_ops import shape as shape_of
+from ..framework.op import Input, Name, op
+from ..framework.op_families import COMPLEX, Array, demand, wrong
+from ..math.arithmetic import divide_no_nan
+from ..math.cast import cast
+from ..math.elementwise import conj, real
+from ..reduce.reductions import reduce_prod, reduce_sum
+from .diagonals import adjoint, diag, diag_part, matrix_transpose, set_diag
+from .inverse_and_det import solve, square_matrix
+from .matmul import einsum, matmul
+
+_WHOLE = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
+
+
+def eig(tensor: TensorLike, name: Name = None) -> tuple[Tensor, Tensor]:
+    """The eigenvalues of square matrices and, as columns, eigenvectors: complex numbers in no particular order.
+
+    >>> values, vectors = eig([[2., 0.], [0., 1.]])
+    >>> values.numpy().tolist()
+    [(2+0j), (1+0j)]
+    """
+    values, vectors = _eig(tensor, name)
+    return values, vectors
+
+
+def eigvals(tensor: TensorLike, name: Name = None) -> Tensor:
+    """The eigenvalues of square matrices: complex numbers in no particular order.
+
+    >>> eigvals([[2., 1.], [0., 1.]]).numpy().tolist()
+    [(2+0j), (1+0j)]
+    """
+    return eig(tensor, name)[0]
+
+
+@op(name="eig")
+def _eig(tensor: Input, name: Name = None) -> tuple[Spec, Spec]:
+    """`eig`.
+
+    >>> [part.shape.as_list() for part in _eig([[2., 0.], [0., 1.]])]
+    [[2], [2, 2]]
+    """
+    shape = square_matrix(tensor, "eig")
+    kind = _WHOLE.get(tensor.dtype, tensor.dtype)
+    return Spec(kind, shape and shape[:-1]), Spec(kind, shape)
+
+
+@_eig.kernel
+def _(tensor: Array) -> tuple[Array, Array]:
+    kind = np.result_type(tensor.dtype, np.complex64)
+    values, vectors = np.linalg.eig(tensor)
+    return values.astype(kind), vectors.astype(kind)
+
+
+@_eig.gradient
+def _(dys: Any, ys: Any, tensor: Any) -> Any:
+    """`v'^-1 (dw + (v' dv) / conj(differences)) v'`, for eigenvectors `v` of length 1; ' is the adjoint.
+
+    (Boeddeker, Hanebrink and others, "On the computation of complex-valued gradients", 2017.) What depends on the phase
+    of a complex eigenvector, which is arbitrary, has no derivative.
+    """
+    (values, vectors), (d_values, d_vectors) = ys, dys
+    inner = zeros_like(vectors)
+    if d_vectors is not None:
+        along = real(reduce_sum(conj(vectors) * d_vectors, -2, True))
+        turned = matmul(vectors, d_vectors - vectors * cast(along, vectors.dtype), adjoint_a=True)
+        differences = conj(values[..., None, :] - values[..., :, None])
+        inner = turned * divide_no_nan(ones_like(differences), differences)
+    if d_values is not None:
+        inner = set_diag(inner, d_values)
+    whole = solve(vectors, matmul(inner, vectors, adjoint_b=True), adjoint=True)
+    return whole if tensor.dtype.is_complex else cast(real(whole), tensor.dtype)
+
+
+@op
+def expm(input: Input, name: Name = None) -> Spec:
+    """The exponential of square matrices: the sum of `matrix ** k / k!`.
+
+    Padé's approximant of degree 13 after scaling, then squaring (Higham, SIAM Journal on Matrix Analysis 26, 2005).
+
+    >>> expm([[0., 0.], [0., 0.]]).numpy().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return Spec(input.dtype, square_matrix(input, "expm"))
+
+
+_PADE = (
+    64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
+    10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
+)  # fmt: skip
+
+
+@expm.kernel
+def _(input: Array) -> Array:
+    if not input.size:
+        return input
+    wide = input.astype(np.result_type(input.dtype, np.float64))
+    size = np.max(np.sum(np.abs(wide), axis=-2), axis=-1)
+    halvings = np.maximum(np.ceil(np.log2(np.maximum(size, 1e-300) / 5.37)), 0)
+    x = wide / np.exp2(halvings)[..., None, None]
+    unit = np.eye(input.shape[-1])
+    x2 = x @ x
+    even, odd, power = _PADE[0] * unit, _PADE[1] * unit, unit
+    for k in range(2, 14, 2):
+        power = power @ x2
+        even, odd = even + _PADE[k] * power, odd + _PADE[k + 1] * power
+    odd = x @ odd
+    result = np.linalg.solve(even - odd, even + odd)
+    for step in range(int(np.max(halvings, initial=0))):
+        result = np.where((step < halvings)[..., None, None], result @ result, result)
+    return result.astype(input.dtype)
+
+
+@expm.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    """The upper right quarter of the exponential of `[[a', dy], [0, a']]` (Mathias, 1996), where ' is the adjoint."""
+    turned = adjoint(input)
+    upper = concat([turned, dy], -1)
+    lower = concat([zeros_like(turned), turned], -1)
+    size = shape_of(input)[-1]
+    return expm(concat([upper, lower], -2))[..., :size, size:]
+
+
+@op
+def sqrtm(input: Input, name: Name = None) -> Spec:
+    """The principal square root of square matrices: `root @ root == input`.
+
+    Raises InvalidArgumentError where there is none, or of a real matrix no real one.
+
+    >>> sqrtm([[4., 0.], [0., 9.]]).numpy().tolist()
+    [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return Spec(input.dtype, square_matrix(input, "sqrtm"))
+
+
+@sqrtm.kernel
+def _(input: Array) -> Array:
+    return _each_matrix(input, _root)
+
+
+@sqrtm.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    """`g` with `y' g + g y' == dy`, where ' is the adjoint: linear equations in the elements of `g`."""
+    turned = adjoint(y)
+    size = shape_of(y)[-1]
+    unit = eye(size, dtype=y.dtype)
+    outer = shape_of(y)[:-2]
+    square = reshape(size * size, [1])
+    one = einsum("...ij,kl->...ikjl", turned, unit)
+    other = einsum("ij,...kl->...ikjl", unit, matrix_transpose(turned))
+    system = reshape(one + other, concat([outer, square, square], 0))
+    column = reshape(dy, concat([outer, square, [1]], 0))
+    return reshape(solve(system, column), shape_of(y))
+
+
+matrix_square_root = sqrtm
+
+
+@op
+def logm(input: Input, name: Name = None) -> Spec:
+    """The principal logarithm of square matrices of complex numbers: `expm(logm(a)) == a`.
+
+    Raises InvalidArgumentError for a matrix that is singular.
+
+    >>> logm([[1 + 0j, 0j], [0j, 1 + 0j]]).numpy().tolist()
+    [[0j, 0j], [0j, 0j]]
+    """
+    demand(input, COMPLEX, "logm")
+    return Spec(input.dtype, square_matrix(input, "logm"))
+
+
+@logm.kernel
+def _(input: Array) -> Array:
+    return _each_matrix(input, _logarithm)
+
+
+logm.no_gradient("TensorFlow has none")
+
+
+def _each_matrix(input: Array, function: Callable[[Array], Array]) -> Array:
+    wide = input.astype(np.result_type(input.dtype, np.complex128))
+    rows = wide.reshape(int(np.prod(input.shape[:-2])), *input.shape[-2:])
+    result = np.array([function(matrix) for matrix in rows]).reshape(input.shape)
+    if input.dtype.kind != "c":
+        if np.any(np.abs(result.imag) > 1e-6 * (1 + np.abs(result.real))):
+            raise errors.InvalidArgumentError(
+                "the matrix has no real square root: cast it to complex numbers"
+            )
+        result = result.real
+    return result.astype(input.dtype)
+
+
+def _root(a: Array) -> Array:
+    """Through eigenvectors where they are far enough apart, else by Denman's and Beavers's iteration (1976)."""
+    if not a.size:
+        return a
+    values, vectors = np.linalg.eig(a)
+    tries: list[Callable[[], Array]] = []
+    if np.linalg.cond(vectors) < 1e6:
+        tries.append(lambda: vectors * np.sqrt(values) @ np.linalg.inv(vectors))
+    tries.append(lambda: _denman_beavers(a))
+    for attempt in tries:
+        try:
+            root = attempt()
+        except np.linalg.LinAlgError:
+            continue
+        if np.allclose(root @ root, a, rtol=1e-6, atol=1e-6 * np.abs(a).max(initial=1e-300)):
+            return root
+    raise errors.InvalidArgumentError("the matrix has no principal square root that could be found")
+
+
+def _denman_beavers(a: Array) -> Array:
+    y, z = a, np.eye(len(a), dtype=a.dtype)
+    for _ in range(60):
+        y, z = (y + np.linalg.inv(z)) / 2, (z + np.linalg.inv(y)) / 2
+    return y
+
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+def _logarithm(a: Array) -> Array:
+    """Square roots until the matrix is near 1, then Padé's approximant as a sum of fractions (Higham, 2008, ch. 11)."""
+    if not len(a):
+        return a
+    unit, doublings = np.eye(len(a), dtype=a.dtype), 0
+    if np.linalg.matrix_rank(a) < len(a):
+        raise errors.InvalidArgumentError("logm: the matrix is singular and has no logarithm")
+    while np.linalg.norm(a - unit, 1) > 0.25 and doublings < 60:
+        a, doublings = _root(a), doublings + 1
+    x = a - unit
+    terms = [
+        w / 2 * np.linalg.solve(unit + (node + 1) / 2 * x, x)
+        for node, w in zip(_NODES, _WEIGHTS, strict=True)
+    ]
+    return sum(terms, np.zeros_like(a)) * 2.0**doublings
+
+
+def tensor_diag(diagonal: TensorLike, name: Name = None) -> Tensor:
+    """A tensor of twice the rank, with these elements where both halves of the indices are equal, and zeros.
+
+    >>> tensor_diag([1, 2]).numpy().tolist()
+    [[1, 0], [0, 2]]
+    """
+    diagonal = convert_to_tensor(diagonal)
+    sizes = shape_of(diagonal)
+    return reshape(diag(reshape(diagonal, [-1])), concat([sizes, sizes], 0), name)  # type: ignore[no-any-return]
+
+
+def tensor_diag_part(input: TensorLike, name: Name = None) -> Tensor:
+    """The elements where both halves of the indices are equal.
+
+    >>> tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()
+    [1, 4]
+    """
+    input = convert_to_tensor(input)
+    rank = input.shape.rank
+    if rank is None or rank % 2 or not rank:
+        raise wrong(
+            f"tensor_diag_part takes tensors of an even rank, which is known; got shape {input.shape}"
+        )
+    half = input.shape.dims[: rank // 2]
+    if not shapes.compatible(half, input.shape.dims[rank // 2 :]):
+        raise wrong(f"both halves of the shape must be equal, got {input.shape}")
+    sizes = shape_of(input)[: rank // 2]
+    count = -1 if None in half else int(np.prod(half))
+    flat = reshape(input, [count, count] if count >= 0 else concat([_product(sizes), _product(sizes)], 0))
+    return reshape(diag_part(flat), sizes, name)  # type: ignore[no-any-return]
+
+
+def _product(sizes: Any) -> Any:
+    return reduce_prod(sizes, keepdims=True)

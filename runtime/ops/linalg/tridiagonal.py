@@ -1,0 +1,233 @@
+"""Matrices that are zero but for a few diagonals: products and solutions without the zeros.
+
+>>> tridiagonal_solve([[1., 0.], [2., 2.], [0., 1.]], [4., 5.]).numpy().tolist()
+[1.0, 2.0]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import concat, stack
+from ..arrays.creation import zeros_like
+from ..arrays.gather_where import boolean_mask
+from ..arrays.reshape import expand_dims, squeeze
+from ..framework.op import Name, Same, op
+from ..framework.op_families import Array, demand
+from ..math.cast import cast
+from ..math.comparison import greater, less_equal, logical_and
+from ..math.elementwise import conj
+from ..reduce.reductions import reduce_sum
+from .decompositions import eigh
+from .diagonals import diag, diag_part, matrix_transpose
+from .inverse_and_det import SOLVABLE
+
+
+def _compact(diagonals: Any, diagonals_format: str) -> Tensor:
+    """The diagonals above, on and below the middle as three rows; what is not in the matrix is not looked at."""
+    if diagonals_format == "compact":
+        return convert_to_tensor(diagonals)
+    if diagonals_format == "matrix":
+        matrix = convert_to_tensor(diagonals)
+        middle = diag_part(matrix)
+        one = matrix.shape[-1] == 1
+        parts = [zeros_like(middle) if one and k else diag_part(matrix, k=k) for k in (1, 0, -1)]
+    elif diagonals_format == "sequence":
+        parts = [convert_to_tensor(part) for part in diagonals]
+        if len(parts) != 3:
+            raise ValueError(f"Expected diagonals to be a sequence of length 3, got {len(parts)}")
+    else:
+        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    upper, middle, lower = parts
+    size = middle.shape.dims and middle.shape.dims[-1]
+    if upper.shape.dims is None or size is None or upper.shape[-1] == size:
+        return stack(parts, -2)  # type: ignore[no-any-return]
+    nothing = zeros_like(middle[..., :1])
+    return stack([concat([upper, nothing], -1), middle, concat([nothing, lower], -1)], -2)  # type: ignore[no-any-return]
+
+
+def tridiagonal_matmul(
+    diagonals: Any, rhs: TensorLike, diagonals_format: str = "compact", name: Name = None
+) -> Tensor:
+    """The product of matrices of three diagonals with `rhs`.
+
+    Args:
+        diagonals: "compact": rows [..., 3, n] with the diagonals above (its last element is not looked at), on and
+            below (its first is not) the middle; "sequence": the three of them; "matrix": the whole matrices.
+        rhs: matrices [..., n, k].
+
+    >>> tridiagonal_matmul([[1., 0.], [2., 2.], [0., 1.]], [[1.], [2.]]).numpy().tolist()
+    [[4.0], [5.0]]
+    """
+    rows = _compact(diagonals, diagonals_format)
+    right = convert_to_tensor(rhs, rows.dtype)
+    upper, middle, lower = (expand_dims(rows[..., i, :], -1) for i in range(3))
+    nothing = zeros_like(right[..., :1, :])
+    after = concat([right[..., 1:, :], nothing], -2)
+    before = concat([nothing, right[..., :-1, :]], -2)
+    above = concat([upper[..., :-1, :], zeros_like(upper[..., :1, :])], -2)
+    below = concat([zeros_like(lower[..., :1, :]), lower[..., 1:, :]], -2)
+    return middle * right + above * after + below * before  # type: ignore[no-any-return]
+
+
+def tridiagonal_solve(
+    diagonals: Any,
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    transpose_rhs: bool = False,
+    conjugate_rhs: bool = False,
+    name: Name = None,
+    partial_pivoting: bool = True,
+    perturb_singular: bool = False,
+) -> Tensor:
+    """`x` with `matrix @ x == rhs`, for matrices of three diagonals, given as `tridiagonal_matmul` takes them.
+
+    Args:
+        rhs: vectors [..., n], or matrices [..., n, k]; matrices where ranks are not known while a graph is made.
+        transpose_rhs, conjugate_rhs: what to do with `rhs` first.
+        partial_pivoting: always done, since it is no less exact.
+        perturb_singular: not supported.
+
+    Raises InvalidArgumentError for a singular matrix.
+
+    >>> tridiagonal_solve([[1., 0.], [2., 2.], [0., 1.]], [[4.], [5.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    if perturb_singular:
+        raise ValueError("perturb_singular is not supported")
+    rows = _compact(diagonals, diagonals_format)
+    right = convert_to_tensor(rhs, rows.dtype)
+    right = conj(right) if conjugate_rhs else right
+    if right.shape.rank is not None and right.shape.rank + 1 == rows.shape.rank:
+        return squeeze(tridiagonal_solution(rows, expand_dims(right, -1), name), [-1])  # type: ignore[no-any-return]
+    if transpose_rhs:
+        right = matrix_transpose(right)
+    return tridiagonal_solution(rows, right, name)  # type: ignore[no-any-return]
+
+
+@op
+def tridiagonal_solution(diagonals: Same, rhs: Same, name: Name = None) -> Spec:
+    """`tridiagonal_solve` of compact diagonals, for matrices `rhs`.
+
+    >>> tridiagonal_solution([[1., 0.], [2., 2.], [0., 1.]], [[4.], [5.]]).numpy().tolist()
+    [[1.0], [2.0]]
+    """
+    demand(diagonals, SOLVABLE, "tridiagonal_solve")
+    rows, right = diagonals.shape, rhs.shape
+    if rows is None or right is None:
+        return Spec(rhs.dtype, None)
+    if len(rows) < 2 or len(rows) != len(right) or rows[-2] not in (None, 3):
+        raise ValueError(
+            f"diagonals {shapes.show(rows)} and rhs {shapes.show(right)} must be [..., 3, n] and [..., n, k]"
+        )
+    batch = shapes.merge((*rows[:-2], rows[-1]), right[:-1])
+    assert batch is not None
+    return Spec(rhs.dtype, (*batch, right[-1]))
+
+
+@tridiagonal_solution.kernel
+def _(diagonals: Array, rhs: Array) -> Array:
+    """Gauss's elimination, with a choice between each row and the next; all matrices at once."""
+    size = diagonals.shape[-1]
+    upper, middle, lower = (np.array(diagonals[..., i, :]) for i in range(3))
+    second, x = np.zeros_like(upper), np.array(rhs)
+    if size:
+        upper[..., -1] = 0
+    for k in range(size - 1):
+        swap = np.abs(lower[..., k + 1]) > np.abs(middle[..., k])
+        here = middle[..., k].copy(), upper[..., k].copy(), second[..., k].copy(), x[..., k, :].copy()
+        there = (
+            lower[..., k + 1].copy(),
+            middle[..., k + 1].copy(),
+            upper[..., k + 1].copy(),
+            x[..., k + 1, :].copy(),
+        )
+        first = [np.where(swap, b, a) for a, b in zip(here[:3], there[:3], strict=True)]
+        other = [np.where(swap, a, b) for a, b in zip(here[:3], there[:3], strict=True)]
+        first.append(np.where(swap[..., None], there[3], here[3]))
+        other.append(np.where(swap[..., None], here[3], there[3]))
+        _check_pivot(first[0])
+        factor = other[0] / first[0]
+        middle[..., k], upper[..., k], second[..., k], x[..., k, :] = first
+        middle[..., k + 1] = other[1] - factor * first[1]
+        upper[..., k + 1] = other[2] - factor * first[2]
+        x[..., k + 1, :] = other[3] - factor[..., None] * first[3]
+    for k in range(size - 1, -1, -1):
+        _check_pivot(middle[..., k])
+        rest = x[..., k, :]
+        if k + 1 < size:
+            rest = rest - upper[..., k, None] * x[..., k + 1, :]
+        if k + 2 < size:
+            rest = rest - second[..., k, None] * x[..., k + 2, :]
+        x[..., k, :] = rest / middle[..., k, None]
+    return x
+
+
+def _check_pivot(pivot: Array) -> None:
+    if np.any(pivot == 0):
+        raise errors.InvalidArgumentError("The matrix is not invertible.")
+
+
+def _shifted(x: Any, up: bool) -> Any:
+    nothing = zeros_like(x[..., :1])
+    return concat([x[..., 1:], nothing], -1) if up else concat([nothing, x[..., :-1]], -1)
+
+
+@tridiagonal_solution.gradient
+def _(dy: Any, y: Any, diagonals: Any, rhs: Any) -> Any:
+    turned = [
+        _shifted(diagonals[..., 2, :], True),
+        diagonals[..., 1, :],
+        _shifted(diagonals[..., 0, :], False),
+    ]
+    right = tridiagonal_solution(conj(stack(turned, -2)), dy)
+    nothing = zeros_like(y[..., :1, :])
+    after, before = concat([y[..., 1:, :], nothing], -2), concat([nothing, y[..., :-1, :]], -2)
+    rows = [-reduce_sum(right * conj(part), -1) for part in (after, y, before)]
+    return stack(rows, -2), right
+
+
+def eigh_tridiagonal(
+    alpha: TensorLike,
+    beta: TensorLike,
+    eigvals_only: bool = True,
+    select: str = "a",
+    select_range: Any = None,
+    tol: Any = None,
+    name: Name = None,
+) -> Any:
+    """The eigenvalues, ascending, of a hermitian matrix of three diagonals; with its eigenvectors if asked for.
+
+    Args:
+        alpha: the diagonal.
+        beta: the diagonal above it.
+        select: "a" for all, "i" for those with the numbers in `select_range`, from the first to the last, "v" for
+            those above its first number, up to the second.
+        tol: accepted for compatibility; the eigenvalues are as exact as can be.
+
+    >>> eigh_tridiagonal([0., 0.], [1.]).numpy().round(5).tolist()
+    [-1.0, 1.0]
+    """
+    middle = convert_to_tensor(alpha)
+    upper = convert_to_tensor(beta, middle.dtype)
+    if select not in ("a", "i", "v"):
+        raise ValueError(f"'select must have a value in {{'a', 'i', 'v'}}, not {select!r}")
+    if select != "a" and (select_range is None or len(select_range) != 2):
+        raise ValueError(f"select {select!r} needs a select_range of two numbers")
+    values, vectors = eigh(diag(middle) + diag(upper, k=1) + diag(conj(upper), k=-1))
+    values = cast(values, middle.dtype.real_dtype)
+    if select == "i":
+        first, last = int(select_range[0]), int(select_range[1]) + 1
+        values, vectors = values[first:last], vectors[:, first:last]
+    if select == "v":
+        low, high = (convert_to_tensor(end, values.dtype) for end in select_range)
+        chosen = logical_and(greater(values, low), less_equal(values, high))
+        values, vectors = boolean_mask(values, chosen), boolean_mask(vectors, chosen, axis=1)
+    return values if eigvals_only else (values, vectors)

@@ -1,0 +1,1 @@
+"""Lists of tensors: the state of TensorArrays and Python lists in graphs."""

@@ -1,0 +1,115 @@
+"""Sums that grow part by part, as one tensor to which every round of a loop adds at another place.
+
+The sum is the only element of a list. Each addition gives a new version and leaves the old one as it was; still it
+costs no more than what is added: the newest version owns the tensor, an older one knows what was there before.
+
+>>> import numpy as np
+>>> old = Running([np.zeros(3)])
+>>> new = old.added(0, 7.0).added(0, 1.0)
+>>> new.items()[0].tolist(), old.items()[0].tolist()
+([8.0, 0.0, 0.0], [0.0, 0.0, 0.0])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.value_types import ArraySpec, Spec
+from ..arrays.gather_where import take
+from ..arrays.getitem import filled, select
+from ..framework.op import Array, Input, Inputs, Ints, Name, op
+from ..framework.static_values import checked_dims, dims
+from .list_gradients import array_item
+from .tensor_array import Elements
+
+ROWS = "rows"
+"""The key of rows of the first axis, whose numbers are the only part."""
+
+
+class Running(Elements):
+    """A list of one tensor, to which something is added in each version."""
+
+    __slots__ = ("_is_own",)
+
+    _index: Any
+
+    def __init__(self, items: list[Any], is_own: bool = False) -> None:
+        super().__init__(items)
+        self._is_own = is_own  # nobody else has the tensor
+
+    def items(self) -> list[Any]:
+        items = super().items()
+        self._is_own = False
+        return items
+
+    def written(self, index: int, item: Any) -> Elements:
+        return Elements(list(self.items())).written(index, item)
+
+    def popped(self) -> Elements:
+        return Elements(list(self.items())).popped()
+
+    def added(self, index: Any, value: Any) -> Running:
+        """The version with more at an index."""
+        if self._items is None or not self._is_own:
+            own = Running([np.array(self.items()[0])], is_own=True)
+            _add_at(own.items()[0], index, value)
+            own._is_own = True
+            return own
+        (total,) = self._items
+        new = Running([total], is_own=True)
+        self._old, self._index = np.array(total[index]), index
+        self._items, self._newer = None, new
+        _add_at(total, index, value)
+        return new
+
+    def _split_off(self) -> None:
+        chain: list[Any] = [self]
+        while chain[-1]._items is None:
+            chain.append(chain[-1]._newer)
+        total = np.array(chain.pop()._items[0])
+        for version in reversed(chain):
+            total[version._index] = version._old
+        self._items, self._newer, self._old = [total], None, None
+
+
+def _add_at(total: Any, index: Any, value: Any) -> None:
+    if isinstance(index, np.ndarray) and index.size != 1:
+        np.add.at(total, index, value)
+    else:
+        total[index] += value
+
+
+@op
+def array_add(
+    array: Array, value: Input, parts: Inputs, shape: Ints, key: str, name: Name = None
+) -> ArraySpec:
+    """The list of one tensor with `value` added at a key; an empty list stands for zeros in this shape.
+
+    >>> from .list_gradients import array_item, array_of_rows
+    >>> total = array_add(array_of_rows([[1.0, 1.0]]), 5.0, [1], [2], "_")
+    >>> total = array_add(total, [1.0, 2.0], [[0, 0]], [2], "rows")
+    >>> array_item(total, 0, [2], "float32").numpy().tolist()
+    [4.0, 6.0]
+    """
+    return ArraySpec(Spec(value.dtype, dims(shape)))
+
+
+@array_add.kernel
+def _(array: Elements, value: Any, parts: list[Any], shape: Any, key: str) -> Elements:
+    index = np.asarray(parts[0]) if key == ROWS else filled(key, parts)
+    if isinstance(array, Running):
+        return array.added(index, value)
+    items = array.items()
+    if items and items[0] is not None:
+        return Running([items[0]]).added(index, value)
+    zeros = np.zeros(checked_dims(shape), np.asarray(value).dtype)
+    return Running([zeros], is_own=True).added(index, value)
+
+
+@array_add.gradient
+def _(dy: Any, y: Any, array: Any, value: Any, parts: list[Any], shape: Any, key: str) -> Any:
+    whole = array_item(dy, 0, shape, value.dtype)
+    part = take(whole, parts[0]) if key == ROWS else select(whole, parts, key)
+    return dy, part, None, None

@@ -1,0 +1,111 @@
+"""Operations that compare whole lists whose length a graph decides, and that repeat them.
+
+xs == ys          list_equal xs, ys       lists of different lengths differ
+xs.count(v)       list_count xs, v
+xs.index(v)       list_index xs, v        ValueError where there is none
+xs * n            list_repeat xs, n
+
+See `lists` for the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...ir.value_types import ArraySpec, Spec
+from ..framework.op import Array, Input, Name, op
+from .tensor_array import Elements
+
+
+class ListValueError(errors.InvalidArgumentError, ValueError):
+    """A value that a list does not have; Python's ValueError as well."""
+
+
+def _refuse_others(array: Any, value: Any) -> None:
+    element = array.spec.element
+    if element.dtype is not value.dtype:
+        raise TypeError(f"the list's elements are {element.dtype.name}, and this is {value.dtype.name}")
+    if any(shape not in ((), None) for shape in (element.shape, _dims(value))):
+        raise TypeError(f"elements of shape {element.shape} are compared element by element, not as a whole")
+
+
+def _dims(value: Any) -> Any:
+    return getattr(value.shape, "dims", value.shape)
+
+
+@op
+def list_equal(one: Array, other: Array, name: Name = None) -> Spec:
+    """Whether two lists of scalars have the same elements in the same order.
+
+    >>> from .tensor_list import list_append, list_new
+    >>> empty = list_new(dtypes.int32, ())
+    >>> bool(list_equal(empty, empty)), bool(list_equal(empty, list_append(empty, 7)))
+    (True, False)
+    """
+    _refuse_others(one, other.spec.element)
+    return Spec(dtypes.bool_, ())
+
+
+@list_equal.kernel
+def _(one: Elements, other: Elements) -> Any:
+    left, right = one.items(), other.items()
+    return np.bool_(len(left) == len(right) and all(a == b for a, b in zip(left, right, strict=True)))
+
+
+@op
+def list_count(array: Array, value: Input, name: Name = None) -> Spec:
+    """How many elements are equal to `value`, int32.
+
+    >>> from .tensor_list import list_append, list_new
+    >>> int(list_count(list_append(list_new(dtypes.int32, ()), 7), 7))
+    1
+    """
+    _refuse_others(array, value)
+    return Spec(dtypes.int32, ())
+
+
+@list_count.kernel
+def _(array: Elements, value: Any) -> Any:
+    return np.int32(sum(bool(element == value) for element in array.items()))
+
+
+@op
+def list_index(array: Array, value: Input, name: Name = None) -> Spec:
+    """The index of the first element that is equal to `value`, int32.
+
+    >>> from .tensor_list import list_append, list_new
+    >>> int(list_index(list_append(list_new(dtypes.int32, ()), 7), 7))
+    0
+    """
+    _refuse_others(array, value)
+    return Spec(dtypes.int32, ())
+
+
+@list_index.kernel
+def _(array: Elements, value: Any) -> Any:
+    for place, element in enumerate(array.items()):
+        if element == value:
+            return np.int32(place)
+    raise ListValueError(f"{value} is not in list")
+
+
+@op
+def list_repeat(array: Array, times: Input, name: Name = None) -> ArraySpec:
+    """The list as often as `times` says, one behind the other.
+
+    >>> from .tensor_list import list_append, list_new, list_size
+    >>> int(list_size(list_repeat(list_append(list_new(dtypes.int32, ()), 7), 3)))
+    3
+    """
+    if not times.dtype.is_integer:
+        raise TypeError(f"can't multiply sequence by non-int of type '{times.dtype.name}'")
+    spec: ArraySpec = array.spec
+    return spec
+
+
+@list_repeat.kernel
+def _(array: Elements, times: Any) -> Elements:
+    return Elements(list(array.items()) * int(times))

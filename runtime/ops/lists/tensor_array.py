@@ -1,0 +1,352 @@
+"""Operations behind TensorArray: a list of tensors as one value of the graph.
+
+A write gives a new value and leaves the old one as it was. Still it costs O(1): the newest version owns the
+list, an older one knows how it differs (Baker, "Shallow binding makes functional arrays fast", 1991).
+
+>>> old = Elements([1, 2])
+>>> new = old.written(0, 7)
+>>> new.items(), old.items()
+([7, 2], [1, 2])
+>>> new.popped().items(), new.items()
+([7], [7, 2])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import ArraySpec, Spec
+from ..framework.attribute_parsers import Dims, DType
+from ..framework.op import Array, Input, Name, op
+
+_GONE = object()
+
+
+class Elements:
+    """One version of a list of arrays; None stands for an element that was never written."""
+
+    __slots__ = ("_index", "_items", "_newer", "_old")
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items: list[Any] | None = items
+        self._newer: Elements | None = None
+        self._index = 0
+        self._old: Any = None
+
+    def items(self) -> list[Any]:
+        """The elements; the caller must not change the list."""
+        if self._items is None:
+            self._split_off()
+        assert self._items is not None
+        return self._items
+
+    def written(self, index: int, item: Any) -> Elements:
+        """The version that has `item` at `index`, one place past the end at most."""
+        items = self.items()
+        new = Elements(items)
+        self._old = items[index] if index < len(items) else _GONE
+        if self._old is _GONE:
+            items.append(item)
+        else:
+            items[index] = item
+        self._items, self._newer, self._index = None, new, index
+        return new
+
+    def popped(self) -> Elements:
+        """The version without the last element."""
+        items = self.items()
+        self._old, self._index = items.pop(), len(items)
+        new = Elements(items)
+        self._items, self._newer = None, new
+        return new
+
+    def _split_off(self) -> None:
+        """Give this old version a list of its own."""
+        chain = [self]
+        while chain[-1]._items is None:
+            newer = chain[-1]._newer
+            assert newer is not None
+            chain.append(newer)
+        newest = chain.pop()._items
+        assert newest is not None
+        items = list(newest)
+        for version in reversed(chain):
+            if version._old is _GONE:
+                items.pop()
+            elif version._index == len(items):
+                items.append(version._old)
+            else:
+                items[version._index] = version._old
+        self._items, self._newer, self._old = items, None, None
+
+
+@op
+def array_new(size: Input, dtype: DType, element_shape: Dims, dynamic: bool, name: Name = None) -> ArraySpec:
+    """A TensorArray of `size` elements that are not written yet; it grows when it is `dynamic`."""
+    return ArraySpec(Spec(dtype, element_shape))
+
+
+@array_new.kernel
+def _(size: Any, dtype: Any, element_shape: Any, dynamic: bool) -> Elements:
+    return Growing([None] * int(size)) if dynamic else Elements([None] * int(size))
+
+
+class Growing(Elements):
+    """Elements that may be written past the end."""
+
+    __slots__ = ()
+
+    def written(self, index: int, item: Any) -> Elements:
+        items = self.items()
+        if index > len(items):
+            missing: list[Any] = [None] * (index - len(items))
+            return Growing([*items, *missing]).written(index, item)
+        new = super().written(index, item)
+        new.__class__ = Growing
+        return new
+
+
+def _merged(array: Any, shape: shapes.Dims) -> ArraySpec:
+    element = array.spec.element
+    try:
+        return ArraySpec(element.with_shape(shapes.merge(element.shape, shape)))
+    except ValueError:
+        raise ValueError(
+            f"TensorArray: could not write a value of shape {shapes.show(shape)}, because the shape of the other "
+            f"elements is {shapes.show(element.shape)}"
+        ) from None
+
+
+@op
+def array_write(
+    array: Array, index: Input, value: Input, infer_shape: bool = True, name: Name = None
+) -> ArraySpec:
+    """The TensorArray with `value` at `index`, whose shape is that of all elements if it may `infer_shape`."""
+    if value.dtype is not array.spec.element.dtype:
+        raise TypeError(
+            f"TensorArray dtype is {array.spec.element.dtype.name} but Op is trying to write dtype {value.dtype.name}"
+        )
+    merged = _merged(array, value.shape)
+    return merged if infer_shape else ArraySpec(array.spec.element)
+
+
+@array_write.kernel
+def _(array: Elements, index: Any, value: Any, infer_shape: bool) -> Elements:
+    return _written(array, int(index), value)
+
+
+def _written(array: Elements, at: int, value: Any) -> Elements:
+    size = len(array.items())
+    if at < 0 or (at >= size and type(array) is not Growing):
+        raise errors.InvalidArgumentError(
+            f"Tried to write to index {at} but array is not resizeable and size is: {size}"
+        )
+    return array.written(at, value)
+
+
+def _filled(items: list[Any], dtype: Any, element_shape: shapes.Dims) -> list[Any]:
+    """The elements, zeros for those that were never written."""
+    if not any(item is None for item in items):
+        return items
+    like = next((item for item in items if item is not None), None)
+    shape: Any = np.shape(like) if like is not None else element_shape
+    if shape is None or None in shape:
+        raise errors.InvalidArgumentError(
+            "Tried to read elements that were never written from a TensorArray whose element shape is not known: "
+            "give `element_shape`; or was a result of `write` dropped, which is the array with the element?"
+        )
+    zero = np.full(shape, b"" if dtype is dtypes.string else 0, dtype.numpy)
+    return [zero if item is None else item for item in items]
+
+
+def _no_rows(dtype: Any, shape: shapes.Dims) -> Any:
+    """Return a tensor of no rows; `shape` is that of each row, which has to be known without any."""
+    if shape is None or None in shape:
+        raise errors.InvalidArgumentError(
+            f"Tried to join no elements of a TensorArray or list whose element shape {shapes.show(shape)} is not fully "
+            "known: give `element_shape`"
+        )
+    return np.zeros((0, *shape), dtype.numpy)
+
+
+@op
+def array_read(array: Array, index: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+    """The element at `index`."""
+    element: Spec = array.spec.element
+    return element
+
+
+@array_read.kernel
+def _(array: Elements, index: Any, dtype: Any, element_shape: Any) -> Any:
+    items = array.items()
+    at = int(index)
+    if not 0 <= at < len(items):
+        raise errors.InvalidArgumentError(f"Tried to read from index {at} but array size is: {len(items)}")
+    return items[at] if items[at] is not None else _filled(items, dtype, element_shape)[at]
+
+
+@op
+def array_size(array: Array, name: Name = None) -> Spec:
+    """The number of elements, int32.
+
+    >>> int(array_size(array_new(3, dtypes.int32, (), False)))
+    3
+    """
+    return Spec(dtypes.int32, ())
+
+
+@array_size.kernel
+def _(array: Elements) -> Any:
+    return np.int32(len(array.items()))
+
+
+@op
+def array_stack(
+    array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
+) -> Spec:
+    """All elements, of which there are `size` if that is known, as the rows of one tensor."""
+    shape = array.spec.element.shape
+    return Spec(dtype, None if shape is None else (size, *shape))
+
+
+@array_stack.kernel
+def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
+    items = array.items()
+    if not items:
+        return _no_rows(dtype, element_shape)
+    return _joined(_as_rows, _filled(items, dtype, element_shape))
+
+
+@op
+def array_concat(
+    array: Array, dtype: DType, element_shape: Dims, size: int | None = None, name: Name = None
+) -> Spec:
+    """All elements, of which there are `size` if that is known, one behind the other, along their first axis."""
+    shape = array.spec.element.shape
+    if not shape:
+        return Spec(dtype, None if shape is None else (None,))
+    length = None if size is None or shape[0] is None else size * shape[0]
+    return Spec(dtype, (length, *shape[1:]))
+
+
+@array_concat.kernel
+def _(array: Elements, dtype: Any, element_shape: Any, size: Any) -> Any:
+    items = array.items()
+    if not items:
+        return _no_rows(dtype, element_shape and element_shape[1:])
+    return _joined(np.concatenate, _filled(items, dtype, element_shape))
+
+
+def _as_rows(items: list[Any]) -> Any:
+    """`np.stack`, in a tenth of its time if these are numbers. A text is an array of none, or bytes."""
+    first = items[0]
+    if isinstance(first, (np.ndarray, np.generic)):
+        return np.array(items) if first.dtype.kind in "biufc" else np.stack(items)
+    return np.stack([np.asarray(item, object) for item in items])
+
+
+def _joined(join: Any, items: list[Any]) -> Any:
+    try:
+        return join(items)
+    except ValueError:
+        found = sorted({np.shape(item) for item in items})
+        raise errors.InvalidArgumentError(f"TensorArray has elements of different shapes: {found}") from None
+
+
+@op
+def array_gather(array: Array, indices: Input, dtype: DType, element_shape: Dims, name: Name = None) -> Spec:
+    """The elements with the given indices as the rows of one tensor."""
+    shape = array.spec.element.shape
+    count = None if indices.shape is None else indices.shape[0]
+    return Spec(dtype, None if shape is None else (count, *shape))
+
+
+@array_gather.kernel
+def _(array: Elements, indices: Any, dtype: Any, element_shape: Any) -> Any:
+    if not len(indices):
+        return _no_rows(dtype, element_shape)
+    items = _filled(array.items(), dtype, element_shape)
+    for place, at in enumerate(indices):
+        if not 0 <= at < len(items):
+            raise errors.InvalidArgumentError(f"indices[{place}] = {at} is not in [0, {len(items)})")
+    return _joined(_as_rows, [items[at] for at in indices])
+
+
+@op
+def array_unstack(array: Array, value: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray whose elements are the rows of `value`."""
+    if value.shape is not None and not value.shape:
+        raise ValueError("TensorArray.unstack needs a tensor with at least one axis")
+    return _merged(array, None if value.shape is None else value.shape[1:])
+
+
+@array_unstack.kernel
+def _(array: Elements, value: Any) -> Elements:
+    size = len(array.items())
+    if len(value) > size and type(array) is not Growing:
+        raise errors.InvalidArgumentError(
+            f"Tried to unstack {len(value)} elements but array is not resizeable and size is: {size}"
+        )
+    rest = array.items()[len(value) :]
+    return type(array)([*value, *rest])
+
+
+@op
+def array_scatter(array: Array, indices: Input, value: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray with the rows of `value` at the places that `indices` says.
+
+    >>> xs = array_scatter(array_new(3, dtypes.int32, (), False), [2, 0], [7, 8])
+    >>> array_stack(xs, dtypes.int32, ()).numpy().tolist()
+    [8, 0, 7]
+    """
+    if value.shape is not None and not value.shape:
+        raise ValueError("TensorArray.scatter needs a tensor with at least one axis")
+    if indices.shape is not None and len(indices.shape) != 1:
+        raise ValueError(f"the indices of TensorArray.scatter must be a vector, not {indices.spec}")
+    if not indices.dtype.is_integer:
+        raise TypeError(f"the indices of TensorArray.scatter must be integers, not {indices.dtype.name}")
+    return _merged(array, None if value.shape is None else value.shape[1:])
+
+
+@array_scatter.kernel
+def _(array: Elements, indices: Any, value: Any) -> Elements:
+    if len(indices) != len(value):
+        raise errors.InvalidArgumentError(
+            f"Tried to scatter {len(value)} elements to {len(indices)} indices: there must be as many"
+        )
+    items: Elements = type(array)([*array.items()])
+    for index, row in zip(indices, value, strict=True):
+        items = _written(items, int(index), row)
+    return items
+
+
+@op
+def array_split(array: Array, value: Input, lengths: Input, name: Name = None) -> ArraySpec:
+    """The TensorArray whose elements are parts of `value`, which have the given lengths along its first axis."""
+    if value.shape is not None and not value.shape:
+        raise ValueError("TensorArray.split needs a tensor with at least one axis")
+    if not lengths.dtype.is_integer:
+        raise TypeError(f"the lengths of parts must be integers, not {lengths.dtype.name}")
+    _merged(array, None if value.shape is None else (None, *value.shape[1:]))
+    return ArraySpec(array.spec.element)
+
+
+@array_split.kernel
+def _(array: Elements, value: Any, lengths: Any) -> Elements:
+    ends = np.cumsum(lengths)
+    used, size = int(ends[-1]) if len(ends) else 0, len(array.items())
+    if used != len(value):
+        raise errors.InvalidArgumentError(
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+            f"{used} and value's shape is: {list(np.shape(value))}"
+        )
+    if len(ends) != size and type(array) is not Growing:
+        raise errors.InvalidArgumentError(
+            f"TensorArray's size is not equal to the size of lengths ({size} vs. {len(ends)}), and the TensorArray is "
+            "not marked as dynamically resizeable."
+        )
+    return type(array)([value[end - length : end] for end, length in zip(ends, lengths, strict=True)])

@@ -1,0 +1,227 @@
+"""Operations behind lists whose length a graph decides; indices mean what they mean for Python's lists.
+
+xs.append(v)      list_append xs, v
+xs[-1]            list_get xs, -1
+xs.pop()          list_pop xs, -1         gives the shorter list and the element
+
+A list is a value, as the state of a TensorArray is: an operation gives a new one. Appending, and popping the last
+element, cost O(1). Elements have one dtype; where their shapes differ, what is known of them becomes less.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import ArraySpec, Spec
+from ..framework.attribute_parsers import Dims, DType
+from ..framework.op import Array, Input, Name, op
+from .tensor_array import Elements
+
+
+class ListIndexError(errors.InvalidArgumentError, IndexError):
+    """An index beyond the ends of a list; Python's IndexError as well."""
+
+
+@op
+def list_new(dtype: DType, element_shape: Dims, name: Name = None) -> ArraySpec:
+    """An empty list.
+
+    >>> int(list_size(list_new(dtypes.int32, ())))
+    0
+    """
+    return ArraySpec(Spec(dtype, element_shape))
+
+
+@list_new.kernel
+def _(dtype: Any, element_shape: Any) -> Elements:
+    return Elements([])
+
+
+def _widened(array: Any, value: Any) -> ArraySpec:
+    """The spec of a list that `value` joins."""
+    element = array.spec.element
+    if value.dtype is not element.dtype:
+        raise TypeError(f"the list's elements are {element.dtype.name}, but a new one is {value.dtype.name}")
+    return ArraySpec(element.with_shape(shapes.generalise(element.shape, value.shape)))
+
+
+@op
+def list_append(array: Array, value: Input, name: Name = None) -> ArraySpec:
+    """The list with `value` at its end.
+
+    >>> int(list_get(list_append(list_new(dtypes.int32, ()), 7), -1))
+    7
+    """
+    return _widened(array, value)
+
+
+@list_append.kernel
+def _(array: Elements, value: Any) -> Elements:
+    return array.written(len(array.items()), value)
+
+
+@op
+def list_extend(array: Array, other: Array, name: Name = None) -> ArraySpec:
+    """The list with the elements of another one at its end.
+
+    >>> xs = list_append(list_new(dtypes.int32, ()), 7)
+    >>> int(list_size(list_extend(xs, xs)))
+    2
+    """
+    return _widened(array, other.spec.element)
+
+
+@list_extend.kernel
+def _(array: Elements, other: Elements) -> Elements:
+    return Elements([*array.items(), *other.items()])
+
+
+@op
+def list_extend_rows(array: Array, rows: Input, name: Name = None) -> ArraySpec:
+    """The list with the rows of a tensor at its end.
+
+    >>> int(list_size(list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])))
+    3
+    """
+    if rows.shape == ():
+        raise TypeError("a scalar tensor has no rows to extend a list by")
+    return _widened(array, Spec(rows.dtype, None if rows.shape is None else rows.shape[1:]))
+
+
+@list_extend_rows.kernel
+def _(array: Elements, rows: Any) -> Elements:
+    return Elements([*array.items(), *rows])
+
+
+@op
+def list_insert(array: Array, index: Input, value: Input, name: Name = None) -> ArraySpec:
+    """The list with `value` before the element at `index`.
+
+    >>> xs = list_append(list_new(dtypes.int32, ()), 7)
+    >>> int(list_get(list_insert(xs, 0, 5), 0))
+    5
+    """
+    return _widened(array, value)
+
+
+@list_insert.kernel
+def _(array: Elements, index: Any, value: Any) -> Elements:
+    items = list(array.items())
+    items.insert(int(index), value)
+    return Elements(items)
+
+
+@op
+def list_set(array: Array, index: Input, value: Input, name: Name = None) -> ArraySpec:
+    """The list with `value` in place of the element at `index`.
+
+    >>> xs = list_append(list_new(dtypes.int32, ()), 7)
+    >>> int(list_get(list_set(xs, 0, 5), 0)), int(list_get(xs, 0))
+    (5, 7)
+    """
+    return _widened(array, value)
+
+
+@list_set.kernel
+def _(array: Elements, index: Any, value: Any) -> Elements:
+    return array.written(_place(array, index, "list assignment index out of range"), value)
+
+
+@op
+def list_get(array: Array, index: Input, name: Name = None) -> Spec:
+    """The element at `index`.
+
+    >>> int(list_get(list_append(list_new(dtypes.int32, ()), 7), 0))
+    7
+    """
+    element: Spec = array.spec.element
+    return element
+
+
+@list_get.kernel
+def _(array: Elements, index: Any) -> Any:
+    return array.items()[_place(array, index, "list index out of range")]
+
+
+@op
+def list_pop(array: Array, index: Input, name: Name = None) -> tuple[ArraySpec, Spec]:
+    """The list without the element at `index`, and that element.
+
+    >>> xs, x = list_pop(list_append(list_new(dtypes.int32, ()), 7), -1)
+    >>> int(list_size(xs)), int(x)
+    (0, 7)
+    """
+    return array.spec, array.spec.element
+
+
+@list_pop.kernel
+def _(array: Elements, index: Any) -> tuple[Elements, Any]:
+    items = array.items()
+    if not items:
+        raise ListIndexError("pop from empty list")
+    place = _place(array, index, "pop index out of range")
+    element = items[place]
+    if place == len(items) - 1:
+        return array.popped(), element
+    return Elements([*items[:place], *items[place + 1 :]]), element
+
+
+@op
+def list_slice(array: Array, start: Input, stop: Input, step: Input, name: Name = None) -> ArraySpec:
+    """The part `[start:stop:step]` of a list.
+
+    >>> xs = list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])
+    >>> int(list_size(list_slice(xs, 1, 9, 1)))
+    2
+    """
+    spec: ArraySpec = array.spec
+    return spec
+
+
+@list_slice.kernel
+def _(array: Elements, start: Any, stop: Any, step: Any) -> Elements:
+    return Elements(array.items()[int(start) : int(stop) : int(step)])
+
+
+@op
+def list_reverse(array: Array, name: Name = None) -> ArraySpec:
+    """The list from its end to its start.
+
+    >>> xs = list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])
+    >>> int(list_get(list_reverse(xs), 0))
+    3
+    """
+    spec: ArraySpec = array.spec
+    return spec
+
+
+@list_reverse.kernel
+def _(array: Elements) -> Elements:
+    return Elements(array.items()[::-1])
+
+
+@op
+def list_size(array: Array, name: Name = None) -> Spec:
+    """The number of elements, int32.
+
+    >>> int(list_size(list_extend_rows(list_new(dtypes.int32, ()), [1, 2, 3])))
+    3
+    """
+    return Spec(dtypes.int32, ())
+
+
+@list_size.kernel
+def _(array: Elements) -> Any:
+    return np.int32(len(array.items()))
+
+
+def _place(array: Elements, index: Any, complaint: str) -> int:
+    size = len(array.items())
+    place = int(index)
+    if not -size <= place < size:
+        raise ListIndexError(complaint)
+    return place % size

@@ -1,0 +1,392 @@
+"""Arithmetic on pairs of numbers. Operands have one dtype, and broadcast.
+
+Integers wrap around; dividing one by zero is an error, as is a negative power of an integer.
+
+>>> divide([7, -7], 2).numpy().tolist(), floordiv([7, -7], 2).numpy().tolist()
+([3.5, -3.5], [3, -4])
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...composite import composites
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.tensor import Tensor
+from ...core.type_spec import MeetsCompositeError
+from ...ir.value_types import Spec
+from ..arrays.creation import ones_like, zeros_like
+from ..arrays.gather_where import choose
+from ..arrays.reshape import fitted
+from ..framework.op import Inputs, Name, Same, op
+from ..framework.op_families import (
+    CURVED,
+    FLOATS,
+    INTEGERS,
+    NUMERIC,
+    REAL,
+    SIGNED,
+    STRINGS,
+    Array,
+    binary,
+    demand,
+)
+from .cast import cast
+from .comparison import logical_or, not_equal
+from .elementwise import abs, as_real, conj, log, log1p, reciprocal, rsqrt, sign, sqrt, square
+
+
+def _nonzero(y: Array) -> Array:
+    """`y`, which is going to divide integers."""
+    if not y.all():
+        raise errors.InvalidArgumentError("Integer division by zero")
+    return y
+
+
+def _floordiv(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "f":
+        return np.floor(x / y)  # and not x // y, which NumPy takes from the exact quotient: 1 // 0.1 is 9
+    return x // _nonzero(y)
+
+
+def _floormod(x: Array, y: Array) -> Array:
+    return np.remainder(x, y if x.dtype.kind == "f" else _nonzero(y))
+
+
+def truncated(x: Array, y: Array) -> Array:
+    """The quotient of integers, rounded towards zero."""
+    return (x - np.fmod(x, y)) // y
+
+
+def _truncatediv(x: Array, y: Array) -> Array:
+    return np.trunc(x / y) if x.dtype.kind == "f" else truncated(x, _nonzero(y))
+
+
+def _truncatemod(x: Array, y: Array) -> Array:
+    return np.fmod(x, y if x.dtype.kind == "f" else _nonzero(y))
+
+
+def _pow(x: Array, y: Array) -> Array:
+    if x.dtype.kind == "i" and (y < 0).any():
+        raise errors.InvalidArgumentError("Integers to negative integer powers are not allowed")
+    return np.power(x, y)
+
+
+def _divide_no_nan(x: Array, y: Array) -> Array:
+    return np.where(y == 0, x.dtype.type(0), x / y)
+
+
+def _multiply_no_nan(x: Array, y: Array) -> Array:
+    return np.where(y == 0, x.dtype.type(0), x * y)
+
+
+def _xlogy(x: Array, y: Array) -> Array:
+    return np.where(x == 0, x.dtype.type(0), x * np.log(y))
+
+
+def _xdivy(x: Array, y: Array) -> Array:
+    return np.where(x == 0, x.dtype.type(0), x / y)
+
+
+def _squared_difference(x: Array, y: Array) -> Array:
+    difference = x - y
+    return difference * np.conj(difference) if difference.dtype.kind == "c" else difference * difference
+
+
+def _add(x: Array, y: Array) -> Array:
+    total = x + y
+    return np.array(total, object) if type(total) is bytes else total  # of two scalar strings
+
+
+add = binary(
+    "add",
+    _add,
+    NUMERIC | STRINGS,
+    "`x + y`; strings are joined.",
+    "[1, 2], 10",
+    "[11, 12]",
+    expression="{0} + {1}",
+)
+subtract = binary(
+    "subtract", operator.sub, NUMERIC, "`x - y`.", "[1, 2], 10", "[-9, -8]", expression="{0} - {1}"
+)
+multiply = binary(
+    "multiply", operator.mul, NUMERIC, "`x * y`.", "[1, 2], 10", "[10, 20]", expression="{0} * {1}"
+)
+realdiv = binary(
+    "realdiv",
+    operator.truediv,
+    CURVED,
+    "`x / y` of numbers that are not integers; see `divide`.",
+    "[1., -1.], 0.",
+    "[inf, -inf]",
+    expression="{0} / {1}",
+)
+floordiv = binary("floordiv", _floordiv, REAL, "`x / y`, rounded down.", "[7, -7], 2", "[3, -4]")
+floormod = binary(
+    "floormod", _floormod, REAL, "What `floordiv` leaves: it has the sign of `y`.", "[7, -7], 3", "[1, 2]"
+)
+truncatediv = binary(
+    "truncatediv", _truncatediv, REAL, "`x / y`, rounded towards zero.", "[7, -7], 2", "[3, -3]"
+)
+truncatemod = binary(
+    "truncatemod",
+    _truncatemod,
+    REAL,
+    "What `truncatediv` leaves: it has the sign of `x`.",
+    "[7, -7], 3",
+    "[1, -1]",
+)
+pow = binary("pow", _pow, SIGNED | CURVED, "`x` to the power `y`.", "[2, 3], 3", "[8, 27]")
+maximum = binary("maximum", np.maximum, REAL, "The larger one; NaN where either is.", "[1, 5], 3", "[3, 5]")
+minimum = binary("minimum", np.minimum, REAL, "The smaller one; NaN where either is.", "[1, 5], 3", "[1, 3]")
+squared_difference = binary(
+    "squared_difference", _squared_difference, NUMERIC, "`(x - y) * conj(x - y)`.", "[1, 5], 3", "[4, 4]"
+)
+atan2 = binary(
+    "atan2",
+    np.arctan2,
+    FLOATS,
+    "The angle of the point (x, y).",
+    "[0., 0.], [1., 2.]",
+    "[0.0, 0.0]",
+    parameters=("y", "x"),
+)
+real_divide_no_nan = binary(
+    "divide_no_nan",
+    _divide_no_nan,
+    CURVED,
+    "`x / y`, and 0 where `y` is 0.",
+    "[3., 3.], [2., 0.]",
+    "[1.5, 0.0]",
+)
+multiply_no_nan = binary(
+    "multiply_no_nan",
+    _multiply_no_nan,
+    CURVED,
+    "`x * y`, and 0 where `y` is 0.",
+    "[3., float('inf')], [2., 0.]",
+    "[6.0, 0.0]",
+)
+xlogy = binary(
+    "xlogy", _xlogy, CURVED, "`x * log(y)`, and 0 where `x` is 0.", "[0., 2.], [0., 1.]", "[0.0, 0.0]"
+)
+xdivy = binary("xdivy", _xdivy, CURVED, "`x / y`, and 0 where `x` is 0.", "[0., 3.], [0., 2.]", "[0.0, 1.5]")
+
+# Gradients. What was broadcast gets the sum of the gradients of its copies; see `fitted`.
+
+add.gradient(lambda dy, z, x, y: (fitted(dy, x), fitted(dy, y)))
+subtract.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy, y)))
+multiply.gradient(lambda dy, z, x, y: (lambda: fitted(dy * conj(y), x), lambda: fitted(dy * conj(x), y)))
+realdiv.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(dy / conj(y), x),
+        lambda: fitted(-dy * conj(x) / conj(y) / conj(y), y),
+    )
+)
+floordiv.no_gradient("it is constant but for jumps")
+floormod.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy * floordiv(x, y), y)))
+truncatediv.no_gradient("it is constant but for jumps")
+truncatemod.gradient(lambda dy, z, x, y: (fitted(dy, x), lambda: fitted(-dy * truncatediv(x, y), y)))
+maximum.gradient(lambda dy, z, x, y: _to_the_chosen(dy, x, y, x >= y))
+minimum.gradient(lambda dy, z, x, y: _to_the_chosen(dy, x, y, x <= y))
+squared_difference.gradient(lambda dy, z, x, y: _of_squared_difference(dy, x, y))
+atan2.gradient(
+    lambda dy, z, y, x: (
+        lambda: fitted(dy * (x / (x * x + y * y)), y),
+        lambda: fitted(dy * (-y / (x * x + y * y)), x),
+    )
+)
+real_divide_no_nan.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(real_divide_no_nan(dy, conj(y)), x),
+        lambda: fitted(dy * real_divide_no_nan(real_divide_no_nan(-conj(x), conj(y)), conj(y)), y),
+    )
+)
+multiply_no_nan.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(multiply_no_nan(dy, conj(y)), x),
+        lambda: fitted(multiply_no_nan(conj(x), dy), y),
+    )
+)
+# Slopes that are infinite where the function ends: zeros that `where` sends back there, for another branch, stay zeros.
+sqrt.gradient(lambda dy, y, x: multiply_no_nan(0.5 * reciprocal(conj(y)), dy))
+rsqrt.gradient(lambda dy, y, x: multiply_no_nan(-0.5 * conj(y) ** 3, dy))
+reciprocal.gradient(lambda dy, y, x: multiply_no_nan(-square(conj(y)), dy))
+log.gradient(lambda dy, y, x: multiply_no_nan(reciprocal(conj(x)), dy))
+log1p.gradient(lambda dy, y, x: multiply_no_nan(reciprocal(conj(x) + 1), dy))
+xlogy.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(dy * xlogy(_is_not_zero(x), conj(y)), x),
+        lambda: fitted(dy * xdivy(conj(x), conj(y)), y),
+    )
+)
+xdivy.gradient(
+    lambda dy, z, x, y: (
+        lambda: fitted(dy * xdivy(_is_not_zero(x), conj(y)), x),
+        lambda: fitted(dy * xdivy(-conj(x), square(conj(y))), y),
+    )
+)
+
+
+def _is_not_zero(x: Any) -> Any:
+    return cast(not_equal(x, 0), x.dtype)
+
+
+def _to_the_chosen(dy: Any, x: Any, y: Any, first: Any) -> tuple[Any, Any]:
+    """The gradients of two operands of which one is the result; of equal ones the first gets it."""
+    return (
+        lambda: fitted(choose(first, dy, zeros_like(dy)), x),
+        lambda: fitted(choose(first, zeros_like(dy), dy), y),
+    )
+
+
+def _of_squared_difference(dy: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    to_x = as_real(dy) * 2 * (x - y)
+    return fitted(to_x, x), lambda: fitted(-to_x, y)
+
+
+@sign.gradient
+def _(dy: Any, y: Any, x: Any) -> Any:
+    """Zeros for real numbers; for complex ones what `dy` has at a right angle to `y`."""
+    if not x.dtype.is_complex:
+        return zeros_like(x)
+    return real_divide_no_nan(y * as_real(dy * conj(y) * -1j) * 1j, cast(abs(x), x.dtype))
+
+
+@pow.gradient
+def _(dy: Any, z: Any, x: Any, y: Any) -> Any:
+    """`0 ** y` and negative bases have no logarithm: the exponent gets 0 there, as in TensorFlow."""
+
+    def to_base() -> Any:
+        power = conj(y)
+        return fitted(dy * power * pow(conj(x), power - 1), x)
+
+    def to_exponent() -> Any:
+        base = conj(x)
+        there = not_equal(base, 0) if x.dtype.is_complex else base > 0
+        safe = choose(there, base, ones_like(base))
+        return fitted(dy * conj(z) * choose(there, log(safe), zeros_like(base)), y)
+
+    return to_base, to_exponent
+
+
+mod = floormod
+
+_QUOTIENTS = {dtype: dtypes.float32 if dtype.size <= 2 else dtypes.float64 for dtype in INTEGERS} | {
+    dtype: dtype for dtype in CURVED
+}
+
+
+def divide(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """`x / y` as Python 3 means it: integers give float64 (those of 8 and 16 bits float32).
+
+    >>> divide([1, 3], 2)
+    <tf.Tensor: shape=(2,), dtype=float64, numpy=array([0.5, 1.5])>
+    """
+    if name is None and isinstance(x, Tensor) and x.dtype in CURVED and not is_tensor_like(y):
+        return realdiv(x, y)  # type: ignore[no-any-return]  # the short way
+    try:
+        x, y = _fractions(x, y)
+    except MeetsCompositeError as met:
+        return composites.apply(divide, (x, y, name), met)  # type: ignore[no-any-return]
+    return realdiv(x, y) if name is None else realdiv(x, y, name)  # type: ignore[no-any-return]
+
+
+truediv = divide
+
+
+@accepted("divide_no_nan")
+def divide_no_nan(x: TensorLike, y: TensorLike, name: Name = None) -> Tensor:
+    """`x / y`, and 0 where `y` is 0; integers are treated as by `divide`.
+
+    >>> divide_no_nan([3., 3.], [2., 0.]).numpy().tolist()
+    [1.5, 0.0]
+    """
+    x, y = _fractions(x, y)
+    return real_divide_no_nan(x, y, name)  # type: ignore[no-any-return]
+
+
+def _fractions(x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
+    hint = y.dtype if is_tensor_like(y) and not is_tensor_like(x) else None
+    x = convert_to_tensor(x, hint)
+    y = convert_to_tensor(y, None if is_tensor_like(y) else x.dtype)
+    if x.dtype is not y.dtype:
+        raise TypeError(f"`x` and `y` must have the same dtype, got {x.dtype!r} != {y.dtype!r}")
+    wanted = _QUOTIENTS.get(x.dtype)
+    if wanted is None:
+        raise TypeError(f"Invalid dtype {x.dtype!r} in __truediv__. Expected one of {set(_QUOTIENTS)}")
+    return cast(x, wanted), cast(y, wanted)
+
+
+@op
+def add_n(inputs: Inputs, name: Name = None) -> Spec:
+    """The sum of tensors of one shape.
+
+    >>> add_n([[1, 2], [10, 20], [100, 200]]).numpy().tolist()
+    [111, 222]
+    """
+    if not inputs:
+        raise ValueError("add_n needs at least one tensor")
+    demand(inputs[0], NUMERIC, "add_n")
+    return Spec(inputs[0].dtype, functools.reduce(shapes.merge, [tensor.shape for tensor in inputs]))
+
+
+@add_n.kernel
+def _(inputs: list[Array]) -> Array:
+    if any(np.shape(array) != np.shape(inputs[0]) for array in inputs):
+        raise errors.InvalidArgumentError("Inputs to operation AddN must have the same size and shape")
+    return functools.reduce(operator.add, inputs)
+
+
+@add_n.gradient
+def _(dy: Any, y: Any, inputs: list[Any]) -> Any:
+    return [dy] * len(inputs)
+
+
+@accepted("clip_by_value")
+def clip_by_value(t: TensorLike, clip_value_min: Any, clip_value_max: Any, name: Name = None) -> Tensor:
+    """`t` with what is smaller than the minimum or larger than the maximum replaced by these.
+
+    >>> clip_by_value([1, 5, 9], 2, 7).numpy().tolist()
+    [2, 5, 7]
+    """
+    t = convert_to_tensor(t)
+    clipped = _clip(t, clip_value_min, clip_value_max, name)
+    clipped.shape.assert_is_compatible_with(t.shape)
+    return clipped  # type: ignore[no-any-return]
+
+
+@op
+def _clip(t: Same, clip_value_min: Same, clip_value_max: Same, name: Name = None) -> Spec:
+    """`clip_by_value` before the check that the bounds have not widened the shape.
+
+    >>> _clip([1, 5, 9], 2, [7, 7, 7]).numpy().tolist()
+    [2, 5, 7]
+    """
+    demand(t, REAL, "clip_by_value")
+    bounded = shapes.broadcast(t.shape, clip_value_max.shape)
+    return Spec(t.dtype, shapes.broadcast(bounded, clip_value_min.shape))
+
+
+@_clip.kernel
+def _(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array:
+    return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
+
+
+@_clip.gradient
+def _(dy: Any, y: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+    zero = zeros_like(dy)
+    low, high = t < clip_value_min, t > clip_value_max
+    return (
+        lambda: fitted(choose(logical_or(low, high), zero, dy), t),
+        lambda: fitted(choose(low, dy, zero), clip_value_min),
+        lambda: fitted(choose(high, dy, zero), clip_value_max),
+    )

@@ -1,0 +1,234 @@
+"""Changing the dtype of elements: by value (`cast`), by value within limits, or of the bits themselves.
+
+>>> cast([1.8, -1.8], "int32").numpy().tolist()
+[1, -1]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...composite import composites
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor, is_tensor_like
+from ...core.tensor import Tensor
+from ...core.type_spec import MeetsCompositeError
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Name, Same, op
+from ..framework.op_errors import PythonTypeError
+from ..framework.op_families import CURVED, EVERY, NUMERIC, Array, demand
+
+
+def cast(x: TensorLike, dtype: Any, name: Name = None) -> Tensor:
+    """`x` with elements of `dtype`: fractions are cut off, the imaginary part is dropped, not-zero is True.
+
+    Numbers that do not fit wrap around, or become what the processor makes of them.
+
+    >>> cast([0., 2.], bool)
+    <tf.Tensor: shape=(2,), dtype=bool, numpy=array([False,  True])>
+    """
+    wanted = dtypes.as_dtype(dtype)
+    try:
+        x = x if is_tensor_like(x) else convert_to_tensor(x)
+        return convert_to_tensor(x) if x.dtype is wanted else _cast(x, wanted, name)
+    except MeetsCompositeError as met:
+        return composites.apply(cast, (x, wanted, name), met)  # type: ignore[no-any-return]
+
+
+@op(name="cast")
+def _cast(x: Input, dtype: DType, name: Name = None) -> Spec:
+    """The conversion of `cast`, for another dtype.
+
+    >>> _cast(300, "uint8").numpy().tolist()
+    44
+    """
+    if dtypes.string in (x.dtype, dtype) and x.dtype is not dtype:
+        raise errors.UnimplementedError(f"Cast {x.dtype.name} to {dtype.name} is not supported")
+    return Spec(dtype, x.shape)
+
+
+@_cast.kernel
+def convert(x: Array, dtype: dtypes.DType) -> Array:
+    """The kernel of `cast`."""
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        x = x.real
+    if x.dtype.kind == "f" and dtype.kind in "iu" and dtype.size < 8:
+        # as on x86: the processor knows conversions to 32 and 64 bits, narrower ones keep the low bits
+        x = x.astype(np.int64 if dtype is dtypes.uint32 else np.int32)
+    return x.astype(dtype.numpy)
+
+
+@_cast.gradient
+def _(dy: Any, y: Any, x: Any, dtype: dtypes.DType) -> Any:
+    return cast(dy, x.dtype) if dtype in CURVED and x.dtype in CURVED else None
+
+
+@op
+def saturate_cast(value: Input, dtype: DType, name: Name = None) -> Spec:
+    """`value` with elements of `dtype`; what does not fit becomes the nearest that does.
+
+    >>> saturate_cast([-1., 300., 7.9], "uint8").numpy().tolist()
+    [0, 255, 7]
+    """
+    if value.dtype not in NUMERIC or dtype not in NUMERIC:
+        raise PythonTypeError(f"saturate_cast converts numbers, not {value.dtype.name} to {dtype.name}")
+    return Spec(dtype, value.shape)
+
+
+@saturate_cast.kernel
+def _(value: Array, dtype: dtypes.DType) -> Array:
+    own = dtypes.of_array(value)
+    if own.is_complex and not dtype.is_complex:
+        value, own = value.real, dtypes.as_dtype(value.real.dtype)
+    if own.is_complex or dtype.is_complex:
+        return convert(value, dtype)
+    low, high = limits(own, dtype)
+    return convert(np.minimum(np.maximum(value, low), high), dtype)
+
+
+@saturate_cast.gradient
+def _(dy: Any, y: Any, value: Any, dtype: dtypes.DType) -> Any:
+    if dtype not in CURVED or value.dtype not in CURVED:
+        return None
+    if value.dtype.is_complex or dtype.is_complex or dtype.size >= value.dtype.size:
+        return cast(dy, value.dtype)
+    inside = (value >= dtype.min) & (value <= dtype.max)
+    return cast(dy * cast(inside, dtype), value.dtype)
+
+
+def limits(own: dtypes.DType, wanted: dtypes.DType) -> tuple[Any, Any]:
+    """The range of `wanted` as far as `own` can express it, in numbers of `own`."""
+    low, high = max(map(_plain, (own.min, wanted.min))), min(map(_plain, (own.max, wanted.max)))
+    kind = own.numpy.type
+    low, high = kind(low), kind(high)
+    if own.is_floating and wanted.is_integer:  # the largest integer may have been rounded up
+        low = np.nextafter(low, kind(0)) if int(low) < wanted.min else low
+        high = np.nextafter(high, kind(0)) if int(high) > wanted.max else high
+    return low, high
+
+
+def _plain(limit: Any) -> Any:
+    """Python's number, which compares with integers of any size."""
+    return limit if isinstance(limit, int) else float(limit)
+
+
+@op
+def bitcast(input: Input, type: DType, name: Name = None) -> Spec:
+    """The bits of `input`, read as elements of `type`.
+
+    Elements that are smaller than before make a new last axis; larger ones use up the last axis.
+
+    >>> bitcast([1., 2.], "int32").numpy().tolist()
+    [1065353216, 1073741824]
+    """
+    demand(input, NUMERIC, "bitcast")
+    if type not in NUMERIC:
+        raise TypeError(f"bitcast gives numbers, not {type.name}")
+    return Spec(type, _bitcast_shape(input.shape, input.dtype.size, type.size))
+
+
+def _bitcast_shape(shape: shapes.Dims, own: int, wanted: int) -> shapes.Dims:
+    if shape is None or own == wanted:
+        return shape
+    if own > wanted:
+        return (*shape, own // wanted)
+    if not shape or shape[-1] not in (None, wanted // own):
+        raise ValueError(
+            f"Cannot bitcast: the last dimension of {shapes.show(shape)} must be {wanted // own}"
+        )
+    return shape[:-1]
+
+
+@bitcast.kernel
+def _(input: Array, type: dtypes.DType) -> Array:
+    own, wanted = input.dtype.itemsize, type.size
+    if own == wanted:
+        return input.view(type.numpy)
+    shape = _bitcast_shape(input.shape, own, wanted)
+    return np.ascontiguousarray(input).view(type.numpy).reshape(shape)
+
+
+bitcast.no_gradient("the bits of a number do not change by a little")
+
+
+@op(expression="{0}")
+def identity(input: Input, name: Name = None) -> Spec:
+    """The same values again.
+
+    >>> identity([1, 2]).numpy().tolist()
+    [1, 2]
+    """
+    demand(input, EVERY, "identity")
+    return input.spec  # type: ignore[no-any-return]
+
+
+@identity.kernel
+def _(input: Array) -> Array:
+    return input
+
+
+@identity.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return dy
+
+
+@op(expression="{0}")
+def stop_gradient(input: Input, name: Name = None) -> Spec:
+    """The same values again, which count as constants when gradients are computed.
+
+    >>> stop_gradient([1., 2.]).numpy().tolist()
+    [1.0, 2.0]
+    """
+    demand(input, EVERY, "stop_gradient")
+    return input.spec  # type: ignore[no-any-return]
+
+
+@stop_gradient.kernel
+def _(input: Array) -> Array:
+    return input
+
+
+stop_gradient.no_gradient("that is what it is for")
+
+
+@accepted("complex")
+def complex(real: TensorLike, imag: TensorLike, name: Name = None) -> Tensor:
+    """Complex numbers from their parts.
+
+    >>> complex([1., 2.], [3., 4.]).numpy().tolist()
+    [(1+3j), (2+4j)]
+    """
+    real, imag = convert_to_tensor(real), convert_to_tensor(imag)
+    if real.dtype is not imag.dtype or real.dtype not in _PARTS:
+        raise TypeError(
+            f"The `real` and `imag` components have incorrect types: {real.dtype.name} {imag.dtype.name}. "
+            "They must be consistent, and one of float32, float64"
+        )
+    return of_parts(real, imag, name)  # type: ignore[no-any-return]
+
+
+_PARTS = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
+
+
+@op(name="complex")
+def of_parts(real: Same, imag: Same, name: Name = None) -> Spec:
+    """Complex numbers from their parts, of one dtype.
+
+    >>> of_parts([1.], [2.]).numpy().tolist()
+    [(1+2j)]
+    """
+    demand(real, frozenset(_PARTS), "complex")
+    return Spec(_PARTS[real.dtype], shapes.broadcast(real.shape, imag.shape))
+
+
+@of_parts.kernel
+def _(real: Array, imag: Array) -> Array:
+    kind = np.result_type(real.dtype, np.complex64)
+    out = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), kind)
+    out.real, out.imag = real, imag
+    return out

@@ -1,0 +1,37 @@
+"""The operation that finds numbers which are not finite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...ir.value_types import Spec
+from ..framework.op import Input, Name, op
+from ..framework.op_families import FLOATS, demand
+
+
+@op(stateful=True)
+def check_numerics(tensor: Input, message: str, name: Name = None) -> Spec:
+    """`tensor`, or InvalidArgumentError with `message` when it has NaN or infinite elements, at each run.
+
+    >>> check_numerics([1.0, 2.0], "loss").numpy()
+    array([1., 2.], dtype=float32)
+    """
+    demand(tensor, FLOATS, "check_numerics")
+    spec: Spec = tensor.spec
+    return spec
+
+
+@check_numerics.kernel
+def _(tensor: Any, message: str) -> Any:
+    kinds = [name for name, found in (("Inf", np.isinf), ("NaN", np.isnan)) if found(tensor).any()]
+    if kinds:
+        raise errors.InvalidArgumentError(f"{message} : Tensor had {' and '.join(kinds)} values")
+    return tensor
+
+
+@check_numerics.gradient
+def _(dy: Any, y: Any, tensor: Any, message: str) -> Any:
+    return check_numerics(dy, "Not a number (NaN) or infinity (Inf) values detected in gradient.")

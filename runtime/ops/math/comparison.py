@@ -1,0 +1,157 @@
+"""Comparison and logic: operations whose results are True or False.
+
+>>> less([1, 5], 3).numpy().tolist(), logical_and([True, False], True).numpy().tolist()
+([True, False], [True, False])
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ... import dtypes
+from ...core import shapes
+from ...ir.graph import Operand
+from ...ir.value_types import Spec
+from ..framework.op import Name, Same, op
+from ..framework.op_families import BOOLS, EVERY, REAL, Array, binary, boolean, unary
+
+
+def _equal(x: Array, y: Array) -> Array:
+    result = x == y
+    return result if type(result) is not bool else np.bool_(result)  # two scalar strings give a plain bool
+
+
+def _not_equal(x: Array, y: Array) -> Array:
+    result = x != y
+    return result if type(result) is not bool else np.bool_(result)
+
+
+equal = binary(
+    "equal",
+    _equal,
+    EVERY,
+    "`x == y`; nothing equals NaN.",
+    "[1, 2], 2",
+    "[False, True]",
+    boolean,
+    "{0} == {1}",
+)
+not_equal = binary(
+    "not_equal", _not_equal, EVERY, "`x != y`.", "[1, 2], 2", "[True, False]", boolean, "{0} != {1}"
+)
+less = binary(
+    "less", operator.lt, REAL, "`x < y`.", "[1, 2, 3], 2", "[True, False, False]", boolean, "{0} < {1}"
+)
+less_equal = binary(
+    "less_equal", operator.le, REAL, "`x <= y`.", "[1, 2, 3], 2", "[True, True, False]", boolean, "{0} <= {1}"
+)
+greater = binary(
+    "greater", operator.gt, REAL, "`x > y`.", "[1, 2, 3], 2", "[False, False, True]", boolean, "{0} > {1}"
+)
+greater_equal = binary(
+    "greater_equal",
+    operator.ge,
+    REAL,
+    "`x >= y`.",
+    "[1, 2, 3], 2",
+    "[False, True, True]",
+    boolean,
+    "{0} >= {1}",
+)
+logical_and = binary(
+    "logical_and",
+    operator.and_,
+    BOOLS,
+    "Both are True.",
+    "[True, False], True",
+    "[True, False]",
+    expression="{0} & {1}",
+)
+logical_or = binary(
+    "logical_or",
+    operator.or_,
+    BOOLS,
+    "At least one is True.",
+    "[True, False], False",
+    "[True, False]",
+    expression="{0} | {1}",
+)
+logical_xor = binary(
+    "logical_xor",
+    operator.xor,
+    BOOLS,
+    "Exactly one is True.",
+    "[True, False], True",
+    "[False, True]",
+    expression="{0} ^ {1}",
+)
+logical_not = unary(
+    "logical_not",
+    operator.invert,
+    BOOLS,
+    "True for False, and False for True.",
+    "[True, False]",
+    "[False, True]",
+    expression="~{0}",
+)
+
+
+@op
+def equal_or_false(x: Same, y: Same, name: Name = None) -> Spec:
+    """`x == y` as the operator means it: a single False when the shapes do not broadcast.
+
+    >>> equal_or_false([1, 2], [1, 2, 3]).numpy().tolist(), equal_or_false([1, 2], 2).numpy().tolist()
+    (False, [False, True])
+    """
+    return _loosely(x, y)
+
+
+@equal_or_false.kernel
+def _(x: Array, y: Array) -> Array:
+    return _equal(x, y) if _broadcasts(x, y) else np.False_
+
+
+@op
+def not_equal_or_true(x: Same, y: Same, name: Name = None) -> Spec:
+    """`x != y` as the operator means it: a single True when the shapes do not broadcast.
+
+    >>> not_equal_or_true([1, 2], [1, 2, 3]).numpy().tolist(), not_equal_or_true([1, 2], 2).numpy().tolist()
+    (True, [True, False])
+    """
+    return _loosely(x, y)
+
+
+@not_equal_or_true.kernel
+def _(x: Array, y: Array) -> Array:
+    return _not_equal(x, y) if _broadcasts(x, y) else np.True_
+
+
+def _broadcasts(x: Array, y: Array) -> bool:
+    return bool(certainly_broadcasts(np.shape(x), np.shape(y)))
+
+
+def certainly_broadcasts(one: shapes.Dims, other: shapes.Dims) -> bool | None:
+    """Whether the shapes broadcast; None when that depends on dimensions that are not known.
+
+    >>> certainly_broadcasts((3, None), ()), certainly_broadcasts((3,), (2,))
+    (True, False)
+    >>> certainly_broadcasts((None,), (3,)) is None
+    True
+    """
+    if one == () or other == ():
+        return True
+    if one is None or other is None:
+        return None
+    sizes = list(zip(reversed(one), reversed(other), strict=False))
+    if any(a != b and None not in (a, b) and 1 not in (a, b) for a, b in sizes):
+        return False
+    return True if all(1 in (a, b) or (a == b and a is not None) for a, b in sizes) else None
+
+
+def _loosely(x: Operand, y: Operand) -> Spec:
+    sure = certainly_broadcasts(x.shape, y.shape)
+    if sure is None:
+        return Spec(dtypes.bool_, None)
+    return Spec(dtypes.bool_, shapes.broadcast(x.shape, y.shape) if sure else ())

@@ -1,0 +1,283 @@
+"""Functions of one number, applied to each element.
+
+>>> sqrt([1., 4.]).numpy().tolist(), sign([-3, 0, 3]).numpy().tolist()
+([1.0, 2.0], [-1, 0, 1])
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...composite.composites import accepted
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ..arrays.reshape import fitted
+from ..framework.op import Name
+from ..framework.op_families import (
+    BOOLS,
+    COMPLEX,
+    CURVED,
+    FLOATS,
+    NUMERIC,
+    REAL,
+    SIGNED,
+    Array,
+    boolean,
+    real_part,
+    unary,
+)
+from .cast import cast, of_parts
+
+
+def _sign(x: Array) -> Array:
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    size = np.abs(x)
+    return np.where(size == 0, x.dtype.type(0), x / size)
+
+
+def _rsqrt(x: Array) -> Array:
+    return np.reciprocal(np.sqrt(x))
+
+
+def _sigmoid(x: Array) -> Array:
+    if x.dtype == np.float16:  # whose exponentials are infinite where the result is not yet zero
+        return _sigmoid(x.astype(np.float32)).astype(np.float16)
+    return np.reciprocal(np.exp(-x) + x.dtype.type(1))
+
+
+def _softplus(x: Array) -> Array:
+    return np.logaddexp(x, x.dtype.type(0))
+
+
+def _log_sigmoid(x: Array) -> Array:
+    return -np.logaddexp(-x, x.dtype.type(0))
+
+
+def _rounded(x: Array) -> Array:
+    return np.rint(x) if x.dtype.kind == "f" else x
+
+
+def _each(function: Callable[[float], float]) -> Callable[[Array], Array]:
+    """A kernel from a function of the standard library that takes one float."""
+
+    def kernel(x: Array) -> Array:
+        values = np.fromiter(map(function, np.ravel(x).tolist()), np.float64, np.size(x))
+        return values.reshape(np.shape(x)).astype(x.dtype)
+
+    return kernel
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # at 0 and the negative integers, and where the result is too large
+        return math.inf
+
+
+ALL = SIGNED | CURVED
+abs = unary(
+    "abs", np.abs, ALL, "The absolute value; the modulus of a complex number.", "[-2, 3]", "[2, 3]", real_part
+)
+negative = unary("negative", operator.neg, ALL, "`-x`.", "[1, -2]", "[-1, 2]", expression="-{0}")
+sign = unary(
+    "sign", _sign, ALL, "-1, 0 or 1; for complex numbers `x / abs(x)`.", "[-2., 0., 7.]", "[-1.0, 0.0, 1.0]"
+)
+square = unary("square", np.square, NUMERIC, "`x * x`.", "[2, -3]", "[4, 9]", expression="{0} * {0}")
+sqrt = unary("sqrt", np.sqrt, CURVED, "The square root; NaN for negative numbers.", "[4., 9.]", "[2.0, 3.0]")
+rsqrt = unary("rsqrt", _rsqrt, CURVED, "`1 / sqrt(x)`.", "[4., 0.]", "[0.5, inf]")
+reciprocal = unary("reciprocal", np.reciprocal, CURVED, "`1 / x`.", "[4., 0.]", "[0.25, inf]")
+exp = unary("exp", np.exp, CURVED, "e to the power `x`.", "[0.]", "[1.0]")
+expm1 = unary("expm1", np.expm1, CURVED, "`exp(x) - 1`, exact near 0.", "[0.]", "[0.0]")
+log = unary("log", np.log, CURVED, "The natural logarithm.", "[1., 0.]", "[0.0, -inf]")
+log1p = unary("log1p", np.log1p, CURVED, "`log(1 + x)`, exact near 0.", "[0.]", "[0.0]")
+sin = unary("sin", np.sin, CURVED, "The sine of an angle in radians.", "[0.]", "[0.0]")
+cos = unary("cos", np.cos, CURVED, "The cosine of an angle in radians.", "[0.]", "[1.0]")
+tan = unary("tan", np.tan, CURVED, "The tangent of an angle in radians.", "[0.]", "[0.0]")
+asin = unary("asin", np.arcsin, CURVED, "The angle whose sine is `x`.", "[0.]", "[0.0]")
+acos = unary("acos", np.arccos, CURVED, "The angle whose cosine is `x`.", "[1.]", "[0.0]")
+atan = unary("atan", np.arctan, CURVED, "The angle whose tangent is `x`.", "[0.]", "[0.0]")
+sinh = unary("sinh", np.sinh, CURVED, "The hyperbolic sine.", "[0.]", "[0.0]")
+cosh = unary("cosh", np.cosh, CURVED, "The hyperbolic cosine.", "[0.]", "[1.0]")
+tanh = unary("tanh", np.tanh, CURVED, "The hyperbolic tangent.", "[0.]", "[0.0]")
+asinh = unary("asinh", np.arcsinh, CURVED, "The inverse of `sinh`.", "[0.]", "[0.0]")
+acosh = unary("acosh", np.arccosh, CURVED, "The inverse of `cosh`.", "[1.]", "[0.0]")
+atanh = unary("atanh", np.arctanh, CURVED, "The inverse of `tanh`.", "[0.]", "[0.0]")
+sigmoid = unary("sigmoid", _sigmoid, CURVED, "`1 / (1 + exp(-x))`.", "[0.]", "[0.5]")
+log_sigmoid = unary("log_sigmoid", _log_sigmoid, FLOATS, "The logarithm of `sigmoid`.", "[-100.]", "[-100.0]")
+softplus = unary(
+    "softplus", _softplus, FLOATS, "`log(1 + exp(x))`.", "[100.]", "[100.0]", parameter="features"
+)
+erf = unary("erf", _each(math.erf), FLOATS, "The Gauss error function.", "[0., 10.]", "[0.0, 1.0]")
+erfc = unary("erfc", _each(math.erfc), FLOATS, "`1 - erf(x)`.", "[0., 30.]", "[1.0, 0.0]")
+lgamma = unary(
+    "lgamma",
+    _each(_lgamma),
+    FLOATS,
+    "The logarithm of the absolute value of the gamma function.",
+    "[1., 0.]",
+    "[0.0, inf]",
+)
+ceil = unary(
+    "ceil", np.ceil, FLOATS, "The next whole number that is not smaller.", "[1.2, -1.2]", "[2.0, -1.0]"
+)
+floor = unary(
+    "floor", np.floor, FLOATS, "The next whole number that is not larger.", "[1.2, -1.2]", "[1.0, -2.0]"
+)
+round = unary(
+    "round", _rounded, REAL, "The nearest whole number, the even one of two.", "[0.5, 1.5]", "[0.0, 2.0]"
+)
+rint = unary("rint", np.rint, FLOATS, "The same as `round`.", "[0.5, 1.5]", "[0.0, 2.0]")
+is_nan = unary(
+    "is_nan",
+    np.isnan,
+    FLOATS,
+    "Which elements are not a number.",
+    "[0., float('nan')]",
+    "[False, True]",
+    boolean,
+)
+is_inf = unary(
+    "is_inf",
+    np.isinf,
+    FLOATS,
+    "Which elements are infinite.",
+    "[0., float('-inf')]",
+    "[False, True]",
+    boolean,
+)
+is_finite = unary(
+    "is_finite",
+    np.isfinite,
+    FLOATS,
+    "Which elements are neither infinite nor NaN.",
+    "[0., float('inf')]",
+    "[True, False]",
+    boolean,
+)
+
+
+def _angle_of(x: Array) -> Array:
+    if x.dtype.kind != "c":
+        return np.where(x < 0, x.dtype.type(np.pi), x.dtype.type(0))
+    return np.arctan2(x.imag, x.real)
+
+
+_real = unary("real", np.real, COMPLEX, "The real parts of complex numbers.", "[1+2j]", "[1.0]", real_part)
+imag = unary(
+    "imag",
+    np.imag,
+    NUMERIC | BOOLS,
+    "The imaginary parts; zeros for other numbers.",
+    "[1+2j]",
+    "[2.0]",
+    real_part,
+    parameter="input",
+)
+_conj = unary(
+    "conj", np.conj, COMPLEX, "Complex numbers with the other sign of `imag`.", "[1+2j]", "[(1-2j)]"
+)
+_angle = unary(
+    "angle",
+    _angle_of,
+    CURVED,
+    "The angles of numbers in the complex plane.",
+    "[1+0j, 2+0j]",
+    "[0.0, 0.0]",
+    real_part,
+)
+
+
+# Gradients. That of a complex function is multiplied by the conjugate of its derivative, as in TensorFlow.
+
+abs.gradient(lambda dy, y, x: cast(dy, x.dtype) * sign(x))
+negative.gradient(lambda dy, y, x: -dy)
+square.gradient(lambda dy, y, x: dy * (conj(x) * 2))
+exp.gradient(lambda dy, y, x: dy * conj(y))
+expm1.gradient(lambda dy, y, x: dy * exp(conj(x)))
+sin.gradient(lambda dy, y, x: dy * cos(conj(x)))
+cos.gradient(lambda dy, y, x: -dy * sin(conj(x)))
+tan.gradient(lambda dy, y, x: dy / square(cos(conj(x))))
+asin.gradient(lambda dy, y, x: dy * rsqrt(1 - square(conj(x))))
+acos.gradient(lambda dy, y, x: -dy * rsqrt(1 - square(conj(x))))
+atan.gradient(lambda dy, y, x: dy / (square(conj(x)) + 1))
+sinh.gradient(lambda dy, y, x: dy * cosh(conj(x)))
+cosh.gradient(lambda dy, y, x: dy * sinh(conj(x)))
+tanh.gradient(lambda dy, y, x: dy * (1 - square(conj(y))))
+asinh.gradient(lambda dy, y, x: dy / cosh(conj(y)))
+acosh.gradient(lambda dy, y, x: dy / sinh(conj(y)))
+atanh.gradient(lambda dy, y, x: dy / (1 - square(conj(x))))
+sigmoid.gradient(lambda dy, y, x: dy * (conj(y) * (1 - conj(y))))
+log_sigmoid.gradient(lambda dy, y, x: dy * sigmoid(-x))
+softplus.gradient(lambda dy, y, x: dy * sigmoid(x))
+erf.gradient(lambda dy, y, x: dy * (exp(-square(x)) * (2 / math.sqrt(math.pi))))
+erfc.gradient(lambda dy, y, x: dy * (exp(-square(x)) * (-2 / math.sqrt(math.pi))))
+ceil.no_gradient("it is constant but for jumps")
+floor.no_gradient("it is constant but for jumps")
+round.no_gradient("it is constant but for jumps")
+rint.no_gradient("it is constant but for jumps")
+_real.gradient(lambda dy, y, x: cast(dy, x.dtype))
+imag.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j if x.dtype.is_complex else None)
+_conj.gradient(lambda dy, y, x: conj(dy))
+of_parts.gradient(lambda dy, y, real, imaginary: (fitted(_real(dy), real), fitted(imag(dy), imaginary)))
+_angle.gradient(lambda dy, y, x: cast(dy, x.dtype) * 1j / conj(x) if x.dtype.is_complex else None)
+
+
+@lgamma.gradient
+def _(dy: Any, y: Any, x: Any) -> Any:
+    from .special import digamma  # which is loaded only where it is used
+
+    return dy * digamma(x)
+
+
+@accepted("real")
+def real(input: TensorLike, name: Name = None) -> Tensor:
+    """The real parts: `input` itself when it is not complex.
+
+    >>> real([1+2j]).numpy().tolist(), real([3]).numpy().tolist()
+    ([1.0], [3])
+    """
+    input = convert_to_tensor(input)
+    if input.dtype.is_complex:
+        return _real(input, name)  # type: ignore[no-any-return]
+    return _numeric(input)
+
+
+def conj(x: TensorLike, name: Name = None) -> Tensor:
+    """The complex conjugate: `x` itself when it is not complex.
+
+    >>> conj([1+2j]).numpy().tolist(), conj([3]).numpy().tolist()
+    ([(1-2j)], [3])
+    """
+    x = convert_to_tensor(x)
+    if x.dtype.is_complex:
+        return _conj(x, name)  # type: ignore[no-any-return]
+    return _numeric(x)
+
+
+def as_real(x: Any) -> Any:
+    """A tensor without its imaginary parts, of its own dtype."""
+    return cast(_real(x), x.dtype) if x.dtype.is_complex else x
+
+
+def angle(input: TensorLike, name: Name = None) -> Tensor:
+    """The angles of numbers in the complex plane: pi for negative reals.
+
+    >>> angle([1., -1.]).numpy().round(2).tolist()
+    [0.0, 3.140000104904175]
+    """
+    input = convert_to_tensor(input)
+    if input.dtype not in CURVED:
+        raise TypeError(f"angle takes floating point or complex numbers, not {input.dtype.name}")
+    return _angle(input, name)  # type: ignore[no-any-return]
+
+
+def _numeric(x: Tensor) -> Tensor:
+    if x.dtype not in NUMERIC:
+        raise TypeError(f"input must be a numeric tensor, but got tensor with dtype {x.dtype!r}")
+    return x

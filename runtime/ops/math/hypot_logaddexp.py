@@ -1,0 +1,41 @@
+"""Functions of two floats that NumPy and the array API have and TensorFlow has not, exact where squares overflow."""
+
+from __future__ import annotations
+
+import math
+
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ..arrays.creation import ones_like, zeros_like
+from ..arrays.gather_where import where
+from .arithmetic import maximum, minimum
+from .cast import cast
+from .elementwise import abs, exp, is_inf, log1p, sqrt, square
+
+
+def hypotenuse(x: TensorLike, y: TensorLike) -> Tensor:
+    """The square root of x * x + y * y, scaled by the longer side; infinite when a side is, even beside a NaN.
+
+    >>> hypotenuse([3.0, 0.0], [4.0, -2e30]).numpy().tolist()
+    [5.0, 2.0000000300949324e+30]
+    """
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, x.dtype)
+    infinite = is_inf(x) | is_inf(y)
+    x, y = abs(x), abs(y)
+    longer, shorter = maximum(x, y), minimum(x, y)
+    divisor = where((longer == 0) | is_inf(longer), ones_like(longer), longer)
+    length = longer * sqrt(1 + square(shorter / divisor))
+    return where(infinite, cast(math.inf, x.dtype), length)  # type: ignore[no-any-return]
+
+
+def log_of_sum(x: TensorLike, y: TensorLike) -> Tensor:
+    """log(exp(x) + exp(y)) by max + log(1 + exp(-|x - y|)); equal arguments, infinities too, add log 2.
+
+    >>> log_of_sum([0.0, -math.inf], [-math.inf, -math.inf]).numpy().tolist()
+    [0.0, -inf]
+    """
+    x = convert_to_tensor(x)
+    y = convert_to_tensor(y, x.dtype)
+    gap = where(x == y, zeros_like(x - y), x - y)
+    return maximum(x, y) + log1p(exp(-abs(gap)))  # type: ignore[no-any-return]

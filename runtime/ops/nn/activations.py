@@ -1,0 +1,211 @@
+"""The functions between the layers of neural networks.
+
+>>> relu([-1., 2.]).numpy().tolist(), softmax([0., 0.]).numpy().tolist()
+([0.0, 2.0], [0.5, 0.5])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import errors
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.graph import Operand
+from ...ir.value_types import Spec
+from ..arrays.concat_split import join
+from ..arrays.creation import zeros_like
+from ..arrays.gather_where import choose
+from ..arrays.reshape import reshape, sum_to
+from ..arrays.shape_ops import shape as shape_of
+from ..framework.attribute_parsers import LastAxis
+from ..framework.op import Input, Name, Same, op
+from ..framework.op_families import CURVED, FLOATS, NUMERIC, REAL, Array, demand
+from ..math.arithmetic import multiply
+from ..math.elementwise import erf, exp, sigmoid, tanh
+from ..reduce.reductions import reduce_sum, sum_of
+from ..reduce.short_axis_kernels import along_short, is_short
+
+
+@op
+def relu(features: Input, name: Name = None) -> Spec:
+    """`features`, with 0 for negative ones.
+
+    >>> relu([-3., 0., 3.]).numpy().tolist()
+    [0.0, 0.0, 3.0]
+    """
+    demand(features, REAL, "relu")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@relu.kernel
+def _(features: Array) -> Array:
+    return np.maximum(features, features.dtype.type(0))
+
+
+@relu.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return choose(y > 0, dy, zeros_like(dy))
+
+
+@op
+def elu(features: Input, name: Name = None) -> Spec:
+    """`features`, with `exp(x) - 1` for negative ones.
+
+    >>> elu([0., 3.]).numpy().tolist()
+    [0.0, 3.0]
+    """
+    demand(features, FLOATS, "elu")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@elu.kernel
+def _(features: Array) -> Array:
+    return np.where(features < 0, np.expm1(features), features)
+
+
+@elu.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return choose(features < 0, dy * (y + 1), dy)
+
+
+@accepted("silu")
+def silu(features: TensorLike, beta: float = 1.0) -> Tensor:
+    """`x * sigmoid(beta * x)`, known as swish.
+
+    >>> silu([0., 100.]).numpy().tolist()
+    [0.0, 100.0]
+    """
+    features = convert_to_tensor(features)
+    demand(features, CURVED, "silu")
+    return multiply(features, sigmoid(multiply(features, beta)))  # type: ignore[no-any-return]
+
+
+swish = silu
+
+
+@accepted("gelu")
+def gelu(features: TensorLike, approximate: bool = False, name: Name = None) -> Tensor:
+    """`x` times the chance that a normal variable is smaller than `x`.
+
+    >>> gelu([0., 100.]).numpy().tolist()
+    [0.0, 100.0]
+    """
+    x = convert_to_tensor(features)
+    if not x.dtype.is_floating:
+        raise ValueError(f"`features.dtype` must be a floating point tensor. Received: {x.dtype.name}")
+    if approximate:
+        cubic = x + multiply(multiply(multiply(x, x), x), 0.044715)
+        chance = tanh(multiply(cubic, np.sqrt(2 / np.pi).item()))
+    else:
+        chance = erf(multiply(x, np.sqrt(0.5).item()))
+    return multiply(multiply(x, 0.5), chance + 1, name)  # type: ignore[no-any-return]
+
+
+def _along(logits: Operand, axis: int, what: str) -> Spec:
+    demand(logits, FLOATS, what)
+    if logits.shape is not None:
+        shapes.normal_axis(axis, len(logits.shape))
+    return Spec(logits.dtype, logits.shape)
+
+
+def with_top_at_zero(logits: Array, axis: int) -> Array:
+    """The same distribution with its largest logit at 0, where `exp` cannot overflow."""
+    if not logits.size:
+        return logits
+    if is_short(logits, axis):
+        return logits - along_short(np.maximum, logits, keepdims=True)
+    return logits - np.maximum.reduce(logits, axis=axis, keepdims=True)
+
+
+@op
+def softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
+    """`exp(x) / sum(exp(x))` along `axis`.
+
+    >>> softmax([[0., 0.], [1000., 0.]]).numpy().tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    return _along(logits, axis, "softmax")
+
+
+@softmax.kernel
+def _(logits: Array, axis: int) -> Array:
+    weights = np.exp(with_top_at_zero(logits, axis))
+    weights /= sum_of(weights, axis, True)
+    return weights
+
+
+@softmax.gradient
+def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
+    return (dy - reduce_sum(dy * y, axis, True)) * y
+
+
+@op
+def log_softmax(logits: Input, axis: LastAxis = -1, name: Name = None) -> Spec:
+    """The logarithm of `softmax`.
+
+    >>> log_softmax([-1000., 1000.]).numpy().tolist()
+    [-2000.0, 0.0]
+    """
+    return _along(logits, axis, "log_softmax")
+
+
+@log_softmax.kernel
+def _(logits: Array, axis: int) -> Array:
+    shifted = with_top_at_zero(logits, axis)
+    return shifted - np.log(sum_of(np.exp(shifted), axis, True))
+
+
+@log_softmax.gradient
+def _(dy: Any, y: Any, logits: Any, axis: int) -> Any:
+    return dy - exp(y) * reduce_sum(dy, axis, True)
+
+
+@op
+def bias_add(value: Same, bias: Same, data_format: str | None = None, name: Name = None) -> Spec:
+    """`value + bias` along the last axis; along the second one when `data_format` is "NC..." (NCHW).
+
+    >>> bias_add([[1, 2], [3, 4]], [10, 20]).numpy().tolist()
+    [[11, 22], [13, 24]]
+    """
+    demand(value, NUMERIC, "bias_add")
+    axis = _channels(data_format)
+    if bias.shape is not None and len(bias.shape) != 1:
+        raise ValueError(f"bias_add: the bias must be a vector, not {shapes.show(bias.shape)}")
+    if value.shape is None:
+        return Spec(value.dtype, None)
+    if len(value.shape) < 2:
+        raise ValueError(f"bias_add: input tensor must be at least 2D: {shapes.show(value.shape)}")
+    (size,) = bias.shape or (None,)
+    if value.shape[axis] != size and None not in (value.shape[axis], size):
+        raise ValueError(f"bias_add: must provide as many biases as channels: {size}, {value.shape[axis]}")
+    return Spec(value.dtype, value.shape)
+
+
+def _channels(data_format: str | None) -> int:
+    if data_format is None or (data_format.startswith("N") and data_format.endswith("C")):
+        return -1
+    if data_format.startswith("NC"):
+        return 1
+    raise ValueError(
+        f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
+    )
+
+
+@bias_add.kernel
+def _(value: Array, bias: Array, data_format: str | None) -> Array:
+    axis = _channels(data_format)
+    if value.ndim < 2 or bias.shape != (value.shape[axis],):
+        raise errors.InvalidArgumentError(f"bias_add: {bias.shape} does not fit {value.shape}")
+    return value + (bias if axis == -1 else bias.reshape((-1, *(1,) * (value.ndim - 2))))
+
+
+@bias_add.gradient
+def _(dy: Any, y: Any, value: Any, bias: Any, data_format: str | None) -> Any:
+    if _channels(data_format) == -1:
+        return dy, lambda: sum_to(dy, shape_of(bias))
+    return dy, lambda: reduce_sum(reshape(dy, join([shape_of(dy)[:2], [-1]], 0)), (0, 2))

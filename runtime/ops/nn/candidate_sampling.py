@@ -1,0 +1,379 @@
+"""Classes drawn at random, beside the right ones, for losses over so many classes that not all can be computed.
+
+Each sampler gives the classes that were drawn, and how often the right ones and the drawn ones were to be expected: of
+`tries` draws of a class of the probability p, `1 - (1 - p) ** tries` when the classes are unique, else `tries * p`.
+The numbers are TensorFlow's for the same seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import TensorLike
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ...kernels.random import seeds
+from ...kernels.random.philox import Stream
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import Array, demand
+from ..math.cast import cast
+
+_BLOCKS_PER_SAMPLE = 512
+"""What is reserved of a stream for each class that is drawn: TensorFlow's number."""
+
+
+class _Source:
+    """Numbers of several kinds, one after the other, from the words of a stream."""
+
+    def __init__(self, stream: Stream, samples: int) -> None:
+        self._words = self._all(stream, stream.reserve(samples * _BLOCKS_PER_SAMPLE))
+
+    @staticmethod
+    def _all(stream: Stream, first: int) -> Iterator[int]:
+        count = 64
+        while True:
+            yield from stream.bits(first, count).ravel().tolist()
+            first += count
+
+    def word(self) -> int:
+        return next(self._words)
+
+    def long(self) -> int:
+        low = self.word()
+        return low | self.word() << 32
+
+    def below(self, limit: int, bits: int) -> int:
+        """An integer below `limit`, each as likely as another: numbers that would favour some are drawn again."""
+        draw = self.word if bits == 32 else self.long
+        if limit & (limit - 1) == 0:
+            return draw() & (limit - 1)
+        skipped = ((1 << bits) - 1) % limit + 1
+        number = draw()
+        while number < skipped:
+            number = draw()
+        return number % limit
+
+    def single(self) -> float:
+        """A float32 in [0, 1)."""
+        return (self.word() & 0x7FFFFF) / (1 << 23)
+
+    def double(self) -> float:
+        """A float64 in [0, 1)."""
+        high = self.word() & 0xFFFFF
+        return (high << 32 | self.word()) / (1 << 52)
+
+
+def _specs(true_classes: Any, num_true: int, num_sampled: int, what: str) -> tuple[Spec, Spec, Spec]:
+    if true_classes.shape is not None and len(true_classes.shape) != 2:
+        raise ValueError(
+            f"{what}: true_classes must be a matrix, not of the shape {shapes.show(true_classes.shape)}"
+        )
+    if true_classes.shape is not None and true_classes.shape[1] not in (None, num_true):
+        raise ValueError(
+            f"{what}: true_classes must have num_true={num_true} columns, not {true_classes.shape[1]}"
+        )
+    if num_sampled < 1:
+        raise ValueError(f"{what}: num_sampled must be positive, not {num_sampled}")
+    batch = None if true_classes.shape is None else true_classes.shape[0]
+    kind = dtypes.float32
+    return Spec(dtypes.int64, (num_sampled,)), Spec(kind, (batch, num_true)), Spec(kind, (num_sampled,))
+
+
+def _drawn(source: _Source, count: int, unique: bool, sample: Callable[[_Source], int]) -> tuple[Array, int]:
+    """The classes, and how often was drawn."""
+    if not unique:
+        return np.array([sample(source) for _ in range(count)], np.int64), count
+    found: dict[int, None] = {}
+    tries = 0
+    while len(found) < count:
+        tries += 1
+        found[sample(source)] = None
+    return np.array(list(found), np.int64), tries
+
+
+def _expected(chances: Array, count: int, tries: int) -> Array:
+    if tries == count:
+        return (chances * count).astype(np.float32)
+    with np.errstate(divide="ignore"):
+        return -np.expm1(tries * np.log1p(-chances)).astype(np.float32)
+
+
+def _outcome(
+    true_classes: Array,
+    setting: tuple[int, int, int],
+    kind: str,
+    draw: tuple[int, bool, int],
+    sample: Callable[[_Source], int],
+    chance: Callable[[Array], Array],
+) -> tuple[Array, Array, Array]:
+    """What a sampler gives.
+
+    `setting` is the pair of seeds and the stream, `draw` says how many, whether unique, and of what range.
+    """
+    count, unique, limit = draw
+    if unique and count > limit:
+        raise errors.InvalidArgumentError(f"{kind}: cannot draw {count} different classes from {limit}")
+    wrong = true_classes[(true_classes < 0) | (true_classes >= limit)]
+    if wrong.size:
+        raise errors.InvalidArgumentError(
+            f"{kind}: `true_classes` out of range [0, {limit}): {wrong.flat[0]}"
+        )
+    stream = seeds.stream(f"{kind} {draw} {true_classes.shape[1:]}", *setting)
+    classes, tries = _drawn(_Source(stream, count), count, unique, sample)
+    return classes, _expected(chance(true_classes), count, tries), _expected(chance(classes), count, tries)
+
+
+@op(stateful=True)
+def uniform_candidates(
+    true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
+    stream: int, name: Name = None,
+) -> tuple[Spec, ...]:  # fmt: skip
+    """Classes below `range_max`, each as likely as another.
+
+    >>> seeds.set_seed(None)
+    >>> classes, of_true, of_sampled = uniform_candidates([[1]], 1, 3, True, 3, 7, 1, 0)
+    >>> sorted(classes.numpy().tolist())
+    [0, 1, 2]
+    """
+    return _specs(true_classes, num_true, num_sampled, "uniform_candidate_sampler")
+
+
+@uniform_candidates.kernel
+def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
+      stream: int) -> tuple[Array, ...]:  # fmt: skip
+    return _outcome(
+        true_classes, (seed, seed2, stream), "uniform_candidate_sampler", (num_sampled, unique, range_max),
+        lambda source: source.below(range_max, 64),
+        lambda classes: np.full(classes.shape, 1 / range_max),
+    )  # fmt: skip
+
+
+@op(stateful=True)
+def log_uniform_candidates(
+    true_classes: Ints, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
+    stream: int, name: Name = None,
+) -> tuple[Spec, ...]:  # fmt: skip
+    """Classes below `range_max`, c of the probability `log((c + 2) / (c + 1)) / log(range_max + 1)`.
+
+    >>> seeds.set_seed(None)
+    >>> classes, of_true, of_sampled = log_uniform_candidates([[1]], 1, 3, True, 3, 7, 1, 0)
+    >>> sorted(classes.numpy().tolist())
+    [0, 1, 2]
+    """
+    return _specs(true_classes, num_true, num_sampled, "log_uniform_candidate_sampler")
+
+
+@log_uniform_candidates.kernel
+def _(true_classes: Array, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int, seed2: int,
+      stream: int) -> tuple[Array, ...]:  # fmt: skip
+    whole = math.log1p(range_max)
+    return _outcome(
+        true_classes, (seed, seed2, stream), "log_uniform_candidate_sampler", (num_sampled, unique, range_max),
+        lambda source: (int(math.exp(source.double() * whole)) - 1) % range_max,
+        lambda classes: np.log((classes + 2.0) / (classes + 1.0)) / whole,
+    )  # fmt: skip
+
+
+@op(stateful=True)
+def weighted_candidates(
+    true_classes: Ints, weights: Input, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int,
+    stream: int, name: Name = None,
+) -> tuple[Spec, ...]:  # fmt: skip
+    """Classes with the probabilities `weights / sum(weights)`.
+
+    >>> seeds.set_seed(None)
+    >>> classes, of_true, of_sampled = weighted_candidates([[1]], [1., 0., 2.], 1, 2, True, 7, 1, 0)
+    >>> sorted(classes.numpy().tolist())
+    [0, 2]
+    """
+    demand(weights, frozenset({dtypes.float32}), "fixed_unigram_candidate_sampler, weights")
+    if weights.shape is not None and len(weights.shape) != 1:
+        raise ValueError("fixed_unigram_candidate_sampler: weights must be a vector")
+    return _specs(true_classes, num_true, num_sampled, "fixed_unigram_candidate_sampler")
+
+
+@weighted_candidates.kernel
+def _(true_classes: Array, weights: Array, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int,
+      stream: int) -> tuple[Array, ...]:  # fmt: skip
+    if (weights < 0).any() or (unique and num_sampled > np.count_nonzero(weights)):
+        raise errors.InvalidArgumentError(
+            f"fixed_unigram_candidate_sampler: cannot draw {num_sampled} classes by the weights {weights.tolist()}"
+        )
+    chances, others = _alias(weights)
+
+    def sample(source: _Source) -> int:
+        share, place = source.single(), source.below(len(weights), 32)
+        return place if share < chances[place] else others[place]
+
+    total = np.sum(weights, dtype=np.float32)
+    return _outcome(
+        true_classes, (seed, seed2, stream), "fixed_unigram_candidate_sampler", (num_sampled, unique, len(weights)),
+        sample, lambda classes: (weights[classes] / total).astype(np.float64),
+    )  # fmt: skip
+
+
+weighted_candidates.no_gradient("what is drawn does not change by a little")
+
+
+def _alias(weights: Array) -> tuple[list[float], list[int]]:
+    """For each place, the chance to stay there, and where to go else (Walker, 1977): one draw is two numbers."""
+    chances = (weights.astype(np.float64) * len(weights) / weights.sum(dtype=np.float64)).tolist()
+    others = list(range(len(chances)))
+    low = [i for i, chance in enumerate(chances) if chance < 1]
+    high = [i for i, chance in enumerate(chances) if chance >= 1]
+    while high and low:
+        poor, rich = low.pop(), high.pop()
+        others[poor] = rich
+        chances[rich] -= 1 - chances[poor]
+        (low if chances[rich] < 1 else high).append(rich)
+    for place in (*low, *high):
+        chances[place] = 1.0
+    return chances, others
+
+
+@op
+def all_candidates(
+    true_classes: Ints, num_true: int, num_sampled: int, name: Name = None
+) -> tuple[Spec, ...]:
+    """All classes below `num_sampled`, each expected once.
+
+    >>> all_candidates([[1]], 1, 3)[0].numpy().tolist()
+    [0, 1, 2]
+    """
+    return _specs(true_classes, num_true, num_sampled, "all_candidate_sampler")
+
+
+@all_candidates.kernel
+def _(true_classes: Array, num_true: int, num_sampled: int) -> tuple[Array, ...]:
+    ones = np.ones(num_sampled, np.float32)
+    return np.arange(num_sampled), np.ones((len(true_classes), num_true), np.float32), ones
+
+
+class SampledCandidates(NamedTuple):
+    """Classes that were drawn, and how often the right and the drawn ones were to be expected."""
+
+    sampled_candidates: Tensor
+    true_expected_count: Tensor
+    sampled_expected_count: Tensor
+
+
+def uniform_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: Name = None,
+) -> SampledCandidates:
+    """`num_sampled` classes below `range_max`, each as likely as another.
+
+    >>> uniform_candidate_sampler([[0]], 1, 2, False, 4).true_expected_count.numpy().tolist()
+    [[0.5]]
+    """
+    drawn = uniform_candidates(
+        cast(true_classes, dtypes.int64), num_true, num_sampled, unique, range_max, *seeds.pair(seed), name
+    )
+    return SampledCandidates(*drawn)
+
+
+def log_uniform_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: Name = None,
+) -> SampledCandidates:
+    """`num_sampled` classes below `range_max`, small ones more likely: classes sorted by how frequent they are.
+
+    >>> log_uniform_candidate_sampler([[0]], 1, 2, True, 4).sampled_candidates.shape
+    TensorShape([2])
+    """
+    drawn = log_uniform_candidates(
+        cast(true_classes, dtypes.int64), num_true, num_sampled, unique, range_max, *seeds.pair(seed), name
+    )
+    return SampledCandidates(*drawn)
+
+
+def all_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: Name = None,
+) -> SampledCandidates:
+    """All classes below `num_sampled`.
+
+    >>> all_candidate_sampler([[1]], 1, 3, True).sampled_expected_count.numpy().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    drawn = all_candidates(cast(true_classes, dtypes.int64), num_true, num_sampled, name)
+    return SampledCandidates(*drawn)
+
+
+def _weights_in(vocab_file: str) -> list[float]:
+    """Return the weights that the lines of a file end with."""
+    try:
+        with open(vocab_file, encoding="utf-8", errors="surrogateescape") as lines:
+            return [float(line.rsplit(",", 1)[-1]) for line in lines if line.strip()]
+    except OSError as error:
+        raise errors.NotFoundError(f"{vocab_file}; {error.strerror}") from None
+    except ValueError as error:
+        raise errors.InvalidArgumentError(f"{vocab_file}: {str(error)[:200]}") from None
+
+
+def fixed_unigram_candidate_sampler(
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = (),
+    seed: int | None = None,
+    name: Name = None,
+) -> SampledCandidates:
+    """`num_sampled` classes below `range_max`, as likely as their weights say.
+
+    Args:
+        vocab_file: a file whose lines end with a comma and a weight; `unigrams`: the weights. One of the two.
+        distortion: weights are raised to this power.
+        num_reserved_ids: how many classes, which are never drawn, come before those with weights.
+        num_shards, shard: 1 and 0; all classes are here.
+
+    >>> found = fixed_unigram_candidate_sampler([[0]], 1, 2, True, 3, unigrams=[1., 0., 2.])
+    >>> sorted(found.sampled_candidates.numpy().tolist())
+    [0, 2]
+    """
+    if (num_shards, shard) != (1, 0):
+        raise ValueError(
+            "fixed_unigram_candidate_sampler: classes cannot be divided; num_shards must be 1, shard 0"
+        )
+    if bool(vocab_file) == bool(unigrams):
+        raise ValueError("Must provide either vocab_file or unigrams.")
+    given = list(unigrams)
+    if vocab_file:
+        given = _weights_in(vocab_file)
+    weights = [0.0] * num_reserved_ids + [weight**distortion for weight in given]
+    if len(weights) != range_max:
+        raise ValueError(
+            f"range_max, {range_max}, must be the number of reserved and weighted ids, {len(weights)} {vocab_file}"
+        )
+    drawn = weighted_candidates(
+        cast(true_classes, dtypes.int64), np.array(weights, np.float32), num_true, num_sampled, unique,
+        *seeds.pair(seed), name,
+    )  # fmt: skip
+    return SampledCandidates(*drawn)

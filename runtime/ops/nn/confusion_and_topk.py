@@ -1,0 +1,142 @@
+"""Right and wrong answers: confusion matrices; and the best answers.
+
+>>> confusion_matrix([0, 1, 1], [0, 1, 0]).numpy().tolist()
+[[1, 0], [1, 1]]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ... import dtypes
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ..arrays.concat_split import stack
+from ..arrays.reshape import squeeze, transpose
+from ..arrays.scatter import scatter_nd
+from ..arrays.sort import top_k
+from ..framework.op import Name
+from ..framework.op_families import FLOATS, demand
+from ..math.arithmetic import maximum
+from ..math.cast import cast
+from ..math.elementwise import negative
+from ..reduce.reductions import reduce_max
+
+
+def confusion_matrix(
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: Any = None,
+    weights: TensorLike | None = None,
+    dtype: Any = dtypes.int32,
+    name: Name = None,
+) -> Tensor:
+    """How often the class of the row (`labels`) was taken for that of the column (`predictions`).
+
+    Args:
+        labels, predictions: vectors of class numbers; one of them may have another axis of size 1.
+        num_classes: the number of rows and columns; by default there is one for the largest number.
+        weights: what each pair counts for, instead of 1.
+        dtype: of the result.
+
+    Raises InvalidArgumentError for numbers that are negative or not below `num_classes`.
+
+    >>> confusion_matrix([1, 2, 2], [2, 2, 2], num_classes=3, weights=[1, 5, 6]).numpy().tolist()
+    [[0, 0, 0], [0, 0, 1], [0, 0, 11]]
+    """
+    kind = dtypes.as_dtype(dtype)
+    rows, columns = _of_one_rank(convert_to_tensor(labels), convert_to_tensor(predictions))
+    rows, columns = cast(rows, dtypes.int64), cast(columns, dtypes.int64)
+    if num_classes is None:
+        count = maximum(reduce_max(rows), reduce_max(columns)) + 1
+    else:
+        count = cast(num_classes, dtypes.int64)
+    places = stack([rows, columns], axis=-1)
+    values = cast(rows * 0 + 1 if weights is None else weights, kind)
+    return scatter_nd(places, values, stack([count, count]), name)  # type: ignore[no-any-return]
+
+
+def _of_one_rank(labels: Tensor, predictions: Tensor) -> tuple[Tensor, Tensor]:
+    """Both, without the last axis of the one that has more of them."""
+    one, other = labels.shape.rank, predictions.shape.rank
+    if one is not None and other is not None:
+        if one == other + 1:
+            return squeeze(labels, [-1]), predictions
+        if other == one + 1:
+            return labels, squeeze(predictions, [-1])
+    return labels, predictions
+
+
+class ApproxTopK(NamedTuple):
+    """What `approx_max_k` and `approx_min_k` give."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def approx_max_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> ApproxTopK:
+    """The `k` largest elements along an axis and their indices: exactly these, whatever `recall_target` allows.
+
+    >>> approx_max_k([1., 5., 3.], 2).indices.numpy().tolist()
+    [1, 2]
+    """
+    return _top(convert_to_tensor(operand), k, reduction_dimension, True)
+
+
+def approx_min_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> ApproxTopK:
+    """The `k` smallest elements along an axis and their indices; see `approx_max_k`.
+
+    >>> approx_min_k([[1., 5.], [3., 2.]], 1, reduction_dimension=0).values.numpy().tolist()
+    [[1.0, 2.0]]
+    """
+    return _top(convert_to_tensor(operand), k, reduction_dimension, False)
+
+
+def approx_top_k(
+    input: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> ApproxTopK:
+    """`approx_max_k`, or `approx_min_k` where `is_max_k` is false.
+
+    >>> approx_top_k([1., 5., 3.], 1).values.numpy().tolist()
+    [5.0]
+    """
+    return _top(convert_to_tensor(input), k, reduction_dimension, is_max_k)
+
+
+def _top(operand: Tensor, k: int, axis: int, largest: bool) -> ApproxTopK:
+    demand(operand, FLOATS, "approx_top_k")
+    if axis != -1:
+        rank = operand.shape.rank
+        if rank is None:
+            raise ValueError(f"approx_top_k needs to know the rank of its operand to reduce dimension {axis}")
+        axis = shapes.normal_axis(axis, rank)
+        order = [*(i for i in range(rank) if i != axis), axis]
+        back = [*range(axis), rank - 1, *range(axis, rank - 1)]
+        found = _top(transpose(operand, order), k, -1, largest)
+        return ApproxTopK(transpose(found.values, back), transpose(found.indices, back))
+    values, indices = top_k(operand if largest else negative(operand), k)
+    return ApproxTopK(values if largest else negative(values), indices)

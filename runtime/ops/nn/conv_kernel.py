@@ -1,0 +1,168 @@
+"""The sums of a convolution, as matrix products of windows that are laid out.
+
+    convolve     windows times a filter
+    spread       what that makes of a gradient: added to where each window was
+    correlate    windows turned round times a gradient
+
+A filter for groups of channels is one matrix for each group; where each channel is a group (depthwise), the places of a
+window are gone through instead, since such matrices would be thin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...core import shapes
+from ..framework.op_families import Array
+from .window_geometry import Sliding
+
+_ELEMENTS = 1 << 22
+"""How many elements of windows are laid out at once: batches are cut where there would be more."""
+
+
+def joined(batch: Any, sizes: Any, channels: Any, data_format: str) -> Any:
+    """The shape that these parts make up."""
+    first = data_format.startswith("NC")
+    return (*batch, channels, *sizes) if first else (*batch, *sizes, channels)
+
+
+def parts(full: Any, n: int, data_format: str) -> tuple[Any, Any, Any]:
+    """A shape as batches, sizes of the spatial axes, and channels."""
+    if len(full) < n + 2:
+        raise ValueError(
+            f"conv: the input must have at least rank {n + 2}, not the shape {shapes.show(full)}"
+        )
+    if data_format.startswith("NC"):
+        return full[: -n - 1], full[-n:], full[-n - 1]
+    return full[: -n - 1], full[-n - 1 : -1], full[-1]
+
+
+def check_channels(channels: int | None, taken: int | None, given: int | None) -> None:
+    """ValueError when a filter that takes some channels does not fit."""
+    if channels is None or taken is None:
+        return
+    if taken == 0 or channels % taken:
+        raise ValueError(
+            f"input depth must be evenly divisible by filter depth: {channels} vs {taken}, so that each group "
+            "of channels has filters"
+        )
+    groups = channels // taken
+    if given is not None and groups and given % groups:
+        raise ValueError(f"output depth must be evenly divisible by number of groups: {given} vs {groups}")
+
+
+def channels_last(x: Array, n: int, data_format: str) -> Array:
+    """Batches as one axis, channels as the last one."""
+    if data_format.startswith("NC"):
+        x = np.moveaxis(x, -n - 1, -1)
+    return x.reshape((math.prod(x.shape[: -n - 1]), *x.shape[-n - 1 :]))
+
+
+def as_given(y: Array, batch: Any, n: int, data_format: str) -> Array:
+    """What `channels_last` made, in the format of the user, with its batches."""
+    y = y.reshape((*batch, *y.shape[1:]))
+    return np.moveaxis(y, -1, -n - 1) if data_format.startswith("NC") else y
+
+
+def accurate(dtype: Any) -> Any:
+    """What sums of this dtype are computed in."""
+    return np.dtype(np.float32) if dtype.itemsize == 2 else dtype
+
+
+def chunks(count: int, slide: Sliding, channels: int) -> Iterator[slice]:
+    """Parts of a batch whose windows are not too many to be laid out at once."""
+    each = max(1, math.prod(slide.outputs) * math.prod(slide.window) * channels)
+    step = max(1, _ELEMENTS // each)
+    for start in range(0, count, step):
+        yield slice(start, min(start + step, count))
+
+
+def _surrounded(x: Array, slide: Sliding) -> Array:
+    if slide.padded == slide.sizes:
+        return x
+    wide = np.zeros((x.shape[0], *slide.padded, x.shape[-1]), x.dtype)
+    wide[core(slide)] = x
+    return wide
+
+
+def core(slide: Sliding) -> tuple[slice, ...]:
+    """Where the input is in its padding."""
+    places = zip(slide.before, slide.sizes, strict=True)
+    return (slice(None), *(slice(before, before + size) for before, size in places))
+
+
+def _windows(x: Array, slide: Sliding, groups: int) -> Array:
+    """The windows of `x`, laid out for matrix products: [groups, batch and outputs, window and channels]."""
+    wide = _surrounded(x, slide)
+    first, *steps, last = wide.strides
+    view = np.lib.stride_tricks.as_strided(
+        wide,
+        (x.shape[0], *slide.outputs, *slide.window, x.shape[-1]),
+        (
+            first,
+            *(step * stride for step, stride in zip(steps, slide.strides, strict=True)),
+            *(step * dilation for step, dilation in zip(steps, slide.dilations, strict=True)),
+            last,
+        ),
+        writeable=False,
+    )
+    rows, inside = x.shape[0] * math.prod(slide.outputs), math.prod(slide.window)
+    if groups == 1:
+        return view.reshape(1, rows, inside * x.shape[-1])
+    split = view.reshape(rows, inside, groups, -1).transpose(2, 0, 1, 3)
+    return split.reshape(groups, rows, -1)
+
+
+def _grouped_filter(filter: Array, groups: int) -> Array:
+    """A filter for matrix products: [groups, window and channels, outputs of a group]."""
+    taken, given = filter.shape[-2:]
+    split = filter.reshape(-1, taken, groups, given // groups).transpose(2, 0, 1, 3)
+    return split.reshape(groups, -1, given // groups)
+
+
+def _by_groups(dy: Array, groups: int) -> Array:
+    """Rows of a result, or of its gradient, as [groups, rows, outputs of a group]."""
+    return dy.reshape(math.prod(dy.shape[:-1]), groups, dy.shape[-1] // groups).transpose(1, 0, 2)
+
+
+def convolve(x: Array, filter: Array, slide: Sliding, groups: int, y: Array) -> None:
+    """Put the products of windows of `x` and the filter into `y`."""
+    if groups > 1 and filter.shape[-2] == 1:
+        wide, split = _surrounded(x, slide), y.reshape((*y.shape[:-1], groups, -1))
+        for offset in slide.offsets():
+            taken = wide[(slice(None), *slide.padded_slices(offset))]
+            split += taken[..., np.newaxis] * filter[offset].reshape(groups, -1)
+        return
+    product = _windows(x, slide, groups) @ _grouped_filter(filter, groups)
+    y[...] = product.transpose(1, 0, 2).reshape(y.shape)
+
+
+def spread(dy: Array, filter: Array, slide: Sliding, groups: int, wide: Array) -> None:
+    """Add what each window has got to where the window was."""
+    if groups > 1 and filter.shape[-2] == 1:
+        split = dy.reshape((*dy.shape[:-1], groups, -1))
+        for offset in slide.offsets():
+            place = (slice(None), *slide.padded_slices(offset))
+            wide[place] += np.einsum("...gm,gm->...g", split, filter[offset].reshape(groups, -1))
+        return
+    product = _by_groups(dy, groups) @ _grouped_filter(filter, groups).transpose(0, 2, 1)
+    inside = math.prod(slide.window)
+    parts = product.reshape(groups, -1, inside, filter.shape[-2]).transpose(2, 1, 0, 3)
+    for offset, part in zip(slide.offsets(), parts, strict=True):
+        place = (slice(None), *slide.padded_slices(offset))
+        wide[place] += part.reshape((*dy.shape[:-1], -1))
+
+
+def correlate(x: Array, dy: Array, slide: Sliding, groups: int, shape: tuple[int, ...]) -> Array:
+    """The products of windows of `x` and a gradient: [groups, window and channels, outputs]."""
+    if groups > 1 and shape[1] == math.prod(slide.window):
+        wide, split = _surrounded(x, slide), dy.reshape((*dy.shape[:-1], groups, -1))
+        taken = [wide[(slice(None), *slide.padded_slices(offset))] for offset in slide.offsets()]
+        sums = [np.einsum("pg,pgm->gm", t.reshape(-1, groups), split.reshape(-1, groups, split.shape[-1]))
+                for t in taken]  # fmt: skip
+        return np.stack(sums, axis=1)
+    return _windows(x, slide, groups).transpose(0, 2, 1) @ _by_groups(dy, groups)

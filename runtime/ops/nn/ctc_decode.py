@@ -1,0 +1,162 @@
+"""The labels that frames mean most probably: of the best class of each frame, or by a search over beginnings.
+
+A beginning's probability is kept in two parts, of frames that end in a blank and of frames that end in its last
+label, since only after a blank the same label makes it longer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Results
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import Array, demand
+
+_FLOATS = frozenset({dtypes.float32, dtypes.float64})
+
+
+def _check(inputs: Any, sequence_length: Any, what: str) -> Any:
+    demand(inputs, _FLOATS, what)
+    if inputs.shape is not None and len(inputs.shape) != 3:
+        raise ValueError(f"{what}: inputs must have rank 3, not the shape {shapes.show(inputs.shape)}")
+    if sequence_length.shape is not None and len(sequence_length.shape) != 1:
+        raise ValueError(f"{what}: sequence_length must be a vector")
+    batch = shapes.merge(None if inputs.shape is None else inputs.shape[1:2], sequence_length.shape)
+    return batch[0] if batch else None
+
+
+def _lengths(inputs: Array, sequence_length: Array, what: str) -> list[int]:
+    lengths: list[int] = sequence_length.tolist()
+    if len(lengths) != inputs.shape[1] or any(not 0 <= length <= len(inputs) for length in lengths):
+        raise errors.InvalidArgumentError(
+            f"{what}: sequence_length must have {inputs.shape[1]} numbers up to {len(inputs)}: {lengths}"
+        )
+    return lengths
+
+
+def _sparse(rows: list[list[int]]) -> tuple[Array, Array, Array]:
+    indices = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
+    values = [label for labels in rows for label in labels]
+    longest = max(map(len, rows), default=0)
+    return (
+        np.array(indices, np.int64).reshape(-1, 2),
+        np.array(values, np.int64),
+        np.array([len(rows), longest], np.int64),
+    )
+
+
+_SPARSE = (Spec(dtypes.int64, (None, 2)), Spec(dtypes.int64, (None,)), Spec(dtypes.int64, (2,)))
+
+
+@op
+def ctc_greedy(
+    inputs: Input,
+    sequence_length: Ints,
+    merge_repeated: bool = True,
+    blank_index: int = -1,
+    name: Name = None,
+) -> tuple[Spec, ...]:
+    """Indices, values and shape of the labels of the best classes; the negative sum of their logits.
+
+    >>> indices, values, shape, score = ctc_greedy([[[1., 0.]], [[1., 0.]], [[0., 2.]]], [3])
+    >>> values.numpy().tolist(), score.numpy().tolist()
+    ([0], [[-4.0]])
+    """
+    batch = _check(inputs, sequence_length, "ctc_greedy_decoder")
+    return (*_SPARSE, Spec(inputs.dtype, (batch, 1)))
+
+
+@ctc_greedy.kernel
+def _(inputs: Array, sequence_length: Array, merge_repeated: bool, blank_index: int) -> tuple[Array, ...]:
+    classes = inputs.shape[2]
+    if not -classes <= blank_index < classes:
+        raise errors.InvalidArgumentError(
+            f"ctc_greedy_decoder: blank_index must be in [{-classes}, {classes})"
+        )
+    blank, rows, scores = blank_index % classes, [], []
+    for row, length in enumerate(_lengths(inputs, sequence_length, "ctc_greedy_decoder")):
+        own = inputs[:length, row]
+        best = own.argmax(1)
+        scores.append([-np.sum(own.max(1), dtype=inputs.dtype)])
+        new = np.ones(length, bool)
+        if merge_repeated:
+            new[1:] = best[1:] != best[:-1]
+        rows.append(best[new & (best != blank)].tolist())
+    return (*_sparse(rows), np.array(scores, inputs.dtype).reshape(len(rows), 1))
+
+
+ctc_greedy.no_gradient("TensorFlow has none: which labels win does not change by a little")
+
+
+@op
+def ctc_beam_search(
+    inputs: Input, sequence_length: Ints, beam_width: int = 100, top_paths: Results = 1, name: Name = None
+) -> tuple[Spec, ...]:
+    """Indices, values and shape of the labels of each of the best paths; then the logarithms of their probabilities.
+
+    >>> *path, score = ctc_beam_search([[[0., 0., 2.]], [[3., 0., 0.]]], [2])
+    >>> path[1].numpy().tolist()
+    [0]
+    """
+    batch = _check(inputs, sequence_length, "ctc_beam_search_decoder")
+    if beam_width < 1 or not 1 <= top_paths <= beam_width:
+        raise ValueError(
+            f"ctc_beam_search_decoder: top_paths must be between 1 and beam_width, not {top_paths} and {beam_width}"
+        )
+    return (*_SPARSE * top_paths, Spec(inputs.dtype, (batch, top_paths)))
+
+
+@ctc_beam_search.kernel
+def _(inputs: Array, sequence_length: Array, beam_width: int, top_paths: int) -> tuple[Array, ...]:
+    wide = inputs.astype(np.float64)
+    shifted = wide - wide.max(-1, keepdims=True) if wide.size else wide
+    logs = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    paths: list[list[list[int]]] = [[] for _ in range(top_paths)]
+    scores = np.zeros((inputs.shape[1], top_paths), inputs.dtype)
+    for row, length in enumerate(_lengths(inputs, sequence_length, "ctc_beam_search_decoder")):
+        found = _searched(logs[:length, row], beam_width)
+        if len(found) < top_paths:
+            raise errors.InvalidArgumentError(
+                f"ctc_beam_search_decoder: sequence {row} has {len(found)} paths, not {top_paths}"
+            )
+        for place in range(top_paths):
+            labels, score = found[place]
+            paths[place].append(list(labels))
+            scores[row, place] = score
+    parts = [part for path in paths for part in _sparse(path)]
+    return (*parts, scores)
+
+
+ctc_beam_search.no_gradient("TensorFlow has none: which labels win does not change by a little")
+
+
+Beam = dict[tuple[int, ...], tuple[float, float]]
+"""Labels, and the logarithms of the probabilities of frames that end in a blank and in the last label."""
+
+
+def _searched(logs: Array, width: int) -> list[tuple[tuple[int, ...], float]]:
+    """The most probable labels of frames, whose last class is the blank, and the logarithms of their probabilities."""
+    beam: Beam = {(): (0.0, -np.inf)}
+    for frame in logs:
+        *labels, blank = frame.tolist()
+        longer: dict[tuple[int, ...], list[float]] = {}
+        for path, (after_blank, after_label) in beam.items():
+            total = np.logaddexp(after_blank, after_label)
+            own = longer.setdefault(path, [-np.inf, -np.inf])
+            own[0] = np.logaddexp(own[0], total + blank)
+            if path:
+                own[1] = np.logaddexp(own[1], after_label + labels[path[-1]])
+            for label, log in enumerate(labels):
+                before = after_blank if path and path[-1] == label else total
+                if before > -np.inf:
+                    grown = longer.setdefault((*path, label), [-np.inf, -np.inf])
+                    grown[1] = np.logaddexp(grown[1], before + log)
+        best = sorted(longer.items(), key=lambda item: -np.logaddexp(item[1][0], item[1][1]))[:width]
+        beam = {path: (parts[0], parts[1]) for path, parts in best}
+    ranked = [(path, float(np.logaddexp(*parts))) for path, parts in beam.items()]
+    return sorted(ranked, key=lambda item: -item[1])

@@ -1,0 +1,167 @@
+"""Numbers about predictions: are the right ones among the best, how many are zero, what is lost on average.
+
+>>> in_top_k([1, 0], [[1., 2.], [1., 2.]], 1).numpy().tolist()
+[True, False]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.creation import zeros_like
+from ..arrays.reshape import expand_dims, transpose
+from ..arrays.shape_ops import shape as shape_of
+from ..arrays.shape_ops import size
+from ..arrays.sort import top_k
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import Array, demand
+from ..math.arithmetic import divide, divide_no_nan
+from ..math.cast import cast
+from ..reduce.reductions import reduce_sum
+
+
+@op
+def in_top_k(targets: Input, predictions: Input, k: Ints, name: Name = None) -> Spec:
+    """Whether fewer than `k` predictions are larger than that for the target, row by row.
+
+    Args:
+        targets: int32 or int64, [batch]; one that is no class says False.
+        predictions: float32, [batch, classes]; a row that is not finite says False.
+        k: a scalar.
+
+    >>> in_top_k([1, 2], [[1., 2., 3.], [1., 2., 3.]], 2).numpy().tolist()
+    [True, True]
+    """
+    demand(targets, frozenset({dtypes.int32, dtypes.int64}), "in_top_k, `targets`")
+    demand(predictions, frozenset({dtypes.float32}), "in_top_k, `predictions`")
+    for operand, rank, what in ((targets, 1, "targets"), (predictions, 2, "predictions"), (k, 0, "k")):
+        if operand.shape is not None and len(operand.shape) != rank:
+            raise ValueError(
+                f"in_top_k: `{what}` must have rank {rank}, not the shape {shapes.show(operand.shape)}"
+            )
+    if targets.shape is not None and predictions.shape is not None:
+        one, other = targets.shape[0], predictions.shape[0]
+        if one != other and None not in (one, other):
+            raise ValueError(f"First dimension of predictions {other} must match length of targets {one}")
+    return Spec(dtypes.bool_, targets.shape or (None,))
+
+
+@in_top_k.kernel
+def _(targets: Array, predictions: Array, k: Array) -> Array:
+    if len(targets) != len(predictions):
+        raise errors.InvalidArgumentError(
+            f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}"
+        )
+    classes = predictions.shape[1]
+    valid = (targets >= 0) & (targets < classes)
+    if not classes:
+        return np.zeros(len(targets), bool)
+    own = np.take_along_axis(predictions, np.where(valid, targets, 0)[:, np.newaxis], 1)
+    finite = np.all(np.isfinite(predictions), axis=1)
+    return valid & finite & (np.sum(predictions > own, axis=1) < k)
+
+
+def zero_fraction(value: TensorLike, name: Name = None) -> Tensor:
+    """How much of `value` is zero, a float32 between 0 and 1; NaN for an empty tensor.
+
+    >>> zero_fraction([0, 1, 0, 2]).numpy().tolist()
+    0.5
+    """
+    x = convert_to_tensor(value)
+    zeros = reduce_sum(cast(x == zeros_like(x), dtypes.int64))
+    return divide(cast(zeros, dtypes.float32), cast(size(x, dtypes.int64), dtypes.float32), name)
+
+
+def compute_average_loss(
+    per_example_loss: TensorLike, sample_weight: Any = None, global_batch_size: Any = None
+) -> Tensor:
+    """The sum of losses, weighted, divided by the size of the batch; 0 for an empty batch.
+
+    >>> compute_average_loss([1., 2., 3.], sample_weight=[1., 0., 1.], global_batch_size=2).numpy().tolist()
+    2.0
+    """
+    loss = convert_to_tensor(per_example_loss)
+    if loss.shape.rank == 0:
+        raise ValueError(
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. "
+            f"Received per_example_loss={per_example_loss} with rank 0"
+        )
+    if global_batch_size is None:
+        global_batch_size = shape_of(loss)[0]
+    batch = convert_to_tensor(global_batch_size)
+    if not batch.dtype.is_integer:
+        raise TypeError(f"global_batch_size must be an integer. Received: {global_batch_size!r}")
+    if sample_weight is not None:
+        weights = cast(sample_weight, loss.dtype)
+        while (weights.shape.rank or 0) < (loss.shape.rank or 0) and weights.shape.rank:
+            weights = expand_dims(weights, -1)
+        loss = loss * weights
+    total = _fractional(reduce_sum(loss))
+    return divide_no_nan(total, cast(batch, total.dtype))  # type: ignore[no-any-return]
+
+
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
+    """The sum of regularisation losses: it is divided by the number of replicas, of which there is one.
+
+    >>> scale_regularization_loss([1., 3.]).numpy().tolist()
+    4.0
+    """
+    return _fractional(reduce_sum(regularization_loss))
+
+
+def _fractional(total: Tensor) -> Tensor:
+    """Whole numbers as the floats that division makes of them."""
+    return divide(total, cast(1, total.dtype))
+
+
+def approx_max_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> tuple[Tensor, Tensor]:
+    """The `k` largest elements along an axis, and their places: exactly, so that any `recall_target` is met.
+
+    >>> approx_max_k([1., 4., 3.], 2)[0].numpy().tolist()
+    [4.0, 3.0]
+    """
+    return _best(convert_to_tensor(operand), k, reduction_dimension, name)
+
+
+def approx_min_k(
+    operand: TensorLike,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+    name: Name = None,
+) -> tuple[Tensor, Tensor]:
+    """The `k` smallest elements along an axis, and their places: exactly, so that any `recall_target` is met.
+
+    >>> approx_min_k([1., 4., 3.], 2)[0].numpy().tolist()
+    [1.0, 3.0]
+    """
+    values, places = _best(-convert_to_tensor(operand), k, reduction_dimension, name)
+    return -values, places
+
+
+def _best(x: Tensor, k: int, axis: int, name: Name) -> tuple[Tensor, Tensor]:
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("approx_max_k: the rank of `operand` must be known")
+    place = shapes.normal_axis(axis, rank)
+    order = [*range(place), *range(place + 1, rank), place]
+    back = [order.index(i) for i in range(rank)]
+    values, places = top_k(transpose(x, order), k, name=name)
+    return transpose(values, back), transpose(places, back)

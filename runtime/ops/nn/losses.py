@@ -1,0 +1,260 @@
+"""How far what a network says is from what it should say.
+
+>>> sparse_softmax_cross_entropy_with_logits([1], [[0., 0.]]).numpy().round(4).tolist()
+[0.6930999755859375]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.creation import ones_like, zeros_like
+from ..arrays.gather_where import where
+from ..arrays.ranges import one_hot
+from ..arrays.reshape import broadcast_to, expand_dims, transpose
+from ..arrays.shape_ops import shape as shape_of
+from ..framework.op import Input, Name, Same, op
+from ..framework.op_families import FLOATS, Array, demand
+from ..math.arithmetic import add, multiply
+from ..math.cast import cast
+from ..math.elementwise import exp, log, log1p, square
+from ..reduce.reductions import reduce_sum, sum_of
+from .activations import log_softmax, softmax, with_top_at_zero
+
+_INDICES = frozenset({dtypes.int32, dtypes.int64})
+
+
+def softmax_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, axis: int = -1, name: Name = None
+) -> Tensor:
+    """`-sum(labels * log_softmax(logits))` along `axis`: one number for each distribution.
+
+    Args:
+        labels: the probabilities that there should be; cast to the dtype of `logits`.
+        logits: unnormalised log-probabilities, float.
+
+    >>> softmax_cross_entropy_with_logits([[0., 1.]], [[1., 1.]]).numpy().round(4).tolist()
+    [0.6930999755859375]
+    """
+    logits = convert_to_tensor(logits)
+    labels, logits = _of_one_shape(cast(labels, logits.dtype), logits)
+    if axis == -1:
+        return softmax_cross_entropy(labels, logits, name)  # type: ignore[no-any-return]
+    rank = logits.shape.rank
+    if rank is None:
+        raise ValueError(
+            "softmax_cross_entropy_with_logits: with an `axis` the rank of `logits` must be known"
+        )
+    place = shapes.normal_axis(axis, rank)
+    order = [*range(place), *range(place + 1, rank), place]
+    return softmax_cross_entropy(transpose(labels, order), transpose(logits, order), name)  # type: ignore[no-any-return]
+
+
+def _of_one_shape(labels: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+    """Both, and the one that is known to be smaller repeated."""
+    if labels.shape.is_compatible_with(logits.shape):
+        return labels, logits
+    both = shapes.broadcast(labels.shape.dims, logits.shape.dims)
+    if not shapes.is_static(both):
+        return labels + zeros_like(logits), logits + zeros_like(labels)
+    return broadcast_to(labels, both), broadcast_to(logits, both)
+
+
+@op
+def softmax_cross_entropy(labels: Same, logits: Same, name: Name = None) -> Spec:
+    """`-sum(labels * log_softmax(logits))` along the last axis.
+
+    >>> softmax_cross_entropy([0., 1.], [1000., 0.]).numpy().tolist()
+    1000.0
+    """
+    demand(logits, FLOATS, "softmax_cross_entropy_with_logits")
+    both = shapes.merge(labels.shape, logits.shape)
+    if both == ():
+        raise ValueError("softmax_cross_entropy_with_logits: logits and labels must have at least one axis")
+    return Spec(logits.dtype, both[:-1] if both else None)
+
+
+@softmax_cross_entropy.kernel
+def _(labels: Array, logits: Array) -> Array:
+    if not logits.ndim or labels.shape != logits.shape:
+        raise errors.InvalidArgumentError(
+            "softmax_cross_entropy_with_logits: labels and logits must have the same shape, with an axis at "
+            f"least: {list(labels.shape)} beside {list(logits.shape)}"
+        )
+    kind = np.result_type(logits.dtype, np.float32)
+    logits = logits.astype(kind, copy=False)
+    shifted = with_top_at_zero(logits, -1)
+    logarithm = np.log(sum_of(np.exp(shifted), -1, True))
+    return sum_of(labels * (logarithm - shifted), -1, False).astype(labels.dtype, copy=False)
+
+
+@softmax_cross_entropy.gradient
+def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
+    each = expand_dims(dy, -1)
+    return multiply(each, -log_softmax(logits)), multiply(each, softmax(logits) - labels)
+
+
+def sparse_softmax_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, name: Name = None
+) -> Tensor:
+    """`-log_softmax(logits)[label]` for each label: one class is the right one.
+
+    Args:
+        labels: int32 or int64, [d_0, …, d_r], each in [0, classes).
+        logits: float, [d_0, …, d_r, classes].
+
+    >>> sparse_softmax_cross_entropy_with_logits([0, 1], [[0., 1000.], [0., 1000.]]).numpy().tolist()
+    [1000.0, 0.0]
+    """
+    labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
+    _check_labels(labels, logits)
+    return sparse_softmax_cross_entropy(labels, logits, name)  # type: ignore[no-any-return]
+
+
+def _check_labels(labels: Tensor, logits: Tensor) -> None:
+    one, other = labels.shape, logits.shape
+    if other.rank == 0:
+        raise ValueError("`logits` cannot be a scalar. Received logits of shape ()")
+    if one.rank is not None and other.rank is not None and one.rank != other.rank - 1:
+        raise ValueError(
+            "`labels.shape.rank` must equal `logits.shape.rank - 1`. "
+            f"Received: labels.shape={one} of rank {one.rank} and logits.shape={other} of rank {other.rank}"
+        )
+    if other.rank is not None and not one.is_compatible_with(other[:-1]):
+        raise ValueError(
+            "`labels.shape` must equal `logits.shape` except for the last dimension. "
+            f"Received: labels.shape={one} and logits.shape={other}"
+        )
+
+
+@op
+def sparse_softmax_cross_entropy(labels: Input, logits: Input, name: Name = None) -> Spec:
+    """`-log_softmax(logits)[label]` for each label.
+
+    >>> sparse_softmax_cross_entropy(1, [1000., 0.]).numpy().tolist()
+    1000.0
+    """
+    demand(labels, _INDICES, "sparse_softmax_cross_entropy_with_logits, `labels`")
+    demand(logits, FLOATS, "sparse_softmax_cross_entropy_with_logits")
+    if logits.shape is None:
+        return Spec(logits.dtype, labels.shape)
+    if not logits.shape:
+        raise ValueError("sparse_softmax_cross_entropy_with_logits: `logits` cannot be a scalar")
+    if not shapes.compatible(labels.shape, logits.shape[:-1]):
+        raise ValueError(_unlike(labels.shape, logits.shape))
+    return Spec(logits.dtype, shapes.merge(labels.shape, logits.shape[:-1]))
+
+
+def _unlike(labels: Sequence[int | None], logits: Sequence[int | None]) -> str:
+    return (
+        "labels and logits must have the same dimensions except for the last one: "
+        f"{list(labels)} beside {list(logits)}"
+    )
+
+
+@sparse_softmax_cross_entropy.kernel
+def _(labels: Array, logits: Array) -> Array:
+    if logits.ndim == 0 or labels.shape != logits.shape[:-1]:
+        raise errors.InvalidArgumentError(_unlike(labels.shape, logits.shape))
+    wrong = labels[(labels < 0) | (labels >= logits.shape[-1])]
+    if wrong.size:
+        raise errors.InvalidArgumentError(
+            f"Received a label value of {wrong.flat[0]} which is outside the valid range of "
+            f"[0, {logits.shape[-1]})."
+        )
+    wide = logits.astype(np.result_type(logits.dtype, np.float32), copy=False)
+    shifted = with_top_at_zero(wide, -1)
+    chosen = np.take_along_axis(shifted, np.asarray(labels)[..., np.newaxis], -1)[..., 0]
+    return (np.log(sum_of(np.exp(shifted), -1, False)) - chosen).astype(logits.dtype, copy=False)
+
+
+@sparse_softmax_cross_entropy.gradient
+def _(dy: Any, y: Any, labels: Any, logits: Any) -> Any:
+    chosen = one_hot(labels, shape_of(logits)[-1], dtype=logits.dtype)
+    return None, multiply(expand_dims(dy, -1), softmax(logits) - chosen)
+
+
+@accepted("sigmoid_cross_entropy_with_logits")
+def sigmoid_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: Name = None) -> Tensor:
+    """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, for each element.
+
+    It is computed as `max(x, 0) - x * labels + log(1 + exp(-|x|))`, which cannot overflow.
+
+    >>> sigmoid_cross_entropy_with_logits([1., 0.], [-100., 0.]).numpy().round(4).tolist()
+    [100.0, 0.6930999755859375]
+    """
+    labels, logits = _pair(labels, logits)
+    zeros = zeros_like(logits)
+    positive = logits >= zeros
+    above, beside = where(positive, logits, zeros), where(positive, -logits, logits)
+    return add(above - logits * labels, log1p(exp(beside)), name)  # type: ignore[no-any-return]
+
+
+def weighted_cross_entropy_with_logits(
+    labels: TensorLike, logits: TensorLike, pos_weight: TensorLike, name: Name = None
+) -> Tensor:
+    """`sigmoid_cross_entropy_with_logits` whose part with `labels` is multiplied by `pos_weight`.
+
+    >>> weighted_cross_entropy_with_logits([1., 0.], [-100., 100.], 3.).numpy().tolist()
+    [300.0, 100.0]
+    """
+    labels, logits = _pair(labels, logits)
+    weight = 1 + (pos_weight - 1) * labels
+    tail = log1p(exp(where(logits >= 0, -logits, logits))) + where(logits >= 0, zeros_like(logits), -logits)
+    return (1 - labels) * logits + weight * tail  # type: ignore[no-any-return]
+
+
+def _pair(labels: Any, logits: Any) -> tuple[Any, Any]:
+    logits = convert_to_tensor(logits)
+    labels = convert_to_tensor(labels, None if isinstance(labels, Tensor) else logits.dtype)
+    if not labels.shape.is_compatible_with(logits.shape):
+        raise ValueError(
+            f"`logits` and `labels` must have the same shape, received ({logits.shape} vs {labels.shape})."
+        )
+    return labels, logits
+
+
+def log_poisson_loss(
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: Name = None
+) -> Tensor:
+    """`exp(log_input) - log_input * targets`: the loss of a Poisson distribution, without what is constant.
+
+    Args:
+        compute_full_loss: with Stirling's approximation of `log(targets!)`, for targets above 1.
+
+    >>> log_poisson_loss([2.], [0.]).numpy().tolist()
+    [1.0]
+    """
+    log_input = convert_to_tensor(log_input)
+    targets = convert_to_tensor(targets, None if isinstance(targets, Tensor) else log_input.dtype)
+    if not targets.shape.is_compatible_with(log_input.shape):
+        raise ValueError(
+            "`log_input` and `targets` must have the same shape, received "
+            f"({log_input.shape} vs {targets.shape})."
+        )
+    result = exp(log_input) - log_input * targets
+    if not compute_full_loss:
+        return result  # type: ignore[no-any-return]
+    stirling = targets * log(targets) - targets + 0.5 * log(2 * np.pi * targets)
+    small = (targets >= zeros_like(targets)) & (targets <= ones_like(targets))
+    return result + where(small, zeros_like(targets), stirling)  # type: ignore[no-any-return]
+
+
+def l2_loss(t: TensorLike, name: Name = None) -> Tensor:
+    """`sum(t ** 2) / 2`.
+
+    >>> l2_loss([3., 4.]).numpy().tolist()
+    12.5
+    """
+    t = convert_to_tensor(t)
+    demand(t, FLOATS, "l2_loss")
+    return multiply(reduce_sum(square(t)), 0.5, name)  # type: ignore[no-any-return]

@@ -1,0 +1,98 @@
+"""Local response normalisation: each channel is divided by what the channels around it are.
+
+    y[..., c] = x[..., c] / (bias + alpha * sum(x[..., c - r : c + r + 1] ** 2)) ** beta
+
+Krizhevsky, Sutskever and Hinton (2012), "ImageNet Classification with Deep Convolutional Neural Networks".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..framework.op import Input, Name, op
+from ..framework.op_families import Array, demand
+
+
+@op(name="lrn")
+def local_response_normalization(
+    input: Input,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    name: Name = None,
+) -> Spec:
+    """`input` divided by `(bias + alpha * sum of squares) ** beta` of the channels at most `depth_radius` away.
+
+    Args:
+        input: [batch, height, width, channels], float16 or float32.
+
+    >>> local_response_normalization([[[[3., 4.]]]], 1, 0.0).numpy().round(1).tolist()
+    [[[[0.6000000238418579, 0.800000011920929]]]]
+    """
+    demand(input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32}), "lrn")
+    if depth_radius < 0:
+        raise ValueError(f"lrn: `depth_radius` must not be negative: {depth_radius}")
+    if input.shape is not None and len(input.shape) != 4:
+        raise ValueError(f"lrn: the input must be 4-dimensional, not of the shape {shapes.show(input.shape)}")
+    return Spec(input.dtype, input.shape)
+
+
+def _around(x: Array, radius: int) -> Array:
+    """Sums of the channels at most `radius` away."""
+    sums = np.zeros_like(x)
+    count = x.shape[-1]
+    for shift in range(-min(radius, count), min(radius, count) + 1):
+        if abs(shift) < count:
+            here, there = (
+                slice(max(0, -shift), count - max(0, shift)),
+                slice(max(0, shift), count + min(0, shift)),
+            )
+            sums[..., here] += x[..., there]
+    return sums
+
+
+@local_response_normalization.kernel
+def _(input: Array, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
+    x = input.astype(np.float32)
+    return (x * (bias + alpha * _around(x * x, depth_radius)) ** np.float32(-beta)).astype(input.dtype)
+
+
+@local_response_normalization.gradient
+def _(dy: Any, y: Any, input: Any, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
+    norm = neighbourhood(input * input, depth_radius) * alpha + bias
+    shared = neighbourhood(dy * input * norm ** (-beta - 1), depth_radius)
+    return dy * norm**-beta - input * shared * (2 * alpha * beta)
+
+
+@op
+def neighbourhood(input: Input, depth_radius: int, name: Name = None) -> Spec:
+    """The sums of the channels at most `depth_radius` away.
+
+    >>> neighbourhood([[[[1., 2., 4.]]]], 1).numpy().tolist()
+    [[[[3.0, 7.0, 6.0]]]]
+    """
+    demand(
+        input, frozenset({dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}), "neighbourhood"
+    )
+    if input.shape == ():
+        raise ValueError("neighbourhood: a scalar has no channels")
+    return Spec(input.dtype, input.shape)
+
+
+@neighbourhood.kernel
+def _(input: Array, depth_radius: int) -> Array:
+    return _around(input, depth_radius)
+
+
+@neighbourhood.gradient
+def _(dy: Any, y: Any, input: Any, depth_radius: int) -> Any:
+    return neighbourhood(dy, depth_radius)
+
+
+lrn = local_response_normalization

@@ -1,0 +1,318 @@
+"""Pooling: windows of a tensor become their largest element, or their mean.
+
+    1 2 5      windows of 2 by 2       5 9      pooled along one axis after the other, since a rectangle's
+    3 4 9      ──────────────────→     7 9      largest element is the largest of its rows' largest ones
+    7 0 6
+
+Windows and strides have a number for each axis of the tensor, so that any axis can be pooled. Padding takes no
+part: neither in the maximum nor in the number of elements that a mean divides by.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..arrays.creation import zeros_like
+from ..arrays.shape_ops import shape
+from ..framework.attribute_parsers import Axes, DType
+from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..framework.static_values import checked_dims, dims
+from .window_geometry import Pairs, Sliding, output_size, sliding
+
+Sizes = tuple[int, ...]
+
+
+def _pooled(shape: shapes.Dims, ksize: Sizes, strides: Sizes, padding: str, explicit: Pairs) -> shapes.Dims:
+    if shape is None:
+        return (None,) * len(ksize)
+    if len(shape) != len(ksize):
+        raise ValueError(f"windows over {len(ksize)} axes do not fit the shape {shapes.show(shape)}")
+    return tuple(
+        size if k == s == 1 and not any(explicit[2 * axis : 2 * axis + 2])
+        else output_size(size, k, s, 1, padding, explicit[2 * axis : 2 * axis + 2])
+        for axis, (size, k, s) in enumerate(zip(shape, ksize, strides, strict=True))
+    )  # fmt: skip
+
+
+def _slide(shape: Any, ksize: Sizes, strides: Sizes, padding: str, explicit: Pairs) -> Sliding:
+    if len(shape) != len(ksize):
+        raise errors.InvalidArgumentError(
+            f"windows over {len(ksize)} axes do not fit the shape {list(shape)}"
+        )
+    return sliding(shape, ksize, strides, (1,) * len(ksize), padding, explicit)
+
+
+def _along_axes(x: Array, slide: Sliding, combine: Any, start: Any) -> Array:
+    """Windows combined along one axis after the other."""
+    for axis, size in enumerate(slide.window):
+        if size == slide.strides[axis] == 1 and slide.outputs[axis] == x.shape[axis]:
+            continue
+        found = np.full((*x.shape[:axis], slide.outputs[axis], *x.shape[axis + 1 :]), start, x.dtype)
+        before = (slice(None),) * axis
+        for at in range(size):
+            windows, elements = slide.along(axis, at)
+            part = found[(*before, windows)]
+            combine(part, x[(*before, elements)], out=part)
+        x = found
+    return x
+
+
+def _lowest(dtype: Any) -> Any:
+    return -np.inf if dtype.kind not in "iu" else np.iinfo(dtype).min
+
+
+@op
+def max_pool(
+    input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
+) -> Spec:
+    """The largest elements of windows.
+
+    Args:
+        ksize, strides: a number for each axis of `input`.
+        padding: "SAME", "VALID", or "EXPLICIT" with `[before, after]` of each axis, flat, in `explicit_paddings`.
+
+    >>> max_pool([[1., 2., 5.], [3., 4., 9.]], [2, 2], [1, 1], "VALID").numpy().tolist()
+    [[4.0, 9.0]]
+    """
+    demand(input, REAL, "max_pool")
+    return Spec(input.dtype, _pooled(input.shape, ksize, strides, padding, explicit_paddings))  # type: ignore[arg-type]
+
+
+@max_pool.kernel
+def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs) -> Array:
+    slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
+    return _along_axes(input, slide, np.maximum, _lowest(input.dtype))
+
+
+@max_pool.gradient
+def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
+    return max_pool_grad(input, y, dy, **setting)
+
+
+@op
+def max_pool_grad(
+    orig_input: Same,
+    orig_output: Same,
+    grad: Same,
+    ksize: Axes,
+    strides: Axes,
+    padding: str,
+    explicit_paddings: Axes = (),
+    name: Name = None,
+) -> Spec:
+    """The gradient of `max_pool`: each window's goes to the first of its largest elements.
+
+    >>> max_pool_grad([1., 2., 2.], [2., 2.], [10., 1.], [2], [1], "VALID").numpy().tolist()
+    [0.0, 11.0, 0.0]
+    """
+    demand(orig_input, REAL, "max_pool_grad")
+    pooled = _pooled(orig_input.shape, ksize, strides, padding, explicit_paddings)  # type: ignore[arg-type]
+    for operand in (orig_output, grad):
+        shapes.merge(pooled, operand.shape)
+    return Spec(orig_input.dtype, orig_input.shape)
+
+
+@max_pool_grad.kernel
+def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides: Sizes, padding: str,
+      explicit_paddings: Pairs) -> Array:  # fmt: skip
+    slide = _slide(orig_input.shape, ksize, strides, padding, explicit_paddings)
+    _check_pooled(slide, orig_output, grad)
+    found, free = np.zeros_like(orig_input), np.ones(orig_output.shape, bool)
+    for offset in slide.offsets():
+        windows, elements = slide.slices(offset)
+        here = (orig_input[elements] == orig_output[windows]) & free[windows]
+        free[windows] &= ~here
+        found[elements] += np.where(here, grad[windows], grad.dtype.type(0))
+    return found
+
+
+def _check_pooled(slide: Sliding, *pooled: Array) -> None:
+    for array in pooled:
+        if array.shape != slide.outputs:
+            raise errors.InvalidArgumentError(
+                f"Expected grad shape to be {list(slide.outputs)}, but got {list(array.shape)}"
+            )
+
+
+@max_pool_grad.gradient
+def _(dy: Any, y: Any, orig_input: Any, orig_output: Any, grad: Any, **setting: Any) -> Any:
+    return (
+        zeros_like(orig_input),
+        zeros_like(orig_output),
+        max_pool_grad_grad(orig_input, orig_output, dy, **setting),
+    )
+
+
+@op
+def max_pool_grad_grad(
+    orig_input: Same,
+    orig_output: Same,
+    grad: Same,
+    ksize: Axes,
+    strides: Axes,
+    padding: str,
+    explicit_paddings: Axes = (),
+    name: Name = None,
+) -> Spec:
+    """The elements of `grad` at the places of the first of the largest elements of each window.
+
+    >>> max_pool_grad_grad([1., 2., 2.], [2., 2.], [10., 20., 30.], [2], [1], "VALID").numpy().tolist()
+    [20.0, 20.0]
+    """
+    demand(orig_input, REAL, "max_pool_grad_grad")
+    shapes.merge(orig_input.shape, grad.shape)
+    pooled = _pooled(orig_input.shape, ksize, strides, padding, explicit_paddings)  # type: ignore[arg-type]
+    return Spec(orig_input.dtype, shapes.merge(pooled, orig_output.shape))
+
+
+@max_pool_grad_grad.kernel
+def _(orig_input: Array, orig_output: Array, grad: Array, ksize: Sizes, strides: Sizes, padding: str,
+      explicit_paddings: Pairs) -> Array:  # fmt: skip
+    slide = _slide(orig_input.shape, ksize, strides, padding, explicit_paddings)
+    _check_pooled(slide, orig_output)
+    if grad.shape != orig_input.shape:
+        raise errors.InvalidArgumentError(f"Expected shape {orig_input.shape}, but got {grad.shape}")
+    found, free = np.zeros_like(orig_output), np.ones(orig_output.shape, bool)
+    for offset in slide.offsets():
+        windows, elements = slide.slices(offset)
+        here = (orig_input[elements] == orig_output[windows]) & free[windows]
+        free[windows] &= ~here
+        found[windows] += np.where(here, grad[elements], grad.dtype.type(0))
+    return found
+
+
+@max_pool_grad_grad.gradient
+def _(dy: Any, y: Any, orig_input: Any, orig_output: Any, grad: Any, **setting: Any) -> Any:
+    return (
+        zeros_like(orig_input),
+        zeros_like(orig_output),
+        max_pool_grad(orig_input, orig_output, dy, **setting),
+    )
+
+
+@op
+def max_pool_argmax(
+    input: Input,
+    ksize: Axes,
+    strides: Axes,
+    padding: str,
+    explicit_paddings: Axes = (),
+    output_dtype: DType = dtypes.int64,
+    include_batch_in_index: bool = False,
+    name: Name = None,
+) -> tuple[Spec, Spec]:
+    """The largest elements of windows, and their places in the flattened input (of one batch, or of all).
+
+    >>> values, places = max_pool_argmax([[1., 5., 2.]], [1, 2], [1, 1], "VALID")
+    >>> places.numpy().tolist()
+    [[1, 1]]
+    """
+    demand(input, REAL, "max_pool_with_argmax")
+    if output_dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"max_pool_with_argmax: places are int32 or int64, not {output_dtype.name}")
+    shape = _pooled(input.shape, ksize, strides, padding, explicit_paddings)  # type: ignore[arg-type]
+    return Spec(input.dtype, shape), Spec(output_dtype, shape)
+
+
+@max_pool_argmax.kernel
+def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs,
+      output_dtype: dtypes.DType, include_batch_in_index: bool) -> tuple[Array, Array]:  # fmt: skip
+    slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
+    largest = _along_axes(input, slide, np.maximum, _lowest(input.dtype))
+    places = np.arange(input.size).reshape(input.shape)
+    if not include_batch_in_index and len(input):
+        places %= max(input[0].size, 1)
+    found, free = np.zeros(largest.shape, output_dtype.numpy), np.ones(largest.shape, bool)
+    for offset in slide.offsets():
+        windows, elements = slide.slices(offset)
+        here = (input[elements] == largest[windows]) & free[windows]
+        free[windows] &= ~here
+        np.copyto(found[windows], places[elements], casting="same_kind", where=here)
+    return largest, found
+
+
+@max_pool_argmax.gradient
+def _(dy: Any, y: Any, input: Any, output_dtype: Any, include_batch_in_index: bool, **setting: Any) -> Any:
+    return None if dy[0] is None else max_pool_grad(input, y[0], dy[0], **setting)
+
+
+@op
+def avg_pool(
+    input: Input, ksize: Axes, strides: Axes, padding: str, explicit_paddings: Axes = (), name: Name = None
+) -> Spec:
+    """The means of windows; arguments as for `max_pool`.
+
+    >>> avg_pool([1., 2., 6.], [2], [1], "SAME").numpy().tolist()
+    [1.5, 4.0, 6.0]
+    """
+    demand(input, FLOATS, "avg_pool")
+    return Spec(input.dtype, _pooled(input.shape, ksize, strides, padding, explicit_paddings))  # type: ignore[arg-type]
+
+
+@avg_pool.kernel
+def _(input: Array, ksize: Sizes, strides: Sizes, padding: str, explicit_paddings: Pairs) -> Array:
+    slide = _slide(input.shape, ksize, strides, padding, explicit_paddings)
+    kind = np.result_type(input.dtype, np.float32)
+    sums = _along_axes(input.astype(kind, copy=False), slide, np.add, 0)
+    return _divided(sums, slide).astype(input.dtype, copy=False)
+
+
+def _divided(sums: Array, slide: Sliding) -> Array:
+    """Sums of windows divided by the numbers of their elements."""
+    for axis, counts in enumerate(slide.counts()):
+        if slide.window[axis] > 1:
+            sums = sums / counts.astype(sums.dtype).reshape((-1, *(1,) * (sums.ndim - axis - 1)))
+    return sums
+
+
+@avg_pool.gradient
+def _(dy: Any, y: Any, input: Any, **setting: Any) -> Any:
+    return avg_pool_grad(shape(input), dy, **setting)
+
+
+@op
+def avg_pool_grad(
+    orig_input_shape: Ints,
+    grad: Input,
+    ksize: Axes,
+    strides: Axes,
+    padding: str,
+    explicit_paddings: Axes = (),
+    name: Name = None,
+) -> Spec:
+    """The gradient of `avg_pool`: each window's is divided among its elements.
+
+    >>> avg_pool_grad([3], [10., 1.], [2], [1], "VALID").numpy().tolist()
+    [5.0, 5.5, 0.5]
+    """
+    demand(grad, FLOATS, "avg_pool_grad")
+    full = dims(orig_input_shape)
+    shapes.merge(_pooled(full, ksize, strides, padding, explicit_paddings), grad.shape)  # type: ignore[arg-type]
+    return Spec(grad.dtype, full if full is not None else (None,) * len(ksize))  # type: ignore[arg-type]
+
+
+@avg_pool_grad.kernel
+def _(orig_input_shape: Array, grad: Array, ksize: Sizes, strides: Sizes, padding: str,
+      explicit_paddings: Pairs) -> Array:  # fmt: skip
+    slide = _slide(checked_dims(orig_input_shape), ksize, strides, padding, explicit_paddings)
+    _check_pooled(slide, grad)
+    shares = _divided(grad.astype(np.result_type(grad.dtype, np.float32), copy=False), slide)
+    for axis, size in enumerate(slide.window):
+        found = np.zeros((*shares.shape[:axis], slide.sizes[axis], *shares.shape[axis + 1 :]), shares.dtype)
+        before = (slice(None),) * axis
+        for at in range(size):
+            windows, elements = slide.along(axis, at)
+            found[(*before, elements)] += shares[(*before, windows)]
+        shares = found
+    return shares.astype(grad.dtype, copy=False)
+
+
+@avg_pool_grad.gradient
+def _(dy: Any, y: Any, orig_input_shape: Any, grad: Any, **setting: Any) -> Any:
+    return None, avg_pool(dy, **setting)

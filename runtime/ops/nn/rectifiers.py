@@ -1,0 +1,138 @@
+"""Activations that are one thing for negative numbers and another one for the rest.
+
+>>> relu6([-1., 8.]).numpy().tolist(), leaky_relu([-4., 4.], alpha=0.25).numpy().tolist()
+([0.0, 6.0], [-1.0, 4.0])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...composite.composites import accepted
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import concat
+from ..arrays.creation import zeros_like
+from ..arrays.gather_where import where
+from ..framework.op import Input, Name, op
+from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..math.arithmetic import divide, multiply
+from ..math.cast import cast
+from ..math.elementwise import abs, square
+from .activations import relu
+
+_SCALE = 1.0507009873554804934193349852946
+_SCALE_ALPHA = 1.7580993408473768599402175208123
+"""With these numbers `selu` keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
+
+
+@op
+def relu6(features: Input, name: Name = None) -> Spec:
+    """`features` between 0 and 6.
+
+    >>> relu6([-3., 3., 9.]).numpy().tolist()
+    [0.0, 3.0, 6.0]
+    """
+    demand(features, REAL, "relu6")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@relu6.kernel
+def _(features: Array) -> Array:
+    kind = features.dtype.type
+    return np.minimum(np.maximum(features, kind(0)), kind(6))
+
+
+@relu6.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return where((features > 0) & (features < 6), dy, zeros_like(dy))
+
+
+@accepted("leaky_relu")
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: Name = None) -> Tensor:
+    """`features`, with `alpha * x` for negative ones; those of integers are float32.
+
+    >>> leaky_relu([-4., 4.], alpha=0.25).numpy().tolist()
+    [-1.0, 4.0]
+    """
+    x = convert_to_tensor(features)
+    demand(x, REAL, "leaky_relu")
+    return leaky(cast(x, dtypes.float32) if x.dtype.is_integer else x, alpha, name)  # type: ignore[no-any-return]
+
+
+@op(name="leaky_relu")
+def leaky(features: Input, alpha: float, name: Name = None) -> Spec:
+    """`features`, with `alpha * x` for negative ones.
+
+    >>> leaky([-4., 4.], 2.0).numpy().tolist()
+    [-8.0, 4.0]
+    """
+    demand(features, FLOATS, "leaky_relu")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@leaky.kernel
+def _(features: Array, alpha: float) -> Array:
+    return np.where(features > 0, features, features * features.dtype.type(alpha))
+
+
+@leaky.gradient
+def _(dy: Any, y: Any, features: Any, alpha: float) -> Any:
+    return where(features > 0, dy, multiply(dy, alpha))
+
+
+@op
+def selu(features: Input, name: Name = None) -> Spec:
+    """`scale * x`, and `scale * alpha * (exp(x) - 1)` for negative ones: means stay 0, variances 1.
+
+    >>> selu([-100., 0., 1.]).numpy().round(3).tolist()
+    [-1.7580000162124634, 0.0, 1.0509999990463257]
+    """
+    demand(features, FLOATS, "selu")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@selu.kernel
+def _(features: Array) -> Array:
+    kind = features.dtype.type
+    return np.where(features < 0, kind(_SCALE_ALPHA) * np.expm1(features), kind(_SCALE) * features)
+
+
+@selu.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return where(y < 0, dy * (y + _SCALE_ALPHA), dy * _SCALE)
+
+
+@op
+def softsign(features: Input, name: Name = None) -> Spec:
+    """`x / (1 + |x|)`.
+
+    >>> softsign([-1., 0., 3.]).numpy().tolist()
+    [-0.5, 0.0, 0.75]
+    """
+    demand(features, FLOATS, "softsign")
+    return features.spec  # type: ignore[no-any-return]
+
+
+@softsign.kernel
+def _(features: Array) -> Array:
+    return features / (features.dtype.type(1) + np.abs(features))
+
+
+@softsign.gradient
+def _(dy: Any, y: Any, features: Any) -> Any:
+    return divide(dy, square(abs(features) + 1))
+
+
+def crelu(features: TensorLike, axis: int = -1, name: Name = None) -> Tensor:
+    """`relu` of `features` and of their negatives, side by side along `axis`.
+
+    >>> crelu([-1., 2.]).numpy().tolist()
+    [0.0, 2.0, 1.0, 0.0]
+    """
+    x = convert_to_tensor(features)
+    return relu(concat([x, -x], axis), name)  # type: ignore[no-any-return]

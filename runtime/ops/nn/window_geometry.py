@@ -1,0 +1,224 @@
+"""Windows that slide over the axes of a tensor: where they lie, how many fit, what a user may say about them.
+
+    size 5, window 3, stride 2, "VALID"      [0 1 2] 3 4       outputs 2
+                                              0 1 [2 3 4]
+    size 4, window 3, stride 2, "SAME"       [0 1 2] 3 +       outputs 2, one zero after the end
+                                              0 1 [2 3 +]
+
+An output's size is `ceil((size + padding - reach + 1) / stride)`, where a window reaches over
+`(window - 1) * dilation + 1` elements. "SAME" adds as much padding as `ceil(size / stride)` outputs
+need, half of it in front, rounded down.
+
+>>> sliding((5,), (3,), (2,), (1,), "VALID").outputs, sliding((4,), (3,), (2,), (1,), "SAME").after
+((2,), (1,))
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import errors
+from ...ir.builder import current
+from ..framework.attribute_parsers import read_axes
+
+Array = Any
+Pairs = tuple[int, ...]
+"""Explicit paddings, flat: before and after the first axis, before and after the second …"""
+
+
+class Sliding(NamedTuple):
+    """Windows over axes: a number for each axis in every field."""
+
+    sizes: tuple[int, ...]
+    window: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    @property
+    def padded(self) -> tuple[int, ...]:
+        """The sizes with padding."""
+        return tuple(map(sum, zip(self.before, self.sizes, self.after, strict=True)))
+
+    def offsets(self) -> Iterator[tuple[int, ...]]:
+        """The places inside of a window, the last axis fastest."""
+        return itertools.product(*map(range, self.window))
+
+    def padded_slices(self, offset: tuple[int, ...]) -> tuple[slice, ...]:
+        """The elements of the padded axes that the windows have at one place."""
+        return tuple(
+            slice(at * d, at * d + (count - 1) * s + 1, s)
+            for at, d, s, count in zip(offset, self.dilations, self.strides, self.outputs, strict=True)
+        )
+
+    def slices(self, offset: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+        """Which windows have an element, not padding, at one place, and those elements, as slices."""
+        pairs = [self.along(axis, at) for axis, at in enumerate(offset)]
+        return tuple(windows for windows, _ in pairs), tuple(elements for _, elements in pairs)
+
+    def along(self, axis: int, at: int) -> tuple[slice, slice]:
+        """Which windows have an element, not padding, at one place along one axis, and those elements."""
+        start = at * self.dilations[axis] - self.before[axis]
+        stride, size = self.strides[axis], self.sizes[axis]
+        first = max(0, -(start // stride))
+        last = min(self.outputs[axis], -((start - size) // stride))
+        if last <= first:
+            return slice(0, 0), slice(0, 0)
+        return slice(first, last), slice(start + first * stride, start + (last - 1) * stride + 1, stride)
+
+    def counts(self) -> list[Array]:
+        """For each axis, how many elements that are no padding each window has."""
+        found = []
+        for axis, count in enumerate(self.outputs):
+            counted = np.zeros(count, np.int64)
+            for at in range(self.window[axis]):
+                counted[self.along(axis, at)[0]] += 1
+            found.append(counted)
+        return found
+
+
+def sliding(
+    sizes: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: str,
+    explicit: Pairs = (),
+) -> Sliding:
+    """Where windows lie on axes of these sizes; ValueError when one does not fit."""
+    for what, numbers in (("sizes", window), ("strides", strides), ("dilations", dilations)):
+        if len(numbers) != len(sizes):
+            raise ValueError(f"{what} {list(numbers)} of windows on {len(sizes)} axes: expected one for each")
+    before, after, outputs = [], [], []
+    for axis, size in enumerate(sizes):
+        reach = (window[axis] - 1) * dilations[axis] + 1
+        count = output_size(
+            size, window[axis], strides[axis], dilations[axis], padding, explicit[2 * axis : 2 * axis + 2]
+        )
+        assert count is not None
+        front, back = _pads(size, reach, strides[axis], count, padding, explicit[2 * axis : 2 * axis + 2])
+        before.append(front)
+        after.append(back)
+        outputs.append(count)
+    return Sliding(
+        tuple(sizes),
+        tuple(window),
+        tuple(strides),
+        tuple(dilations),
+        tuple(before),
+        tuple(after),
+        tuple(outputs),
+    )
+
+
+def _pads(size: int, reach: int, stride: int, count: int, padding: str, explicit: Pairs) -> tuple[int, int]:
+    if padding == "EXPLICIT":
+        return explicit[0], explicit[1]
+    if padding == "VALID":
+        return 0, 0
+    total = max((count - 1) * stride + reach - size, 0)
+    return total // 2, total - total // 2
+
+
+def output_size(
+    size: int | None, window: int | None, stride: int, dilation: int, padding: str, explicit: Pairs = ()
+) -> int | None:
+    """How many windows fit; None when that is not known; ValueError when it would be negative.
+
+    >>> output_size(5, 3, 2, 1, "VALID"), output_size(5, 3, 2, 1, "SAME"), output_size(None, 3, 1, 1, "SAME")
+    (2, 3, None)
+    """
+    if padding not in ("SAME", "VALID", "EXPLICIT"):
+        raise ValueError(f"padding must be 'SAME' or 'VALID', or EXPLICIT with numbers, not {padding!r}")
+    if size is None:
+        return None
+    if padding == "SAME":
+        return -(-size // stride)
+    if window is None:
+        return None
+    reach = (window - 1) * dilation + 1
+    count = (size + sum(explicit) - reach + stride) // stride
+    if count < 0:
+        raise ValueError(
+            f"Computed output size would be negative: {count} [input_size: {size}, "
+            f"effective_filter_size: {reach}, stride: {stride}]"
+        )
+    return count
+
+
+def refusal(message: str) -> Exception:
+    """The error for an argument that does not fit: its class depends on when it is found, as in TensorFlow."""
+    return errors.InvalidArgumentError(message) if current() is None else ValueError(message)
+
+
+def is_channels_first(data_format: str | None, spatial: int, what: str) -> bool:
+    """Whether a format such as "NHWC" or "NCHW" has its channels before the spatial axes.
+
+    >>> is_channels_first("NCHW", 2, "conv2d"), is_channels_first(None, 2, "conv2d")
+    (True, False)
+    """
+    axes = {1: "W", 2: "HW", 3: "DHW"}[spatial]
+    if data_format is None or data_format == f"N{axes}C":
+        return False
+    if data_format == f"NC{axes}":
+        return True
+    raise ValueError(f"{what}: `data_format` must be 'N{axes}C' or 'NC{axes}'. Received: {data_format!r}")
+
+
+def per_axis(value: Any, spatial: int, channels_first: bool, what: str) -> tuple[int, ...]:
+    """Strides, dilations or window sizes as the user gave them, as one integer for each spatial axis.
+
+    >>> per_axis(2, 2, False, "strides"), per_axis([1, 2, 3, 1], 2, False, "strides")
+    ((2, 2), (2, 3))
+    """
+    given = _integers(value, what)
+    if len(given) == spatial + 2:
+        batch, channels = given[0], given[1 if channels_first else -1]
+        if (batch, channels) != (1, 1):
+            raise ValueError(f"{what} in the batch and depth dimensions must be 1, not {list(given)}")
+        given = given[2:] if channels_first else given[1:-1]
+    if len(given) not in (1, spatial):
+        lengths = ", ".join(map(str, sorted({1, spatial})))
+        raise ValueError(f"{what} should be of length {lengths} or {spatial + 2} but was {len(given)}")
+    if min(given) <= 0:
+        raise refusal(f"{what} must be positive, not {list(given)}")
+    return given if len(given) == spatial else given * spatial
+
+
+def _integers(value: Any, what: str) -> tuple[int, ...]:
+    try:
+        return (1,) if value is None else read_axes(value) or ()
+    except TypeError as error:
+        raise TypeError(f"{what}: {error}") from None
+
+
+def read_padding(padding: Any, spatial: int, channels_first: bool, what: str) -> tuple[str, Pairs]:
+    """ "SAME" or "VALID", or "EXPLICIT" and the numbers of the spatial axes.
+
+    A list has `[before, after]` for every axis of the tensor, zeros for batch and channels.
+
+    >>> read_padding([[0, 0], [1, 2], [3, 4], [0, 0]], 2, False, "conv2d")
+    ('EXPLICIT', (1, 2, 3, 4))
+    """
+    if isinstance(padding, str):
+        if padding not in ("SAME", "VALID"):
+            raise refusal(f"{what}: `padding` must be 'SAME', 'VALID' or a list. Received: {padding!r}")
+        return padding, ()
+    pairs = [tuple(int(number) for number in pair) for pair in padding]
+    if len(pairs) != spatial + 2 or any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"{what}: `padding` must have {spatial + 2} pairs of numbers. Received: {padding!r}")
+    others = pairs[:2] if channels_first else [pairs[0], pairs[-1]]
+    if others != [(0, 0), (0, 0)]:
+        raise ValueError(
+            f"{what}: nonzero padding is not allowed in the batch and depth dimensions: {padding!r}"
+        )
+    flat = tuple(itertools.chain(*(pairs[2:] if channels_first else pairs[1:-1])))
+    if min(flat) < 0:
+        raise ValueError(f"{what}: all padding must be at least 0: {padding!r}")
+    return "EXPLICIT", flat

@@ -1,0 +1,248 @@
+"""Row splits: where the rows of a ragged tensor begin and end among its values.
+
+    values 1 2 3      row_splits 0 2 2 3        [[1, 2], [], [3]]
+
+What is computed here are integers: values follow with `gather`, and so do gradients.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axes
+from ..framework.op import Inputs, Ints, Name, Same, op
+from ..framework.op_families import REAL, demand
+from ..framework.static_values import listed
+
+Array = Any
+
+
+def _vector(operand: Any, what: str) -> int | None:
+    """The size of a vector; ValueError for another rank."""
+    if operand.shape is None:
+        return None
+    if len(operand.shape) != 1:
+        raise ValueError(f"Shape {listed(operand.shape)} of {what} must have rank 1")
+    return operand.shape[0]  # type: ignore[no-any-return]
+
+
+def _more(size: int | None, by: int) -> int | None:
+    return None if size is None else max(size + by, 0)
+
+
+@op
+def checked_row_splits(row_splits: Ints, nvals: Ints, name: Name = None) -> Spec:
+    """`row_splits`, after a look whether they begin with 0, never decrease, and end with the number of values.
+
+    Raises InvalidArgumentError that says which of it is not so.
+
+    >>> checked_row_splits([0, 2, 2, 3], 3).numpy().tolist()
+    [0, 2, 2, 3]
+    """
+    if _vector(row_splits, "row_splits") == 0:
+        raise ValueError("row_splits tensor may not be empty.")
+    return Spec(row_splits.dtype, row_splits.shape)
+
+
+@checked_row_splits.kernel
+def _(row_splits: Array, nvals: Array) -> Array:
+    if not len(row_splits):
+        raise ValueError("row_splits tensor may not be empty.")
+    if row_splits[0] != 0:
+        raise ValueError(f"Arguments to from_row_splits do not form a valid RaggedTensor:zero: {row_splits}")
+    if (row_splits[1:] < row_splits[:-1]).any():
+        raise ValueError(
+            f"Arguments to from_row_splits do not form a valid RaggedTensor:monotonic: {row_splits}"
+        )
+    if row_splits[-1] != nvals:
+        raise ValueError(
+            f"Arguments to from_row_splits do not form a valid RaggedTensor: the last of {row_splits} is not the "
+            f"number of values, {nvals}"
+        )
+    return row_splits
+
+
+@op
+def splits_of_lengths(row_lengths: Ints, name: Name = None) -> Spec:
+    """Row splits of rows with these lengths. Raises InvalidArgumentError for a negative one.
+
+    >>> splits_of_lengths([2, 0, 1]).numpy().tolist()
+    [0, 2, 2, 3]
+    """
+    return Spec(row_lengths.dtype, (_more(_vector(row_lengths, "row_lengths"), 1),))
+
+
+@splits_of_lengths.kernel
+def _(row_lengths: Array) -> Array:
+    if (row_lengths < 0).any():
+        raise ValueError(f"row lengths must not be negative, as in {row_lengths}")
+    splits = np.zeros(len(row_lengths) + 1, row_lengths.dtype)
+    np.cumsum(row_lengths, out=splits[1:])
+    return splits
+
+
+@op
+def splits_of_rowids(value_rowids: Ints, nrows: Ints, name: Name = None) -> Spec:
+    """Row splits of `nrows` rows to which the values belong with these numbers.
+
+    Raises InvalidArgumentError for row numbers that decrease, or are not below `nrows`.
+
+    >>> splits_of_rowids([0, 0, 2], 4).numpy().tolist()
+    [0, 2, 2, 3, 3]
+    """
+    _vector(value_rowids, "value_rowids")
+    count = None if nrows.value is None else int(nrows.value) + 1
+    return Spec(value_rowids.dtype, (count,))
+
+
+@splits_of_rowids.kernel
+def _(value_rowids: Array, nrows: Array) -> Array:
+    if (value_rowids[1:] < value_rowids[:-1]).any():
+        raise ValueError(f"value_rowids must not decrease, as in {value_rowids}")
+    if len(value_rowids) and not (value_rowids[0] >= 0 and value_rowids[-1] < nrows):
+        raise ValueError(f"value_rowids must be from 0 to {int(nrows) - 1}, not {value_rowids}")
+    counts = np.bincount(value_rowids, minlength=int(nrows))
+    return np.concatenate([[0], np.cumsum(counts)]).astype(value_rowids.dtype)
+
+
+@op
+def rowids_of_splits(row_splits: Ints, name: Name = None) -> Spec:
+    """The number of the row to which each value belongs.
+
+    >>> rowids_of_splits([0, 2, 2, 3]).numpy().tolist()
+    [0, 0, 2]
+    """
+    _vector(row_splits, "row_splits")
+    return Spec(row_splits.dtype, (None,))
+
+
+@rowids_of_splits.kernel
+def _(row_splits: Array) -> Array:
+    return _rowids(row_splits)
+
+
+def _rowids(splits: Array) -> Array:
+    return np.repeat(np.arange(len(splits) - 1, dtype=splits.dtype), np.diff(splits))
+
+
+@op
+def ranges(starts: Same, limits: Same, deltas: Same, name: Name = None) -> tuple[Spec, Spec]:
+    """The numbers from each start to its limit in steps of delta, one behind the other, and their row splits.
+
+    Raises InvalidArgumentError for a step of 0.
+
+    >>> [result.numpy().tolist() for result in ranges([1, 5], [4, 5], [2, 1])]
+    [[1, 3], [0, 2, 2]]
+    """
+    demand(starts, REAL, "ranges")
+    counts = [_vector(operand, "a range's bounds") for operand in (starts, limits, deltas)]
+    known = next((count for count in counts if count not in (None, 1)), counts[0])
+    return Spec(starts.dtype, (None,)), Spec(dtypes.int64, (_more(known, 1),))
+
+
+@ranges.kernel
+def _(starts: Array, limits: Array, deltas: Array) -> tuple[Array, Array]:
+    if (deltas == 0).any():
+        raise ValueError("Requires delta != 0")
+    starts, limits, deltas = np.broadcast_arrays(starts, limits, deltas)
+    wide = np.float64 if starts.dtype.kind == "f" else np.int64
+    steps = (limits.astype(wide) - starts.astype(wide)) / deltas
+    counts = np.maximum(np.ceil(steps), 0).astype(np.int64)
+    splits = np.concatenate([[0], np.cumsum(counts)])
+    row = np.repeat(np.arange(len(starts)), counts)
+    column = np.arange(splits[-1]) - splits[row]
+    return (starts[row] + column.astype(starts.dtype) * deltas[row]).astype(starts.dtype), splits
+
+
+ranges.no_gradient("as in TensorFlow: how many numbers there are depends on the bounds")
+
+
+@op
+def ragged_coordinates(row_splits: Inputs, name: Name = None) -> Spec:
+    """The coordinates of the values of nested rows in a tensor with these rows; the outermost splits come first.
+
+    >>> ragged_coordinates([[0, 2, 3], [0, 1, 1, 2]]).numpy().tolist()
+    [[0, 0, 0], [1, 0, 0]]
+    """
+    _check_splits(row_splits)
+    return Spec(dtypes.int64, (None, len(row_splits) + 1))
+
+
+def _check_splits(row_splits: list[Any]) -> None:
+    """Each of them is a vector of integers that is not empty."""
+    for splits in row_splits:
+        if _vector(splits, "row_splits") == 0:
+            raise ValueError("row_splits tensor may not be empty.")
+        if not splits.dtype.is_integer:
+            raise TypeError(f"row_splits must be integers, not {splits.dtype.name}")
+
+
+@ragged_coordinates.kernel
+def _(row_splits: list[Array]) -> Array:
+    columns = []
+    at = np.arange(row_splits[-1][-1])
+    for splits in reversed(row_splits):
+        row = _rowids(splits)[at]
+        columns.append(at - splits[row])
+        at = row
+    return np.stack([at, *reversed(columns)], 1).astype(np.int64)
+
+
+@op
+def common_rows(row_splits: Inputs, stretched: Axes = (), name: Name = None) -> tuple[Spec, ...]:
+    """The nested rows of two ragged tensors, of which one is broadcast to the other where its rows have size 1.
+
+    The first half of the splits are those of the one, the second half those of the other; the outermost come first,
+    with a row of all rows before them. `stretched` are the positions of those splits whose rows of size 1 may be
+    broadcast. Gives the common splits, and for each common value the position of the value of the one, and of the
+    other, that stands there. Raises InvalidArgumentError for rows that do not go together.
+
+    >>> [result.numpy().tolist() for result in common_rows([[0, 2], [0, 2, 3], [0, 2], [0, 1, 2]], [3])]
+    [[0, 2], [0, 2, 3], [0, 1, 2], [0, 0, 1]]
+    """
+    _check_splits(row_splits)
+    depth = len(row_splits) // 2
+    kind = row_splits[0].dtype
+    places = Spec(dtypes.int64, (None,))
+    sizes = [_common_size(row_splits[i].shape, row_splits[i + depth].shape) for i in range(depth)]
+    return (*(Spec(kind, (size,)) for size in sizes), places, places)
+
+
+def _common_size(one: Any, other: Any) -> int | None:
+    """How many splits the broadcast rows have, where it is known."""
+    known = [None if shape is None else shape[0] for shape in (one, other)]
+    if None in known:
+        return next((size for size in known if size is not None and size > 2), None)
+    return max(known)  # type: ignore[type-var]
+
+
+@common_rows.kernel
+def _(row_splits: list[Array], stretched: Axes) -> tuple[Array, ...]:
+    depth = len(row_splits) // 2
+    places = [np.zeros(1, np.int64), np.zeros(1, np.int64)]
+    result = []
+    for level in range(depth):
+        splits = row_splits[level], row_splits[level + depth]
+        lengths = [np.diff(one)[place] for one, place in zip(splits, places, strict=True)]
+        narrow = [
+            level + side * depth in (stretched or ()) and bool((lengths[side] == 1).all()) for side in (0, 1)
+        ]
+        wide = lengths[0] if not narrow[0] else lengths[1]
+        if not narrow[1] and not np.array_equal(wide, lengths[1]):
+            raise ValueError(
+                "Unable to broadcast: dimension size mismatch in dimension: rows of lengths "
+                f"{listed(lengths[0])} and {listed(lengths[1])}"
+            )
+        common = np.concatenate([[0], np.cumsum(wide)])
+        row = np.repeat(np.arange(len(wide)), wide)
+        column = np.arange(common[-1]) - common[row]
+        places = [
+            one[place[row]] + (0 if is_narrow else column)
+            for one, place, is_narrow in zip(splits, places, narrow, strict=True)
+        ]
+        result.append(common.astype(splits[0].dtype))
+    return (*result, places[0].astype(np.int64), places[1].astype(np.int64))

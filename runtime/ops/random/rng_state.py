@@ -1,0 +1,82 @@
+"""The states of random streams as values: what native code has in the place of streams and generators.
+
+s = state of a stream           [counter, lower half first; key]
+y = stateless_normal [3], s
+s.1 = stream_behind s, y        as far as drawing y has moved the stream
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ...kernels.random.distributions import BLOCKS_PER_ELEMENT
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import demand
+
+Array = Any
+
+STATES = frozenset({dtypes.int64})
+
+_HALF = (1 << 64) - 1
+
+
+def blocks_behind(drawing: str, shape: tuple[int, ...]) -> int:
+    """How many blocks of bits an operation reserves for a result of this shape.
+
+    >>> blocks_behind("random_uniform", (3,)), blocks_behind("random_shuffle", (9,))
+    (768, 2)
+    """
+    if drawing == "random_shuffle":
+        return -(-max(shape[0] - 1, 0) // 4)
+    if drawing == "random_categorical":
+        return shape[0] * (-(-shape[1] // 4) * 4) * BLOCKS_PER_ELEMENT * 2
+    return math.prod(shape) * BLOCKS_PER_ELEMENT
+
+
+def _moved(state: Array, blocks: int) -> Array:
+    low, high, key = np.asarray(state).view(np.uint64).tolist()
+    counter = ((high << 64 | low) + blocks) & (1 << 128) - 1
+    return np.array((counter & _HALF, counter >> 64, key), np.uint64).view(np.int64)
+
+
+@op
+def stream_behind(state: Input, drawn: Input, drawing: str, name: Name = None) -> Spec:
+    """The state of a stream behind what an operation, `drawing`, has drawn from it.
+
+    >>> stream_behind(np.array([5, 0, 1]), np.zeros(3), "random_uniform").numpy().tolist()
+    [773, 0, 1]
+    """
+    demand(state, STATES, "stream_behind")
+    return Spec(dtypes.int64, (3,))
+
+
+@stream_behind.kernel
+def _(state: Array, drawn: Array, drawing: str) -> Array:
+    return _moved(state, blocks_behind(drawing, np.shape(drawn)))
+
+
+stream_behind.no_gradient("the state of a stream does not move by a little")
+
+
+@op
+def stream_after(state: Input, count: Ints, each: int, name: Name = None) -> Spec:
+    """The state of a stream that goes on by `each` blocks for each of as many outputs as there are in a shape.
+
+    >>> stream_after(np.array([-1, 0, 1]), [2, 3], 2).numpy().tolist()
+    [11, 1, 1]
+    """
+    demand(state, STATES, "stream_after")
+    return Spec(dtypes.int64, (3,))
+
+
+@stream_after.kernel
+def _(state: Array, count: Array, each: int) -> Array:
+    return _moved(state, int(np.prod(count, dtype=np.int64)) * each)
+
+
+stream_after.no_gradient("the state of a stream does not move by a little")

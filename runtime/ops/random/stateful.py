@@ -1,0 +1,247 @@
+"""Random numbers: the same as TensorFlow's for the same seeds.
+
+    uniform([2], seed=1)      picks a stream by its seeds        (agc.runtime.kernels.random.seeds)
+                              takes words of 32 bits from it     (agc.runtime.kernels.random.philox)
+                              makes numbers from the words       (agc.runtime.kernels.random.distributions)
+
+An operation in a graph holds its seeds and the number of its stream, which goes on with
+every run of the graph.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes, errors
+from ...core.conversion import convert_to_tensor
+from ...ir.value_types import Spec
+from ...kernels.random import distributions, rejection_samplers, seeds
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.op_families import REAL, demand
+from ..framework.static_values import checked_dims, checked_size, dims, size
+
+Array = Any
+
+_FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
+_ACCEPTED = (*_FLOATS, dtypes.int32, dtypes.int64)
+
+
+def uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Numbers in [minval, maxval), each as likely as another; integers need `maxval`, for others it is 1.
+
+    >>> seeds.set_seed(5)
+    >>> uniform([3], maxval=10, dtype=int)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 1, 8], dtype=int32)>
+    """
+    kind = dtypes.as_dtype(dtype)
+    _check_dtype(kind, _ACCEPTED)
+    if maxval is None and kind.is_integer:
+        raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+    low, high = convert_to_tensor(minval, kind), convert_to_tensor(1 if maxval is None else maxval, kind)
+    if kind.is_integer:
+        return random_integers(shape, low, high, *seeds.pair(seed), name)
+    unit = random_uniform(shape, kind, *seeds.pair(seed), name)
+    is_unit = all(type(bound) in (int, float, type(None)) for bound in (minval, maxval))
+    return unit if is_unit and minval == 0 and maxval in (None, 1) else unit * (high - low) + low
+
+
+def normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Numbers from the normal distribution with this mean and standard deviation.
+
+    >>> seeds.set_seed(5)
+    >>> normal([2], dtype=float)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.18030666, -0.95028627], dtype=float32)>
+    """
+    kind = dtypes.as_dtype(dtype)
+    _check_dtype(kind, _FLOATS)
+    drawn = random_normal(shape, kind, *seeds.pair(seed), name)
+    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Numbers from the normal distribution, of which those further than two deviations away are drawn again.
+
+    >>> seeds.set_seed(5)
+    >>> truncated_normal([1])
+    <tf.Tensor: shape=(1,), dtype=float32, numpy=array([-0.18030666], dtype=float32)>
+    """
+    kind = dtypes.as_dtype(dtype)
+    _check_dtype(kind, _FLOATS)
+    drawn = random_truncated_normal(shape, kind, *seeds.pair(seed), name)
+    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+
+
+def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any:
+    """The rows of `value` in a random order.
+
+    >>> seeds.set_seed(5)
+    >>> shuffle([1, 2, 3, 4])
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([3, 1, 2, 4], dtype=int32)>
+    """
+    return random_shuffle(value, *seeds.pair(seed), name)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+) -> Any:
+    """For each row of unnormalised log-probabilities, `num_samples` indices drawn with these probabilities.
+
+    >>> seeds.set_seed(5)
+    >>> categorical([[0.0, 0.0]], 3)
+    <tf.Tensor: shape=(1, 3), dtype=int64, numpy=array([[0, 0, 1]])>
+    """
+    kind = dtypes.int64 if dtype is None else dtypes.as_dtype(dtype)
+    return random_categorical(logits, num_samples, kind, *seeds.pair(seed), name)
+
+
+def _check_dtype(dtype: dtypes.DType, accepted: tuple[dtypes.DType, ...]) -> None:
+    if dtype not in accepted:
+        names = ", ".join(map(repr, accepted))
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")
+
+
+@op(stateful=True)
+def random_uniform(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
+    """Numbers in [0, 1).
+
+    >>> seeds.set_seed(None)
+    >>> random_uniform([2], float, 7, 1, 0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.46037483, 0.9285182 ], dtype=float32)>
+    """
+    return Spec(dtype, dims(shape))
+
+
+@random_uniform.kernel
+def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
+    source = seeds.stream(f"uniform {dtype.name}", seed, seed2, stream)
+    return distributions.uniforms(source, checked_dims(shape), dtype)
+
+
+@op(stateful=True)
+def random_integers(
+    shape: Ints, minval: Same, maxval: Same, seed: int, seed2: int, stream: int, name: Name = None
+) -> Spec:
+    """Integers in [minval, maxval).
+
+    >>> seeds.set_seed(None)
+    >>> random_integers([3], 0, 10, 7, 1, 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([8, 1, 3], dtype=int32)>
+    """
+    return Spec(minval.dtype, dims(shape))
+
+
+@random_integers.kernel
+def _(shape: Array, minval: Array, maxval: Array, seed: int, seed2: int, stream: int) -> Array:
+    sizes, low, high = checked_dims(shape), int(minval), int(maxval)
+    if low >= high:
+        raise errors.InvalidArgumentError(f"Need minval < maxval, got {low} >= {high}")
+    dtype = dtypes.of_array(minval)
+    source = seeds.stream(f"integers {dtype.name}", seed, seed2, stream)
+    return distributions.integers(source, sizes, low, high, dtype)
+
+
+random_integers.no_gradient("numbers that are drawn do not follow their bounds by a little")
+
+
+@op(stateful=True)
+def random_normal(shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
+    """Numbers from the standard normal distribution.
+
+    >>> seeds.set_seed(None)
+    >>> random_normal([2], float, 7, 1, 0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
+    """
+    return Spec(dtype, dims(shape))
+
+
+@random_normal.kernel
+def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
+    source = seeds.stream(f"normal {dtype.name}", seed, seed2, stream)
+    return distributions.normals(source, checked_dims(shape), dtype)
+
+
+@op(stateful=True)
+def random_truncated_normal(
+    shape: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
+) -> Spec:
+    """Numbers from the standard normal distribution, none further than 2 from 0.
+
+    >>> seeds.set_seed(None)
+    >>> random_truncated_normal([2], float, 7, 1, 0)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([-0.5408054,  1.122033 ], dtype=float32)>
+    """
+    return Spec(dtype, dims(shape))
+
+
+@random_truncated_normal.kernel
+def _(shape: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
+    sizes = checked_dims(shape)
+    source = seeds.stream(f"truncated {dtype.name}", seed, seed2, stream)
+    return distributions.truncated_normal(source, math.prod(sizes), dtype).reshape(sizes)
+
+
+@op(stateful=True)
+def random_shuffle(value: Input, seed: int, seed2: int, stream: int, name: Name = None) -> Spec:
+    """The rows of `value` in a random order.
+
+    >>> seeds.set_seed(None)
+    >>> random_shuffle([1, 2, 3], 7, 1, 0)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 2], dtype=int32)>
+    """
+    return Spec(value.dtype, value.shape)
+
+
+@random_shuffle.kernel
+def _(value: Array, seed: int, seed2: int, stream: int) -> Array:
+    count = value.shape[0] if value.ndim else 0
+    if count < 2:
+        return value
+    source = seeds.stream(f"shuffle {value.dtype}", seed, seed2, stream)
+    return value[rejection_samplers.shuffled(source, count)]
+
+
+@op(stateful=True)
+def random_categorical(
+    logits: Input, num_samples: Ints, dtype: DType, seed: int, seed2: int, stream: int, name: Name = None
+) -> Spec:
+    """Indices drawn with the probabilities that the rows of `logits` describe.
+
+    >>> seeds.set_seed(None)
+    >>> random_categorical([[0.0, 9.0]], 3, int, 7, 1, 0)
+    <tf.Tensor: shape=(1, 3), dtype=int32, numpy=array([[1, 1, 1]], dtype=int32)>
+    """
+    demand(logits, REAL, "categorical, argument `logits`,")
+    if logits.shape is not None and len(logits.shape) != 2:
+        raise ValueError(f"logits should be a matrix, got shape {logits.shape}")
+    return Spec(dtype, (logits.shape and logits.shape[0], size(num_samples, "num_samples")))
+
+
+@random_categorical.kernel
+def _(logits: Array, num_samples: Array, dtype: dtypes.DType, seed: int, seed2: int, stream: int) -> Array:
+    source = seeds.stream(f"categorical {dtype.name}", seed, seed2, stream)
+    return rejection_samplers.categories(source, logits, checked_size(num_samples, "num_samples")).astype(
+        dtype.numpy
+    )

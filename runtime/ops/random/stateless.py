@@ -1,0 +1,218 @@
+"""Random numbers without a state: the seed alone decides, and they are the same as TensorFlow's.
+
+stateless_uniform([2], seed=[1, 2])      the seed, scrambled, is the key and counter of a stream
+                                         whose words become numbers as those of `uniform` do
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes, errors
+from ...core.conversion import convert_to_tensor
+from ...ir.value_types import Spec
+from ...kernels.random import distributions, seed_hash
+from ...kernels.random.philox import Stream
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Ints, Name, Same, op
+from ..framework.op_families import wrong
+from ..framework.static_values import checked_dims, dims
+
+Array = Any
+
+_WHOLE = (dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)
+_FLOATS = (dtypes.float16, dtypes.float32, dtypes.float64)
+
+
+def stateless_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
+    """Numbers in [minval, maxval), the same for the same seed; integers need `maxval`, for others it is 1.
+
+    Integers with both bounds None are each as likely as any other of their dtype.
+
+    Args:
+        seed: two integers.
+        alg: accepted for compatibility; the algorithm is Philox.
+
+    >>> stateless_uniform([3], seed=[1, 2], maxval=10, dtype=int)
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([0, 9, 4], dtype=int32)>
+    """
+    kind = dtypes.as_dtype(dtype)
+    seed = seed_of_two(seed)
+    if kind.is_integer and minval is None and maxval is None:
+        from .stateless_distributions import full_integers  # which builds on this module
+
+        _check(kind, alg, _WHOLE)
+        return full_integers(shape, seed, kind, name)
+    if kind in (dtypes.uint32, dtypes.uint64):
+        raise ValueError(
+            f"Argument `dtype` got invalid value {kind!r} when argument `minval` is not None. Unsigned integers are "
+            "drawn with `minval` and `maxval` None only"
+        )
+    _check(kind, alg, (*_FLOATS, dtypes.int32, dtypes.int64))
+    if maxval is None and kind.is_integer:
+        raise ValueError(f"Must specify maxval for integer dtype {kind!r}")
+    minval = 0 if minval is None else minval
+    low, high = convert_to_tensor(minval, kind), convert_to_tensor(1 if maxval is None else maxval, kind)
+    if kind.is_integer:
+        return stateless_random_integers(shape, seed, low, high, name)
+    return stateless_random_uniform(shape, seed, kind, name) * (high - low) + low
+
+
+def stateless_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
+    """Numbers from the normal distribution, the same for the same seed.
+
+    >>> stateless_normal([1], seed=[1, 2]).shape
+    TensorShape([1])
+    """
+    kind = dtypes.as_dtype(dtype)
+    _check(kind, alg, _FLOATS)
+    drawn = stateless_random_normal(shape, seed_of_two(seed), kind, name)
+    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+    alg: str = "auto_select",
+) -> Any:
+    """Numbers from the normal distribution, none further than two deviations away, the same for the same seed.
+
+    >>> stateless_truncated_normal([1], seed=[1, 2]).shape
+    TensorShape([1])
+    """
+    kind = dtypes.as_dtype(dtype)
+    _check(kind, alg, _FLOATS)
+    drawn = stateless_random_truncated_normal(shape, seed_of_two(seed), kind, name)
+    return drawn * convert_to_tensor(stddev, kind) + convert_to_tensor(mean, kind)
+
+
+def _check(dtype: dtypes.DType, alg: str, accepted: tuple[dtypes.DType, ...]) -> None:
+    if dtype not in accepted:
+        names = ", ".join(map(repr, accepted))
+        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({names}).")
+    if alg not in ("auto_select", "philox"):
+        raise ValueError(
+            f"Argument `alg` got unsupported value {alg!r}. Supported are 'philox' and 'auto_select'."
+        )
+
+
+def seeded(spec: Spec, seed: Any) -> Spec:
+    if seed.dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"seed must be int32 or int64, not {seed.dtype.name}")
+    if seed.shape not in (None, (None,), (2,), (3,)):
+        raise ValueError(f"seed must have shape [2], not {list(seed.shape)}")
+    return spec
+
+
+def seed_of_two(seed: Any) -> Any:
+    """What a user gave as a seed, unless it is known not to be two integers."""
+    tensor = convert_to_tensor(seed)
+    if tensor.shape.dims not in (None, (None,), (2,)):
+        raise wrong(f"seed must have shape [2], not {tensor.shape}")
+    return tensor
+
+
+def _resumed(low: int, high: int, key: int) -> Stream:
+    """The stream that is at this counter."""
+    stream = Stream(key, 0)
+    stream.counter = high << 64 | low
+    return stream
+
+
+def stream_of(seed: Array) -> Stream:
+    """The stream of a seed.
+
+    A seed of three numbers is a state, of a generator or of another stream: the counter (its lower half first) and
+    the key.
+    """
+    parts = seed.tolist()
+    if len(parts) == 3:
+        return _resumed(*(part & (1 << 64) - 1 for part in parts))
+    return seed_hash.stream(*parts)
+
+
+@op
+def stateless_random_uniform(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+    """Numbers in [0, 1).
+
+    >>> stateless_random_uniform([2], [7, 1], float)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0.04012072, 0.54234695], dtype=float32)>
+    """
+    return seeded(Spec(dtype, dims(shape)), seed)
+
+
+@stateless_random_uniform.kernel
+def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
+    return distributions.uniforms(stream_of(seed), checked_dims(shape), dtype)
+
+
+@op
+def stateless_random_integers(
+    shape: Ints, seed: Input, minval: Same, maxval: Same, name: Name = None
+) -> Spec:
+    """Integers in [minval, maxval).
+
+    >>> stateless_random_integers([4], [1, 2], 0, 10)
+    <tf.Tensor: shape=(4,), dtype=int32, numpy=array([0, 9, 4, 9], dtype=int32)>
+    """
+    return seeded(Spec(minval.dtype, dims(shape)), seed)
+
+
+@stateless_random_integers.kernel
+def _(shape: Array, seed: Array, minval: Array, maxval: Array) -> Array:
+    low, high = int(minval), int(maxval)
+    if low >= high:
+        raise errors.InvalidArgumentError(f"Need minval < maxval, got {low} >= {high}")
+    return distributions.integers(stream_of(seed), checked_dims(shape), low, high, dtypes.of_array(minval))
+
+
+@op
+def stateless_random_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+    """Numbers from the standard normal distribution.
+
+    >>> stateless_random_normal([3], [1, 2], float)
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([0.5441101 , 0.20738031, 0.07356432], dtype=float32)>
+    """
+    return seeded(Spec(dtype, dims(shape)), seed)
+
+
+@stateless_random_normal.kernel
+def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
+    return distributions.normals(stream_of(seed), checked_dims(shape), dtype)
+
+
+@op
+def stateless_random_truncated_normal(shape: Ints, seed: Input, dtype: DType, name: Name = None) -> Spec:
+    """Numbers from the standard normal distribution, none further than 2 from 0.
+
+    >>> stateless_random_truncated_normal([3], [5, 6], float)
+    <tf.Tensor: shape=(3,), dtype=float32, numpy=array([ 1.0239844 , -0.53878856,  1.2795534 ], dtype=float32)>
+    """
+    return seeded(Spec(dtype, dims(shape)), seed)
+
+
+@stateless_random_truncated_normal.kernel
+def _(shape: Array, seed: Array, dtype: dtypes.DType) -> Array:
+    sizes = checked_dims(shape)
+    return distributions.truncated_normal(stream_of(seed), math.prod(sizes), dtype).reshape(sizes)

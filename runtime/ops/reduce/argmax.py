@@ -1,0 +1,74 @@
+"""Where along an axis the extremes are.
+
+>>> argmax([1, 9, 9]).numpy().tolist(), argmin([float("nan"), 2.0, 1.0]).numpy().tolist()
+(1, 2)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.graph import Operand
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Name, op
+from ..framework.op_families import BOOLS, REAL, Array, demand
+
+_INDICES = frozenset({dtypes.int16, dtypes.uint16, dtypes.int32, dtypes.int64})
+
+
+def _index_spec(x: Operand, axis: int | None, output_type: dtypes.DType, what: str) -> Spec:
+    demand(x, REAL | BOOLS, what)
+    if output_type not in _INDICES:
+        raise errors.InvalidArgumentError(
+            f"{what} gives {sorted(map(str, _INDICES))}, not {output_type}", what
+        )
+    axis = axis or 0
+    shape = shapes.reduced(x.shape, (axis,), False)
+    if x.shape is not None and x.shape[axis] == 0:
+        raise ValueError(f"Reduction axis {axis} is empty in shape {shapes.show(x.shape)}")
+    return Spec(output_type, shape)
+
+
+def _without_nans(x: Array, instead: float) -> Array:
+    """The elements, with a number in place of each NaN. If there is one, it is the least."""
+    if x.dtype.kind != "f" or not x.size:
+        return x
+    least = np.minimum.reduce(x, None)
+    return x if least == least else np.where(np.isnan(x), x.dtype.type(instead), x)
+
+
+@op
+def argmax(
+    input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
+) -> Spec:
+    """Where along `axis` (0 by default) the largest element is: the first of several, never a NaN.
+
+    >>> argmax([[1, 9], [7, 2]], axis=1).numpy().tolist()
+    [1, 0]
+    """
+    return _index_spec(input, axis, output_type, "argmax")
+
+
+@argmax.kernel
+def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
+    return _without_nans(input, -np.inf).argmax(axis or 0).astype(output_type.numpy)
+
+
+@op
+def argmin(
+    input: Input, axis: int | None = None, output_type: DType = dtypes.int64, name: Name = None
+) -> Spec:
+    """Where along `axis` (0 by default) the smallest element is: the first of several, never a NaN.
+
+    >>> argmin([[1, 9], [7, 2]], axis=1).numpy().tolist()
+    [0, 1]
+    """
+    return _index_spec(input, axis, output_type, "argmin")
+
+
+@argmin.kernel
+def _(input: Array, axis: int | None, output_type: dtypes.DType) -> Array:
+    return _without_nans(input, np.inf).argmin(axis or 0).astype(output_type.numpy)

@@ -1,0 +1,151 @@
+"""How often values occur.
+
+bincount([1, 3, 1])     0 2 0 1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...composite.composites import accepted
+from ...core import shapes
+from ...core.conversion import convert_to_tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import concat
+from ..arrays.creation import zeros_like
+from ..arrays.gather_where import gather
+from ..arrays.shape_ops import shape as shape_of
+from ..framework.op import Input, Ints, Name, op
+from ..framework.op_families import NUMERIC, Array, demand
+from ..math.arithmetic import minimum
+from ..math.cast import cast
+
+
+@accepted("bincount")
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    axis: int | None = None,
+    binary_output: bool = False,
+) -> Any:
+    """How often each of the integers 0, 1, … up to the largest occurs in `arr`.
+
+    Args:
+        weights: what each element counts for, instead of 1; of the shape of `arr`.
+        minlength: count up to this number (exclusive) at least.
+        maxlength: ignore this number and those above.
+        dtype: of the result; with weights it is theirs.
+        axis: 0 or None to count in the whole of `arr`, -1 to count in each row of a matrix.
+        binary_output: only say which numbers occur, with 1.
+
+    >>> bincount([1, 3, 1], minlength=6).numpy().tolist()
+    [0, 2, 0, 1, 0, 0]
+    >>> bincount([[1, 1], [0, 2]], weights=[[0.5, 1.0], [2.0, 3.0]], axis=-1).numpy().tolist()
+    [[0.0, 1.5, 0.0], [2.0, 0.0, 3.0]]
+    """
+    if axis not in (None, 0, -1):
+        raise ValueError(
+            f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
+        )
+    if binary_output and weights is not None:
+        raise ValueError(
+            "Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one."
+        )
+    values = convert_to_tensor(arr)
+    if not values.dtype.is_integer:
+        values = cast(values, dtypes.int32)
+    none = np.zeros(0, dtypes.as_dtype(dtype).numpy) if weights is None else weights
+    top = -1 if maxlength is None else maxlength
+    return occurrences(
+        values, none, 0 if minlength is None else minlength, top, axis == -1, binary_output, name
+    )
+
+
+@op
+def occurrences(
+    arr: Ints,
+    weights: Input,
+    minlength: Ints,
+    maxlength: Ints,
+    by_row: bool = False,
+    binary_output: bool = False,
+    name: Name = None,
+) -> Spec:
+    """How often 0, 1, … occur, for at least `minlength` and at most `maxlength` numbers (-1: no limit).
+
+    Without `weights`, an empty vector whose dtype the result has, everything counts for 1.
+
+    >>> occurrences([1, 3, 1], [0.5, 1., 2.], 0, 2)
+    <tf.Tensor: shape=(2,), dtype=float32, numpy=array([0. , 2.5], dtype=float32)>
+    """
+    demand(weights, NUMERIC, "bincount")
+    for bound in (minlength, maxlength):
+        if bound.shape not in (None, ()):
+            raise ValueError(f"minlength and maxlength must be scalars, not of shape {bound.shape}")
+    if arr.shape is not None and by_row and len(arr.shape) > 2:
+        raise ValueError(f"Shape must be at most rank 2 but is rank {len(arr.shape)}")
+    if weights.shape != (0,) and not shapes.compatible(arr.shape, weights.shape):
+        raise ValueError(
+            f"`weights` must be the same shape as `arr` or a length-0 `Tensor`, received {shapes.show(weights.shape)}"
+        )
+    if not by_row:
+        return Spec(weights.dtype, (None,))
+    if arr.shape is None:
+        return Spec(weights.dtype, None)
+    return Spec(weights.dtype, (arr.shape[0], None) if len(arr.shape) == 2 else (None,))
+
+
+@occurrences.kernel
+def _(
+    arr: Array, weights: Array, minlength: Array, maxlength: Array, by_row: bool, binary_output: bool
+) -> Array:
+    if np.size(arr) and np.min(arr) < 0:
+        raise errors.InvalidArgumentError("Input arr must be non-negative!")
+    if np.shape(weights) not in ((0,), np.shape(arr)):
+        raise errors.InvalidArgumentError(
+            f"`weights` must be the same shape as `arr` or a length-0 `Tensor`, received {np.shape(weights)}"
+        )
+    split = by_row and np.ndim(arr) == 2
+    rows = np.reshape(arr, np.shape(arr) if split else (1, np.size(arr))).astype(np.int64)
+    width = max(int(minlength), int(rows.max(initial=-1)) + 1)
+    if maxlength < -1:
+        raise ValueError(f"maxlength must be non-negative, got: {int(maxlength)}")
+    if maxlength >= 0:
+        width = min(width, int(maxlength))
+    inside = rows < width
+    places = (rows + np.arange(len(rows))[:, None] * width)[inside]
+    counts = _sums(
+        places, np.reshape(weights, rows.shape)[inside] if np.size(weights) else None, len(rows) * width
+    )
+    if binary_output:
+        counts = counts > 0
+    result = counts.astype(weights.dtype).reshape(len(rows), width)
+    return result if split else result[0]
+
+
+def _sums(places: Array, weights: Array | None, count: int) -> Array:
+    """For each place the sum of its weights, or how often it occurs."""
+    if weights is None:
+        return np.bincount(places, minlength=count)
+    total = np.zeros(count, weights.dtype)
+    np.add.at(total, places, weights)
+    return total
+
+
+@occurrences.gradient
+def _(
+    dy: Any, y: Any, arr: Any, weights: Any, minlength: Any, maxlength: Any, by_row: bool, binary_output: bool
+) -> Any:
+    if weights.shape == [0]:
+        return None, None, None, None
+    split = by_row and arr.shape.rank == 2
+    padded = concat([dy, zeros_like(dy[..., :1])], axis=-1)  # what is beyond `maxlength` counts for nothing
+    places = minimum(arr, cast(shape_of(y)[-1], arr.dtype))
+    return None, gather(padded, places, axis=-1, batch_dims=1 if split else 0), None, None

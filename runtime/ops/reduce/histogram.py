@@ -1,0 +1,90 @@
+"""How numbers are spread: histograms with bins of one width.
+
+>>> histogram_fixed_width([0.5, 1.5, 9.0], [0.0, 2.0], nbins=2).numpy().tolist()
+[1, 2]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import DType
+from ..framework.op import Ints, Name, Same, op
+from ..framework.op_families import REAL, Array, demand
+from ..framework.static_values import integer
+from ..math.arithmetic import clip_by_value, divide
+from ..math.cast import cast
+from ..math.elementwise import floor
+
+
+@op
+def histogram_fixed_width(
+    values: Same, value_range: Same, nbins: Ints = 100, dtype: DType = dtypes.int32, name: Name = None
+) -> Spec:
+    """How many values fall in each of `nbins` bins that divide a range; the outer bins have all beyond it, too.
+
+    Args:
+        values: numbers.
+        value_range: two numbers, the ends of the range.
+        nbins: a positive number.
+        dtype: of the result, int32 or int64.
+
+    Raises InvalidArgumentError for NaN, and where the range is empty.
+
+    >>> histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()
+    [2, 1, 1, 0, 2]
+    """
+    demand(values, REAL, "histogram_fixed_width")
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"histogram_fixed_width: dtype must be int32 or int64, not {dtype.name}")
+    if value_range.shape not in (None, (None,), (2,)):
+        raise ValueError(f"value_range should be a vector of 2 elements, not of shape {value_range.shape}")
+    count = integer(nbins)
+    if count is not None and count < 1:
+        raise ValueError(f"nbins should be a positive number, but got '{count}'")
+    return Spec(dtype, (count,))
+
+
+@histogram_fixed_width.kernel
+def _(values: Array, value_range: Array, nbins: Array, dtype: dtypes.DType) -> Array:
+    low, high = (float(end) for end in value_range)
+    count = int(nbins)
+    if not low < high:
+        raise errors.InvalidArgumentError(
+            f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'"
+        )
+    if count < 1:
+        raise errors.InvalidArgumentError(f"nbins should be a positive number, but got '{count}'")
+    flat = np.asarray(values, np.float64).reshape(-1)
+    if np.isnan(flat).any():
+        raise errors.InvalidArgumentError("Histogram values must not contain NaN")
+    places = np.clip((flat - low) / ((high - low) / count), 0, count - 1).astype(np.int64)
+    return np.bincount(places, minlength=count).astype(dtype.numpy)
+
+
+def histogram_fixed_width_bins(
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: Any = 100,
+    dtype: Any = dtypes.int32,
+    name: Name = None,
+) -> Tensor:
+    """The number of the bin of each value: see `histogram_fixed_width`.
+
+    >>> histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy().tolist()
+    [0, 0, 1, 2, 4, 4]
+    """
+    values = convert_to_tensor(values)
+    ends = convert_to_tensor(value_range, values.dtype)
+    low, high = ends[0], ends[1]
+    scaled = divide(values - low, high - low)
+    count = convert_to_tensor(nbins, dtypes.int32)
+    places = floor(cast(count, scaled.dtype) * scaled)
+    highest = cast(count - 1, scaled.dtype)
+    return cast(clip_by_value(places, cast(0, scaled.dtype), highest), dtype, name)

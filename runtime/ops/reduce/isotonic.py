@@ -1,0 +1,117 @@
+"""Isotonic regression: the closest monotonous sequence, by pooling neighbours that violate the order.
+
+3 1 2 5 4, increasing      3 1 2 → their mean 2      5 4 → their mean 4.5      2 2 2 4.5 4.5
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.reshape import transpose
+from ..framework.op import Input, Name, op
+from ..framework.op_families import FLOATS, REAL, Array, demand
+from ..math.cast import cast
+
+
+class IsotonicRegression(NamedTuple):
+    """What `isotonic_regression` finds."""
+
+    output: Tensor
+    segments: Tensor
+
+
+def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
+    """The monotonous sequences along `axis` that are closest to `inputs`, and the number of each element's pool.
+
+    Neighbours are pooled where they violate the order; pools of one mean beside each other may stay apart.
+
+    Args:
+        inputs: float; integers up to 16 bits become float32, others float64.
+
+    >>> found, pools = isotonic_regression([3., 1., 2., 5., 4.], decreasing=False)
+    >>> found.numpy().tolist(), pools.numpy().tolist()
+    ([2.0, 2.0, 2.0, 4.5, 4.5], [0, 0, 1, 2, 2])
+    """
+    x = convert_to_tensor(inputs)
+    demand(x, REAL, "isotonic_regression")
+    if x.dtype.is_integer:
+        x = cast(x, dtypes.float32 if x.dtype.size <= 2 else dtypes.float64)
+    rank = x.shape.rank
+    if rank is None:
+        raise ValueError("isotonic_regression: the rank of `inputs` must be known")
+    place = shapes.normal_axis(axis, rank)
+    order = [*range(place), *range(place + 1, rank), place]
+    back = [order.index(i) for i in range(rank)]
+    found, pools = pooled_violators(-transpose(x, order) if not decreasing else transpose(x, order))
+    return IsotonicRegression(transpose(found if decreasing else -found, back), transpose(pools, back))
+
+
+@op
+def pooled_violators(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+    """The closest decreasing sequences along the last axis, and the number of each element's pool.
+
+    >>> pooled_violators([1., 3., 0.])[0].numpy().tolist()
+    [2.0, 2.0, 0.0]
+    """
+    demand(input, FLOATS, "isotonic_regression")
+    if input.shape == ():
+        raise ValueError("isotonic_regression: a scalar is no sequence")
+    return Spec(input.dtype, input.shape), Spec(dtypes.int32, input.shape)
+
+
+@pooled_violators.kernel
+def _(input: Array) -> tuple[Array, Array]:
+    found, pools = np.empty(input.shape, np.float64), np.empty(input.shape, np.int32)
+    for row in np.ndindex(input.shape[:-1]):
+        sums: list[float] = []
+        counts: list[int] = []
+        for value in input[row].tolist():
+            total, count = value, 1
+            while sums and sums[-1] * count < total * counts[-1]:
+                total, count = total + sums.pop(), count + counts.pop()
+            sums.append(total)
+            counts.append(count)
+        found[row] = np.repeat(np.array(sums) / np.array(counts, float), counts)
+        pools[row] = np.repeat(np.arange(len(counts)), counts)
+    return found.astype(input.dtype), pools
+
+
+@pooled_violators.gradient
+def _(dy: Any, y: Any, input: Any) -> Any:
+    return pool_means(dy[0], y[1])
+
+
+@op
+def pool_means(values: Input, pools: Input, name: Name = None) -> Spec:
+    """Each element of the last axis replaced by the mean of its pool; pools are runs of equal numbers.
+
+    >>> pool_means([1., 3., 0.], [0, 0, 1]).numpy().tolist()
+    [2.0, 2.0, 0.0]
+    """
+    demand(values, FLOATS, "isotonic_regression")
+    demand(pools, frozenset({dtypes.int32}), "isotonic_regression")
+    shape = shapes.merge(values.shape, pools.shape)
+    if shape == ():
+        raise ValueError("isotonic_regression: a scalar is no sequence")
+    return Spec(values.dtype, shape)
+
+
+@pool_means.kernel
+def _(values: Array, pools: Array) -> Array:
+    found = np.empty(values.shape, np.float64)
+    for row in np.ndindex(values.shape[:-1]):
+        counts = np.bincount(pools[row])
+        found[row] = (np.bincount(pools[row], values[row]) / np.maximum(counts, 1))[pools[row]]
+    return found.astype(values.dtype)
+
+
+@pool_means.gradient
+def _(dy: Any, y: Any, values: Any, pools: Any) -> Any:
+    return pool_means(dy, pools), None

@@ -1,0 +1,75 @@
+"""The largest and the smallest along axes: NumPy's, but that -0.0 is less than 0.0 wherever they stand.
+
+largest [0.0, -0.0]    0.0      NumPy gives one or the other, as the processor's vectors happen to meet
+
+The arguments are those of NumPy's `reduce`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .short_axis_kernels import along_short, is_short
+
+Array = np.ndarray[Any, Any]
+
+_larger: Any = np.maximum.reduce
+_smaller: Any = np.minimum.reduce
+_both: Any = np.logical_and.reduce
+_either: Any = np.logical_or.reduce
+
+
+def largest(
+    x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
+) -> Any:
+    """The largest elements, or NaN; of nothing the least number there is.
+
+    >>> [str(largest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [-1.0, -0.0])]
+    ['0.0', '0.0', '-0.0']
+    """
+    if out is None and dtype is None and is_short(x, axis):
+        found = along_short(np.maximum, x, keepdims)
+    else:
+        found = _larger(x, axis, dtype, out, keepdims, None if x.size else _lowest(x.dtype))
+    return _signed(found, _both, x, axis, out, keepdims)
+
+
+def smallest(
+    x: Array, axis: Any = None, dtype: Any = None, out: Array | None = None, keepdims: bool = False
+) -> Any:
+    """The smallest elements, or NaN; of nothing the largest number there is.
+
+    >>> [str(smallest(np.array(x))) for x in ([-0.0, 0.0], [0.0, -0.0], [1.0, 0.0])]
+    ['-0.0', '-0.0', '0.0']
+    """
+    if out is None and dtype is None and is_short(x, axis):
+        found = along_short(np.minimum, x, keepdims)
+    else:
+        found = _smaller(x, axis, dtype, out, keepdims, None if x.size else _highest(x.dtype))
+    return _signed(found, _either, x, axis, out, keepdims)
+
+
+def _lowest(dtype: np.dtype[Any]) -> Any:
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def _highest(dtype: np.dtype[Any]) -> Any:
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+
+
+def _has_no_zero(found: Any) -> bool:
+    return bool(found if found.ndim == 0 else found.all())
+
+
+def _signed(found: Any, are_negative: Any, x: Array, axis: Any, out: Array | None, keepdims: bool) -> Any:
+    """An extreme with those of its zeros negative of which this is true: that both, or either, are negative."""
+    if x.dtype.kind != "f" or _has_no_zero(found):
+        return found
+    zero, is_negative = found.dtype.type(0), are_negative(np.signbit(x), axis, None, None, keepdims)
+    right = np.where(found == 0, np.where(is_negative, -zero, zero), found)
+    if out is None:
+        return right[()]
+    np.copyto(out, right)
+    return out

@@ -1,0 +1,257 @@
+"""Reductions along axes.
+
+`axis` is one axis, several, or None for all of them; `keepdims` keeps reduced axes with size 1.
+
+>>> reduce_sum([[1, 2], [3, 4]]).numpy().tolist(), reduce_sum([[1, 2], [3, 4]], axis=0).numpy().tolist()
+(10, [4, 6])
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..arrays.creation import zeros_like
+from ..arrays.gather_where import choose
+from ..arrays.shape_ops import shape as shape_of
+from ..arrays.shape_ops import size as size_of
+from ..framework.attribute_parsers import Axes, DType
+from ..framework.op import Input, Ints, Name, Op, op
+from ..framework.op_families import (
+    BOOLS,
+    EVERY,
+    FLOATS,
+    NUMERIC,
+    REAL,
+    Array,
+    DTypes,
+    demand,
+)  # fmt: skip
+from ..framework.static_values import checked_dims, dims
+from ..math.arithmetic import maximum, real_divide_no_nan, truncated
+from ..math.cast import cast
+from ..math.comparison import equal
+from ..math.elementwise import as_real, conj, exp, is_finite
+from .leave_one_out_product import product_of_others
+from .minmax_kernels import largest, smallest
+from .short_axis_kernels import along_short, is_short
+
+_add: Any = np.add.reduce
+_multiply: Any = np.multiply.reduce
+_both: Any = np.logical_and.reduce
+_either: Any = np.logical_or.reduce
+
+
+def reduction(
+    name: str, compute: Callable[..., Any], allowed: DTypes, manual: str, example: str, gives: str
+) -> Op:
+    """A row of the table below: an operation that keeps the dtype."""
+
+    def rule(input_tensor: Input, axis: Axes = None, keepdims: bool = False, name: Name = None) -> Spec:
+        demand(input_tensor, allowed, operation.name)
+        return Spec(input_tensor.dtype, shapes.reduced(input_tensor.shape, axis, keepdims))
+
+    rule.__name__ = rule.__qualname__ = name
+    rule.__module__ = sys._getframe(1).f_globals["__name__"]
+    rule.__doc__ = f"{manual}\n\n>>> {name}({example}).numpy().tolist()\n{gives}\n"
+    operation = Op(rule)
+    operation.kernel(compute)
+    return operation
+
+
+_ONE_BY_ONE = frozenset("fdbhilqBHILQ")
+"""The characters of dtypes whose elements are added up in this very dtype."""
+
+
+def sum_of(input_tensor: Array, axis: Any, keepdims: bool) -> Array:
+    """The sum along axes, or one axis, in the dtype itself."""
+    own = input_tensor.dtype
+    if input_tensor.ndim > 1 and own.char in _ONE_BY_ONE and is_short(input_tensor, axis):
+        total = along_short(np.add, input_tensor, keepdims)
+        if own.kind == "f":
+            total += own.type(0)  # which NumPy begins with: the sum of zeros below 0 is none
+        return total
+    return _add(input_tensor, axis, own, None, keepdims)
+
+
+def _prod(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return _multiply(input_tensor, axis, input_tensor.dtype, None, keepdims)
+
+
+WIDE: dict[str, Any] = {"i": np.int64, "u": np.uint64, "e": np.float32}
+"""In what sums for means are added up, by the kind or character of the dtype."""
+
+
+def mean_of(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    own = input_tensor.dtype
+    kind = WIDE.get(own.char) or WIDE.get(own.kind) or own.type
+    if own.kind in "fc" and kind is own.type:
+        total = sum_of(input_tensor, axis, keepdims)
+        return total / kind(input_tensor.size // (total.size or 1))
+    total = _add(input_tensor, axis, kind, None, keepdims)
+    count = input_tensor.size // (total.size or 1)
+    if own.kind not in "iu":
+        return (total / kind(count)).astype(own, copy=False)
+    return (truncated(total, kind(count)) if count else total).astype(own)
+
+
+def _max(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return largest(input_tensor, axis, None, None, keepdims)
+
+
+def _min(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return smallest(input_tensor, axis, None, None, keepdims)
+
+
+def _all(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return _both(input_tensor, axis, None, None, keepdims)
+
+
+def _any(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    return _either(input_tensor, axis, None, None, keepdims)
+
+
+def _logsumexp(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    largest = _max(input_tensor, axis, True)
+    largest = np.where(np.isfinite(largest), largest, input_tensor.dtype.type(0))
+    logs = np.log(sum_of(np.exp(input_tensor - largest), axis, keepdims))
+    return logs + largest.reshape(logs.shape)
+
+
+def _euclidean_norm(input_tensor: Array, axis: Axes, keepdims: bool) -> Array:
+    squares = np.square(np.abs(input_tensor))
+    return np.sqrt(sum_of(squares, axis, keepdims)).astype(input_tensor.dtype)
+
+
+reduce_sum = reduction(
+    "reduce_sum", sum_of, NUMERIC, "The sum; 0 of nothing.", "[[1, 2], [3, 4]], axis=1", "[3, 7]"
+)
+reduce_prod = reduction("reduce_prod", _prod, NUMERIC, "The product; 1 of nothing.", "[[1, 2], [3, 4]]", "24")
+reduce_mean = reduction(
+    "reduce_mean", mean_of, NUMERIC, "The mean; of integers rounded towards zero.", "[1., 2.]", "1.5"
+)
+reduce_max = reduction(
+    "reduce_max",
+    _max,
+    REAL,
+    "The largest, or NaN; of nothing the least number there is.",
+    "[[1, 5], [7, 2]], axis=0",
+    "[7, 5]",
+)
+reduce_min = reduction(
+    "reduce_min",
+    _min,
+    REAL,
+    "The smallest, or NaN; of nothing the largest number there is.",
+    "[[1, 5], [7, 2]], axis=0",
+    "[1, 2]",
+)
+reduce_all = reduction(
+    "reduce_all", _all, BOOLS, "All are True.", "[[True, False], [True, True]], axis=1", "[False, True]"
+)
+reduce_any = reduction(
+    "reduce_any",
+    _any,
+    BOOLS,
+    "At least one is True.",
+    "[[True, False], [False, False]], axis=1",
+    "[True, False]",
+)
+reduce_logsumexp = reduction(
+    "reduce_logsumexp", _logsumexp, FLOATS, "`log(sum(exp(x)))`, without overflow.", "[1000.]", "1000.0"
+)
+reduce_euclidean_norm = reduction(
+    "reduce_euclidean_norm", _euclidean_norm, NUMERIC, "`sqrt(sum(abs(x) ** 2))`.", "[3., 4.]", "5.0"
+)
+
+
+@reduce_prod.gradient
+def _(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    """Each element gets the product of the others, which is found without dividing: there may be zeros."""
+    return spread(dy, shape_of(x), axis, keepdims) * conj(product_of_others(x, axis))
+
+
+def share(x: Any, y: Any) -> Any:
+    """How many elements of `x` there are to each of `y`."""
+    return cast(maximum(size_of(x), 1) // maximum(size_of(y), 1), x.dtype)
+
+
+def _to_the_equal(dy: Any, y: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    """The gradient of an extreme, shared among the elements that are equal to it."""
+    chosen = cast(equal(x, spread(y, shape_of(x), axis, keepdims)), dy.dtype)
+    return chosen * spread(dy / reduce_sum(chosen, axis, keepdims), shape_of(x), axis, keepdims)
+
+
+def stop_at_infinity(x: Any) -> Any:
+    """`x` where it is finite, 0 elsewhere."""
+    return choose(is_finite(x), x, zeros_like(x))
+
+
+@op
+def spread(tensor: Input, shape: Ints, axis: Axes, keepdims: bool, name: Name = None) -> Spec:
+    """The opposite of a reduction: what was reduced to one element gets that everywhere.
+
+    >>> spread([1, 2], [2, 3], axis=1, keepdims=False).numpy().tolist()
+    [[1, 1, 1], [2, 2, 2]]
+    """
+    wanted = dims(shape)
+    if wanted is not None and tensor.shape is not None:
+        shapes.merge(tensor.shape, shapes.reduced(wanted, axis, keepdims))
+    return Spec(tensor.dtype, wanted)
+
+
+@spread.kernel
+def _(tensor: Array, shape: Array, axis: Axes, keepdims: bool) -> Array:
+    wanted = checked_dims(shape)
+    if not keepdims:
+        tensor = np.reshape(tensor, shapes.reduced(wanted, axis, True))
+    return np.broadcast_to(tensor, wanted)
+
+
+@spread.gradient
+def _(dy: Any, y: Any, tensor: Any, shape: Any, axis: Axes, keepdims: bool) -> Any:
+    return reduce_sum(dy, axis, keepdims), None
+
+
+# Gradients. `spread` gives every element the gradient of the result that it is part of.
+
+reduce_sum.gradient(lambda dy, y, x, axis, keepdims: spread(dy, shape_of(x), axis, keepdims))
+reduce_mean.gradient(lambda dy, y, x, axis, keepdims: spread(dy / share(x, y), shape_of(x), axis, keepdims))
+reduce_max.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
+reduce_min.gradient(lambda dy, y, x, axis, keepdims: _to_the_equal(dy, y, x, axis, keepdims))
+reduce_logsumexp.gradient(
+    lambda dy, y, x, axis, keepdims: (
+        spread(dy, shape_of(x), axis, keepdims)
+        * exp(x - stop_at_infinity(spread(y, shape_of(x), axis, keepdims)))
+    )
+)
+reduce_euclidean_norm.gradient(
+    lambda dy, y, x, axis, keepdims: (
+        x * spread(real_divide_no_nan(as_real(dy), y), shape_of(x), axis, keepdims)
+    )
+)
+
+
+@op
+def count_nonzero(
+    input: Input, axis: Axes = None, keepdims: bool = False, dtype: DType = dtypes.int64, name: Name = None
+) -> Spec:
+    """How many elements are not zero, not False, not empty.
+
+    >>> count_nonzero([[0, 1], [2, 3]], axis=1).numpy().tolist(), count_nonzero(["", "a"]).numpy().tolist()
+    ([1, 2], 1)
+    """
+    demand(input, EVERY, "count_nonzero")
+    return Spec(dtype, shapes.reduced(input.shape, axis, keepdims))
+
+
+@count_nonzero.kernel
+def _(input: Array, axis: Axes, keepdims: bool, dtype: dtypes.DType) -> Array:
+    there = np.not_equal(input, b"" if input.dtype.kind == "O" else 0)
+    return _add(there, axis, dtype.numpy, None, keepdims)

@@ -1,0 +1,373 @@
+"""Rows added up, multiplied or compared by groups: `segment_ids` says which group each row belongs to.
+
+    data          1  2  3  4          segment_ids sorted: `segment_sum`;
+    segment_ids   0  0  2  2          in any order: `unsorted_segment_sum`, which is told how many groups there are
+    segment_sum   3  0  7
+
+>>> segment_sum([1, 2, 3, 4], [0, 0, 2, 2]).numpy().tolist()
+[3, 0, 7]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import TensorLike, convert_to_tensor
+from ...core.tensor import Tensor
+from ...ir.graph import Operand
+from ...ir.value_types import Spec
+from ..arrays.creation import ones_like, zeros_like
+from ..arrays.gather_where import gather, where
+from ..framework.op import Input, Ints, Name, Op, op
+from ..framework.op_families import NUMERIC, REAL, Array, DTypes, demand
+from ..framework.static_values import integer
+from ..math.arithmetic import divide, maximum, multiply, truncatediv
+from ..math.cast import cast
+from ..math.comparison import equal, greater, greater_equal
+from ..math.elementwise import conj, sqrt
+
+Start = Callable[[Any], Any]
+
+
+def _lowest(dtype: Any) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else dtypes.as_dtype(dtype).min
+
+
+def _highest(dtype: Any) -> Any:
+    return np.iinfo(dtype).max if dtype.kind in "iu" else dtypes.as_dtype(dtype).max
+
+
+def _grouped(ufunc: np.ufunc, data: Array, ids: Array, count: int, start: Any) -> Array:
+    """The rows of each group, combined; `start` where there are none. The groups' numbers are in order."""
+    begins = _begins(ids)
+    if len(begins) == count and count:
+        return ufunc.reduceat(data, begins, 0, data.dtype)
+    result = np.empty((count, *data.shape[1:]), data.dtype)
+    result.fill(start)
+    if len(begins):
+        result[ids[begins]] = ufunc.reduceat(data, begins, 0, data.dtype)
+    return result
+
+
+def _begins(ids: Array) -> Array:
+    """The places at which groups begin."""
+    is_first = np.empty(len(ids), bool)
+    is_first[:1] = True
+    np.not_equal(ids[1:], ids[:-1], is_first[1:])
+    return is_first.nonzero()[0]
+
+
+def _sorted_spec(data: Operand, segment_ids: Operand, allowed: DTypes, what: str) -> Spec:
+    demand(data, allowed, what)
+    if data.shape == ():
+        raise ValueError(f"{what}: input must be at least rank 1")
+    if segment_ids.shape is not None and len(segment_ids.shape) != 1:
+        raise ValueError(
+            f"{what}: segment_ids should be a vector, not of shape {shapes.show(segment_ids.shape)}"
+        )
+    if data.shape is None:
+        return Spec(data.dtype, None)
+    if segment_ids.shape is not None and not shapes.compatible(data.shape[:1], segment_ids.shape):
+        raise ValueError(f"{what}: segment_ids should be the same size as dimension 0 of input")
+    known = segment_ids.value
+    return Spec(data.dtype, (None if known is None else _groups(known), *data.shape[1:]))
+
+
+def _groups(ids: Array) -> int:
+    return int(ids[-1]) + 1 if len(ids) else 0
+
+
+def _check_order(ids: Array) -> None:
+    if (ids[1:] < ids[:-1]).any():
+        raise errors.InvalidArgumentError("segment ids are not increasing")
+    if len(ids) and ids[0] < 0:
+        raise errors.InvalidArgumentError(f"Segment id {ids[0]} out of range [0, {_groups(ids)})")
+
+
+def _sorted(name: str, ufunc: np.ufunc, start: int, allowed: DTypes, manual: str) -> Op:
+    """A row of the table of operations on sorted groups."""
+
+    def rule(data: Input, segment_ids: Ints, name: Name = None) -> Spec:
+        return _sorted_spec(data, segment_ids, allowed, operation.name)
+
+    def kernel(data: Array, segment_ids: Array) -> Array:
+        if len(data) != len(segment_ids):
+            raise errors.InvalidArgumentError("segment_ids should be the same size as dimension 0 of input")
+        _check_order(segment_ids)
+        return _grouped(ufunc, data, segment_ids, _groups(segment_ids), start)
+
+    rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
+    operation = op(rule)
+    operation.kernel(kernel)
+    return operation
+
+
+segment_sum = _sorted(
+    "segment_sum",
+    np.add,
+    0,
+    NUMERIC,
+    """The sum of the rows of each group; `segment_ids` must be sorted.
+
+    >>> segment_sum([[1, 2], [3, 4], [5, 6]], [0, 0, 1]).numpy().tolist()
+    [[4, 6], [5, 6]]
+    """,
+)
+segment_prod = _sorted(
+    "segment_prod",
+    np.multiply,
+    1,
+    NUMERIC,
+    """The product of the rows of each group, 1 for an empty one; `segment_ids` must be sorted.
+
+    >>> segment_prod([2, 3, 4], [0, 0, 2]).numpy().tolist()
+    [6, 1, 4]
+    """,
+)
+segment_max = _sorted(
+    "segment_max",
+    np.maximum,
+    0,
+    REAL,
+    """The largest elements of the rows of each group, 0 for an empty one; `segment_ids` must be sorted.
+
+    >>> segment_max([2, 3, -4], [0, 0, 2]).numpy().tolist()
+    [3, 0, -4]
+    """,
+)
+segment_min = _sorted(
+    "segment_min",
+    np.minimum,
+    0,
+    REAL,
+    """The smallest elements of the rows of each group, 0 for an empty one; `segment_ids` must be sorted.
+
+    >>> segment_min([2, 3, -4], [0, 0, 2]).numpy().tolist()
+    [2, 0, -4]
+    """,
+)
+
+
+def segment_mean(data: TensorLike, segment_ids: TensorLike, name: Name = None) -> Tensor:
+    """The mean of the rows of each group, 0 for an empty one; that of integers is rounded towards zero.
+
+    >>> segment_mean([1., 2., 4.], [0, 0, 2]).numpy().tolist()
+    [1.5, 0.0, 4.0]
+    """
+    data = convert_to_tensor(data)
+    total = segment_sum(data, segment_ids)
+    count = (
+        maximum(segment_sum(ones_like(data), segment_ids), 1)
+        if not data.dtype.is_complex
+        else _at_least_one(data, segment_ids)
+    )
+    return (truncatediv if data.dtype.is_integer else divide)(total, count, name)
+
+
+def _at_least_one(data: Tensor, segment_ids: TensorLike) -> Tensor:
+    whole = cast(ones_like(data), dtypes.float64)
+    return cast(maximum(segment_sum(whole, segment_ids), 1), data.dtype)
+
+
+def _unsorted(name: str, ufunc: np.ufunc, start: Start, allowed: DTypes, manual: str) -> Op:
+    """A row of the table of operations on groups in any order."""
+
+    def rule(data: Input, segment_ids: Ints, num_segments: Ints, name: Name = None) -> Spec:
+        demand(data, allowed, operation.name)
+        count = integer(num_segments)
+        if count is not None and count < 0:
+            raise ValueError(f"Input num_segments == {count} must not be negative.")
+        _check_prefix(data.shape, segment_ids.shape)
+        if data.shape is None or segment_ids.shape is None:
+            return Spec(data.dtype, None)
+        return Spec(data.dtype, (count, *data.shape[len(segment_ids.shape) :]))
+
+    def kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
+        count = int(num_segments)
+        if count < 0:
+            raise errors.InvalidArgumentError(f"Input num_segments == {count} must not be negative.")
+        if data.shape[: segment_ids.ndim] != segment_ids.shape:
+            _check_prefix(data.shape, segment_ids.shape)
+        ids, rows = segment_ids, data
+        if ids.ndim != 1:
+            ids, rows = ids.reshape(-1), data.reshape(ids.size, *data.shape[ids.ndim :])
+        order = ids.argsort(kind="stable")
+        inside = ids[order]
+        if len(ids):
+            if inside[-1] >= count:
+                _refuse(ids, count)
+            if inside[0] < 0:  # negative numbers belong to no group
+                first = inside.searchsorted(0)
+                order, inside = order[first:], inside[first:]
+        return _grouped(ufunc, rows.take(order, 0), inside, count, start(data.dtype))
+
+    rule.__name__, rule.__qualname__, rule.__doc__ = name, name, manual
+    operation = op(rule)
+    operation.kernel(kernel)
+    return operation
+
+
+def _refuse(ids: Array, count: int) -> NoReturn:
+    at = np.flatnonzero(ids >= count)[0]
+    raise errors.InvalidArgumentError(f"segment_ids[{at}] = {ids[at]} is out of range [0, {count})")
+
+
+def _check_prefix(data: shapes.Dims, ids: shapes.Dims) -> None:
+    if data is None or ids is None or (len(ids) <= len(data) and shapes.compatible(data[: len(ids)], ids)):
+        return
+    raise ValueError(
+        f"data.shape = {shapes.show(data)} does not start with segment_ids.shape = {shapes.show(ids)}"
+    )
+
+
+unsorted_segment_sum = _unsorted(
+    "unsorted_segment_sum",
+    np.add,
+    lambda dtype: 0,
+    NUMERIC,
+    """The sum of the rows of each of `num_segments` groups; rows with a negative number are left out.
+
+    >>> unsorted_segment_sum([1, 2, 3, 4], [2, 0, -1, 2], 4).numpy().tolist()
+    [2, 0, 5, 0]
+    """,
+)
+unsorted_segment_prod = _unsorted(
+    "unsorted_segment_prod",
+    np.multiply,
+    lambda dtype: 1,
+    NUMERIC,
+    """The product of the rows of each of `num_segments` groups, 1 for an empty one.
+
+    >>> unsorted_segment_prod([2, 3, 4], [2, 0, 2], 4).numpy().tolist()
+    [3, 1, 8, 1]
+    """,
+)
+unsorted_segment_max = _unsorted(
+    "unsorted_segment_max",
+    np.maximum,
+    _lowest,
+    REAL,
+    """The largest elements of the rows of each group, the lowest number of the dtype for an empty one.
+
+    >>> unsorted_segment_max([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
+    [3, 4]
+    """,
+)
+unsorted_segment_min = _unsorted(
+    "unsorted_segment_min",
+    np.minimum,
+    _highest,
+    REAL,
+    """The smallest elements of the rows of each group, the highest number of the dtype for an empty one.
+
+    >>> unsorted_segment_min([2, 3, 4], [1, 0, 1], 2).numpy().tolist()
+    [3, 2]
+    """,
+)
+
+
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
+) -> Tensor:
+    """The mean of the rows of each of `num_segments` groups, 0 for an empty one.
+
+    >>> unsorted_segment_mean([1., 2., 3.], [2, 2, 0], 4).numpy().tolist()
+    [3.0, 0.0, 1.5, 0.0]
+    """
+    total, count = _total_and_count(data, segment_ids, num_segments)
+    return divide(total, count, name)
+
+
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: Any, name: Name = None
+) -> Tensor:
+    """The sum of the rows of each of `num_segments` groups, divided by the square root of their number.
+
+    >>> unsorted_segment_sqrt_n([1., 2., 3., 1., 5.], [2, 2, 2, 2, 0], 3).numpy().tolist()
+    [5.0, 0.0, 3.5]
+    """
+    total, count = _total_and_count(data, segment_ids, num_segments)
+    return divide(total, sqrt(count), name)
+
+
+def _total_and_count(data: TensorLike, ids: TensorLike, num_segments: Any) -> tuple[Tensor, Tensor]:
+    data = convert_to_tensor(data)
+    total = unsorted_segment_sum(data, ids, num_segments)
+    whole = cast(ones_like(data), dtypes.float64) if data.dtype.is_complex else ones_like(data)
+    return total, cast(maximum(unsorted_segment_sum(whole, ids, num_segments), 1), data.dtype)
+
+
+def _spread(x: Any, ids: Any) -> Any:
+    """The row of `x` of each element's group; zeros for those that have no group."""
+    rows = gather(x, maximum(ids, 0))
+    inside = greater_equal(ids, 0)
+    for _ in range(len(rows.shape) - len(inside.shape)):
+        inside = inside[..., None]
+    return where(inside, rows, zeros_like(rows))
+
+
+def _chosen_gradient(dy: Any, y: Any, data: Any, ids: Any, add_up: Callable[[Any], Any]) -> Any:
+    """The gradient of a maximum or minimum: an equal share for each of those that are the largest."""
+    chosen = equal(data, _spread(y, ids))
+    shares = divide(dy, maximum(add_up(cast(chosen, dy.dtype)), 1))
+    return where(chosen, _spread(shares, ids), zeros_like(data))
+
+
+def _product_gradient(dy: Any, data: Any, ids: Any, groups: tuple[Any, Any]) -> Any:
+    """That of a product: the product of the others, which is not `y / data` where a factor is zero."""
+    multiply_up, add_up = groups
+    zero = equal(data, zeros_like(data))
+    zeros = add_up(cast(zero, dtypes.int32))
+    others = multiply_up(where(zero, ones_like(data), data))
+    several = greater(_spread(zeros, ids), cast(zero, dtypes.int32))
+    quotient = divide(_spread(others, ids), where(zero, ones_like(data), data))
+    return where(several, zeros_like(data), multiply(conj(quotient), _spread(dy, ids)))
+
+
+@segment_sum.gradient
+def _(dy: Any, y: Any, data: Any, segment_ids: Any) -> Any:
+    return gather(dy, segment_ids), None
+
+
+@unsorted_segment_sum.gradient
+def _(dy: Any, y: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    return _spread(dy, segment_ids), None, None
+
+
+def _sorted_choice(dy: Any, y: Any, data: Any, segment_ids: Any) -> Any:
+    return _chosen_gradient(dy, y, data, segment_ids, lambda x: segment_sum(x, segment_ids)), None
+
+
+def _unsorted_choice(dy: Any, y: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    def add_up(x: Any) -> Any:
+        return unsorted_segment_sum(x, segment_ids, num_segments)
+
+    return _chosen_gradient(dy, y, data, segment_ids, add_up), None, None
+
+
+segment_max.gradient(_sorted_choice)
+segment_min.gradient(_sorted_choice)
+unsorted_segment_max.gradient(_unsorted_choice)
+unsorted_segment_min.gradient(_unsorted_choice)
+
+
+@segment_prod.gradient
+def _(dy: Any, y: Any, data: Any, segment_ids: Any) -> Any:
+    groups = lambda x: segment_prod(x, segment_ids), lambda x: segment_sum(x, segment_ids)
+    return _product_gradient(dy, data, segment_ids, groups), None
+
+
+@unsorted_segment_prod.gradient
+def _(dy: Any, y: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
+    def multiply_up(x: Any) -> Any:
+        return unsorted_segment_prod(x, segment_ids, num_segments)
+
+    def add_up(x: Any) -> Any:
+        return unsorted_segment_sum(x, segment_ids, num_segments)
+
+    return _product_gradient(dy, data, segment_ids, (multiply_up, add_up)), None, None

@@ -1,0 +1,1 @@
+"""Fourier transforms, frames and windows."""

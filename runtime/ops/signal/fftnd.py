@@ -1,0 +1,62 @@
+"""Fourier transforms along any axes as the top level of TensorFlow has them: all arguments are needed.
+
+`tf.signal.fftnd` and its neighbours find lengths and axes themselves.
+
+>>> fftnd([[1.0, 2.0], [3.0, 4.0]], fft_length=[2], axes=[0]).numpy().tolist()
+[[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import dtypes
+from ...core.conversion import TensorLike
+from ...core.tensor import Tensor
+from ..framework.op import Name
+from ..math.cast import cast
+from . import fft_api
+
+
+def fftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
+    """The Fourier transform along `axes`, cut or filled up with zeros to `fft_length` there."""
+    return fft_api.fftnd(input, fft_length, axes, name=name)
+
+
+def ifftnd(input: TensorLike, fft_length: Any, axes: Any, name: Name = None) -> Tensor:
+    """What takes `fftnd` back.
+
+    >>> ifftnd([[4.0, 6.0], [-2.0, -2.0]], [2], [0]).numpy().tolist()
+    [[(1+0j), (2+0j)], [(3+0j), (4+0j)]]
+    """
+    return fft_api.ifftnd(input, fft_length, axes, name=name)
+
+
+def rfftnd(
+    input: TensorLike,
+    fft_length: Any,
+    axes: Any,
+    Tcomplex: Any = dtypes.complex64,  # noqa: N803 (TensorFlow's name)
+    name: Name = None,
+) -> Tensor:
+    """`fftnd` of real numbers, in the dtype `Tcomplex`: of the last of `axes`, the first half and the middle.
+
+    >>> rfftnd([[1.0, 2.0], [3.0, 4.0]], [2], [0]).numpy().tolist()
+    [[(4+0j), (6+0j)], [(-2+0j), (-2+0j)]]
+    """
+    return cast(fft_api.rfftnd(input, fft_length, axes, name=name), Tcomplex)
+
+
+def irfftnd(
+    input: TensorLike,
+    fft_length: Any,
+    axes: Any,
+    Treal: Any = dtypes.float32,  # noqa: N803 (TensorFlow's name)
+    name: Name = None,
+) -> Tensor:
+    """What takes `rfftnd` back, in the dtype `Treal`.
+
+    >>> irfftnd([[4.0, 6.0], [-2.0, -2.0]], [2], [0]).numpy().tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    return cast(fft_api.irfftnd(input, fft_length, axes, name=name), Treal)

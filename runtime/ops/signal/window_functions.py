@@ -1,0 +1,113 @@
+"""Windows: weights for the elements of a frame, small at its ends.
+
+>>> hann_window(4).numpy().round(3).tolist()
+[0.0, 0.5, 1.0, 0.5]
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import dtypes
+from ...core.conversion import convert_to_tensor
+from ...core.tensor import Tensor
+from ..arrays.concat_split import concat
+from ..arrays.creation import constant, ones_like
+from ..arrays.gather_where import where
+from ..arrays.ranges import range as count_up
+from ..arrays.tile_and_pad import reverse
+from ..framework.op import Name
+from ..math.cast import cast
+from ..math.elementwise import cos, sin, sqrt, square
+from ..math.special import bessel_i0
+from ..reduce.scans import cumsum
+
+
+def hann_window(
+    window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: Name = None
+) -> Tensor:
+    """A raised cosine, from 0 to 1 and back.
+
+    Args:
+        window_length: a scalar integer.
+        periodic: leave out the last element of a window that is longer by one, where the length is even.
+        dtype: a floating point dtype.
+
+    >>> hann_window(5).numpy().round(3).tolist()
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+    return _raised_cosine(window_length, periodic, dtype, 0.5, 0.5)
+
+
+def hamming_window(
+    window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: Name = None
+) -> Tensor:
+    """A raised cosine that does not reach 0; arguments as of `hann_window`.
+
+    >>> hamming_window(4).numpy().round(3).tolist()
+    [0.07999999821186066, 0.5400000214576721, 1.0, 0.5400000214576721]
+    """
+    return _raised_cosine(window_length, periodic, dtype, 0.54, 0.46)
+
+
+def _arguments(window_length: Any, dtype: Any) -> tuple[Tensor, dtypes.DType]:
+    kind = dtypes.as_dtype(dtype)
+    if not kind.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Found {kind!r}")
+    length = convert_to_tensor(window_length, dtypes.int32)
+    if length.shape.rank not in (None, 0):
+        raise ValueError(f"Shape {length.shape} must have rank 0")
+    return length, kind
+
+
+def _raised_cosine(window_length: Any, periodic: bool, dtype: Any, middle: float, amplitude: float) -> Tensor:
+    length, kind = _arguments(window_length, dtype)
+    even = 1 - length % 2
+    turn = cast(length + int(bool(periodic)) * even - 1, kind)
+    count = cast(count_up(length), kind)
+    argument = constant(2 * math.pi, kind) * count / turn
+    window = cast(middle - amplitude * cos(argument), kind)
+    return where(length == 1, ones_like(window), window)  # type: ignore[no-any-return]
+
+
+def kaiser_window(
+    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Name = None
+) -> Tensor:
+    """A bell made of a Bessel function; the greater `beta`, the narrower.
+
+    >>> kaiser_window(3, beta=3.0).numpy().round(3).tolist()
+    [0.20499999821186066, 1.0, 0.20499999821186066]
+    """
+    length, kind = _arguments(window_length, dtype)
+    middle = (cast(length, kind) - 1) / 2
+    places = (cast(count_up(length), kind) - middle) / where(length == 1, ones_like(middle), middle)
+    width = convert_to_tensor(beta, kind)
+    window = bessel_i0(width * sqrt(1 - square(places))) / bessel_i0(width)
+    return where(length == 1, ones_like(window), window)  # type: ignore[no-any-return]
+
+
+def kaiser_bessel_derived_window(
+    window_length: Any, beta: Any = 12.0, dtype: Any = dtypes.float32, name: Name = None
+) -> Tensor:
+    """A window whose squares, half a window apart, add up to 1: made of the running sums of `kaiser_window`.
+
+    >>> kaiser_bessel_derived_window(4).numpy().round(3).tolist()
+    [0.007000000216066837, 1.0, 1.0, 0.007000000216066837]
+    """
+    length, kind = _arguments(window_length, dtype)
+    sums = cumsum(kaiser_window(length // 2 + 1, beta, kind))
+    half = sqrt(sums[:-1] / sums[-1])
+    return concat([half, reverse(half, [0])], 0)  # type: ignore[no-any-return]
+
+
+def vorbis_window(window_length: Any, dtype: Any = dtypes.float32, name: Name = None) -> Tensor:
+    """A window whose squares, half a window apart, add up to 1: a sine of a squared sine.
+
+    >>> vorbis_window(2).numpy().round(3).tolist()
+    [0.7070000171661377, 0.7070000171661377]
+    """
+    length, kind = _arguments(window_length, dtype)
+    places = cast(count_up(length), kind)
+    angles = constant(math.pi, kind) / cast(length, kind) * (places + 0.5)
+    return sin(constant(math.pi / 2, kind) * square(sin(angles)))  # type: ignore[no-any-return]

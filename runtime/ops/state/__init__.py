@@ -1,0 +1,1 @@
+"""Variables and other side effects."""

@@ -1,0 +1,185 @@
+"""Operations that call back into Python each time the graph runs; `runtime.host` makes them.
+
+An exception of the function's is one of the runtime's, by its class, and names the line that raised it:
+
+    ValueError, TypeError   InvalidArgumentError        MemoryError            ResourceExhaustedError
+    StopIteration           OutOfRangeError             NotImplementedError    UnimplementedError
+    all others              UnknownError
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core.conversion import convert_to_tensor
+from ...core.tensor import EagerTensor
+from ...ir.builder import eagerly
+from ...ir.source_location import raised_at
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import READERS, read_object
+from ..framework.op import Name, Op, Tensors, op
+
+_KINDS: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
+    (TypeError, errors.InvalidArgumentError),
+    (ValueError, errors.InvalidArgumentError),
+    (StopIteration, errors.OutOfRangeError),
+    (MemoryError, errors.ResourceExhaustedError),
+    (NotImplementedError, errors.UnimplementedError),
+)
+
+
+class HostFunction:
+    """A function of the user's, with what its results are to be like. It is known by its name in a graph's text."""
+
+    def __init__(self, function: Callable[..., Any], results: Sequence[Spec]) -> None:
+        self.function = function
+        self.results = tuple(results)
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
+
+    def on_tensors(self, arguments: Sequence[Any]) -> list[EagerTensor]:
+        """Call it with tensors, in eager mode; its results take the dtypes that they are to have."""
+        with eagerly():
+            try:
+                given = self.function(*arguments)
+                values = list(given) if isinstance(given, (tuple, list)) else [] if given is None else [given]
+                pairs = zip(values, self.results, strict=False)
+                tensors = [convert_to_tensor(value, spec.dtype) for value, spec in pairs]
+            except Exception as error:
+                raise failure(error) from error
+        self._check_count(len(tensors))
+        return tensors  # type: ignore[return-value]
+
+    def on_arrays(self, arguments: Sequence[Any]) -> list[Any]:
+        """Call it with NumPy arrays and scalars of its own; its results must have their dtypes already."""
+        with eagerly():
+            try:
+                given = self.function(*(np.array(argument)[()] for argument in arguments))
+            except Exception as error:
+                raise failure(error) from error
+        values = list(given) if isinstance(given, (tuple, list)) else [] if given is None else [given]
+        arrays = [_as_array(value) for value in values]
+        self._check_count(len(arrays))
+        for place, (array, spec) in enumerate(zip(arrays, self.results, strict=True)):
+            if array.dtype != spec.dtype.numpy:
+                raise errors.InvalidArgumentError(
+                    f"{place}-th value returned by {self.__name__} is {dtypes.as_dtype(array.dtype).name}, but "
+                    f"expects {spec.dtype.name}"
+                )
+        return arrays
+
+    def _check_count(self, count: int) -> None:
+        if count != len(self.results):
+            raise errors.InvalidArgumentError(
+                f"{self.__name__} returns {count} values, but expects to see {len(self.results)} values."
+            )
+
+
+def _as_array(value: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(value)
+    return convert_to_tensor(array)._array if array.dtype.kind in "SUO" else array  # type: ignore[attr-defined]
+
+
+def failure(error: Exception) -> errors.OpError:
+    """The exception of the runtime's for one that the function raised."""
+    kind = next((mine for theirs, mine in _KINDS if isinstance(error, theirs)), errors.UnknownError)
+    where = raised_at(error)
+    return kind(f"{type(error).__name__}: {error}" + (f"\n  raised at {where}" if where else ""))
+
+
+READERS["HostFunction"] = read_object
+
+
+def _declare(name: str, manual: str, stateful: bool, call: str) -> Op:
+    def rule(inputs: Tensors, function: HostFunction, name: Name = None) -> tuple[Spec, ...]:
+        return function.results
+
+    def kernel(inputs: list[Any], function: HostFunction) -> list[Any]:
+        if call == "on_arrays":
+            return _fitting(function, function.on_arrays(inputs))
+        tensors = function.on_tensors([EagerTensor(np.array(array)) for array in inputs])
+        return _fitting(function, [tensor._array for tensor in tensors])
+
+    rule.__name__ = rule.__qualname__ = name
+    rule.__doc__ = manual
+    declared = op(name=name, stateful=stateful)(rule)
+    declared.kernel(kernel)
+    return declared
+
+
+def _fitting(function: HostFunction, arrays: list[Any]) -> list[Any]:
+    for place, (array, spec) in enumerate(zip(arrays, function.results, strict=True)):
+        if not spec.covers(Spec(spec.dtype, array.shape)):
+            raise errors.InvalidArgumentError(
+                f"{place}-th value returned by {function.__name__} has shape {array.shape}, but the specified shape "
+                f"is {spec}"
+            )
+    return arrays
+
+
+call_on_tensors = _declare(
+    "py_function",
+    """Call a Python function with the tensors, each time the graph runs.
+
+    >>> double = HostFunction(lambda x: 2 * x, [Spec(dtypes.int32, ())])
+    >>> [int(y) for y in call_on_tensors([4], double)]
+    [8]
+    """,
+    stateful=True,
+    call="on_tensors",
+)
+call_on_arrays = _declare(
+    "numpy_function",
+    """Call a Python function with NumPy arrays, each time the graph runs.
+
+    >>> halve = HostFunction(lambda x: x // 2, [Spec(dtypes.int32, ())])
+    >>> [int(y) for y in call_on_arrays([4], halve)]
+    [2]
+    """,
+    stateful=True,
+    call="on_arrays",
+)
+compute_on_arrays = _declare(
+    "stateless_numpy_function",
+    """Call a Python function without effects with NumPy arrays, when something needs its results.
+
+    >>> halve = HostFunction(lambda x: x // 2, [Spec(dtypes.int32, ())])
+    >>> [int(y) for y in compute_on_arrays([4], halve)]
+    [2]
+    """,
+    stateful=False,
+    call="on_arrays",
+)
+
+
+@call_on_tensors.gradient
+def _(dy: Any, y: Any, inputs: list[Any], function: HostFunction) -> Any:
+    """The gradient of the function's own operations, which run once more under a tape."""
+    wanted = [place for place, tensor in enumerate(inputs) if _has_gradient(tensor.dtype)]
+    given = [place for place, each in enumerate(dy) if each is not None]
+
+    def differentiated(*arguments: Any) -> list[Any]:
+        from ...autodiff import GradientTape
+
+        tensors, upstream = arguments[: len(inputs)], arguments[len(inputs) :]
+        sources = [tensors[place] for place in wanted]
+        with GradientTape() as tape:
+            tape.watch(sources)
+            results = function.on_tensors(tensors)
+        targets = [results[place] for place in given]
+        found = tape.gradient(targets, sources, output_gradients=list(upstream), unconnected_gradients="zero")
+        return list(found)
+
+    specs = [Spec(inputs[place].dtype, inputs[place].shape.dims) for place in wanted]
+    host = HostFunction(differentiated, specs)
+    gradients = dict(
+        zip(wanted, call_on_tensors([*inputs, *(dy[place] for place in given)], host), strict=True)
+    )
+    return [gradients.get(place) for place in range(len(inputs))]
+
+
+def _has_gradient(dtype: dtypes.DType) -> bool:
+    return dtype.is_floating or dtype.is_complex

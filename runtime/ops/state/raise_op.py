@@ -1,0 +1,128 @@
+"""The operation that fails with an exception of the user's, and how that is put together when the graph runs."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from ... import errors
+from ...core.tensor import EagerTensor
+from ..framework.attribute_parsers import READERS, Texts, read_object
+from ..framework.op import Name, Tensors, op
+from .print_and_assert import demand_ordinary, exception_named, written_as
+
+
+class Filled(NamedTuple):
+    """A text with tensors in it: their numbers among the operation's inputs, and the forms they take."""
+
+    pieces: tuple[str, ...]
+    numbers: tuple[int, ...]
+    forms: tuple[str, ...]
+
+    def text(self, values: Sequence[Any]) -> str:
+        chosen = [values[number] for number in self.numbers]
+        return filled(self.pieces, chosen, self.forms)
+
+
+class Slot(NamedTuple):
+    """A tensor itself."""
+
+    number: int
+
+
+class Blueprint:
+    """An exception to be made anew at each failure. Its parts hold `Filled` and `Slot` where tensors were."""
+
+    def __init__(self, kind: type[BaseException]) -> None:
+        self.kind = kind
+        self.__name__ = kind.__name__
+        self.args: tuple[Any, ...] = ()
+        self.attributes: dict[str, Any] = {}
+        self.cause: Any = None
+        self.context: Any = None
+        self.suppresses_context = False
+
+    def built(self, values: Sequence[Any]) -> BaseException:
+        args = complete(self.args, values)
+        error = self.kind.__new__(self.kind, *args)
+        # Not the user's `__init__`, whose arguments are not known; that of Python's own class sets its fields.
+        base = next(c for c in self.kind.__mro__ if getattr(builtins, c.__name__, None) is c)
+        base.__init__(error, *args)
+        error.args = args
+        error.__dict__.update(complete(self.attributes, values))
+        error.__cause__ = complete(self.cause, values)
+        error.__context__ = complete(self.context, values)
+        error.__suppress_context__ = self.suppresses_context
+        return error
+
+
+def complete(part: Any, values: Sequence[Any]) -> Any:
+    """A part of an exception with the tensors' values."""
+    kind = type(part)
+    if kind is Filled:
+        return part.text(values)
+    if kind is Slot:
+        return EagerTensor(np.asarray(values[part.number]))
+    if kind is Blueprint:
+        return part.built(values)
+    if kind in (tuple, list):
+        return kind(complete(item, values) for item in part)
+    if kind is dict:
+        return {key: complete(item, values) for key, item in part.items()}
+    return part
+
+
+def filled(pieces: Sequence[str], values: Sequence[Any], forms: Sequence[str]) -> str:
+    """The pieces with the values between them.
+
+    >>> filled(("x = ", " of ", ""), (np.float32(0.5), np.array([1, 2])), (":.2f", ""))
+    'x = 0.50 of [1 2]'
+    """
+    written = [written_as(value, form) for value, form in zip(values, forms, strict=True)]
+    return pieces[0] + "".join(text + piece for text, piece in zip(written, pieces[1:], strict=True))
+
+
+def is_known(kind: type[BaseException]) -> bool:
+    """Whether the class can be told by its name alone; one that ends the program is not, as files have names, too."""
+    return issubclass(kind, Exception) and any(
+        getattr(module, kind.__name__, None) is kind for module in (builtins, errors)
+    )
+
+
+READERS["Blueprint | None"] = read_object
+
+
+@op(name="raise", stateful=True)
+def raise_error(
+    values: Tensors,
+    error: str,
+    pieces: Texts,
+    forms: Texts,
+    blueprint: Blueprint | None = None,
+    name: Name = None,
+) -> tuple[()]:
+    """Fail with the exception class `error`, saying `pieces` with the values between them.
+
+    >>> raise_error([3], "NotFoundError", ["no ", " there"], [":03d"])
+    Traceback (most recent call last):
+    agc.runtime.errors.NotFoundError: no 003 there
+    """
+    if blueprint is None:  # which has the class itself
+        demand_ordinary(error)
+        if not len(values) == len(forms) == len(pieces) - 1:
+            raise ValueError(
+                f"{len(values)} values, {len(forms)} forms and {len(pieces)} pieces make no message"
+            )
+    return ()
+
+
+@raise_error.kernel
+def _(
+    values: list[Any], error: str, pieces: tuple[str, ...], forms: tuple[str, ...], blueprint: Any = None
+) -> NoReturn:
+    if blueprint is not None:
+        raise blueprint.built(values)
+    raise exception_named(error)(filled(pieces, values, forms))

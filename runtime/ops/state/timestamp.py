@@ -1,0 +1,28 @@
+"""The time of day, read when the graph runs."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ..framework.op import Name, op
+
+
+@op(stateful=True)
+def timestamp(name: Name = None) -> Spec:
+    """Seconds since 1970-01-01T00:00:00Z, a float64 scalar; read at each run, in the order of the program.
+
+    >>> before = timestamp()
+    >>> bool(timestamp() >= before), timestamp().dtype
+    (True, tf.float64)
+    """
+    return Spec(dtypes.float64, ())
+
+
+@timestamp.kernel
+def _() -> Any:
+    return np.float64(time.time())

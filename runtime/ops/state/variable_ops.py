@@ -1,0 +1,165 @@
+"""Operations on variables: reading and assigning, in the order of the program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..framework import op_families
+from ..framework.op import Input, Name, Ref, op
+from .compare_and_swap import update
+
+
+@op(stateful=True)
+def read_variable(variable: Ref, name: Name = None) -> Spec:
+    """The present value of a variable.
+
+    >>> from agc.runtime import Variable
+    >>> read_variable(Variable(3.0))
+    <tf.Tensor: shape=(), dtype=float32, numpy=3.0>
+    """
+    content: Spec = variable.spec.content
+    return content
+
+
+@read_variable.kernel
+def _(variable: Any) -> Any:
+    return variable._array
+
+
+@read_variable.gradient
+def _(dy: Any, y: Any, variable: Any) -> Any:
+    return dy
+
+
+@op(stateful=True)
+def assign_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+    """Give a variable a new value, and return it."""
+    return _assigned(variable, value)
+
+
+def _assigned(variable: Any, value: Any) -> Spec:
+    content: Spec = variable.spec.content
+    if value.dtype is not content.dtype:
+        raise TypeError(f"Cannot assign {value.dtype.name} to a variable of dtype {content.dtype.name}")
+    if not shapes.compatible(content.shape, value.shape):
+        raise ValueError(
+            f"Cannot assign value to variable: Shape mismatch. The variable shape {shapes.show(content.shape)}, and "
+            f"the assigned value shape {shapes.show(value.shape)} are incompatible."
+        )
+    return Spec(content.dtype, shapes.merge(content.shape, value.shape))
+
+
+@assign_variable.kernel
+def _(variable: Any, value: Any) -> Any:
+    variable._array = np.asarray(value)
+    return value
+
+
+assign_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
+def _summed(variable: Any, value: Any, what: str) -> Spec:
+    op_families.demand(variable.spec.content, op_families.NUMERIC, what)
+    content: Spec = variable.spec.content
+    if not shapes.compatible(content.shape, value.shape):
+        raise ValueError(_unequal(shapes.show(content.shape), shapes.show(value.shape)))
+    return _assigned(variable, value)
+
+
+def _unequal(variable: str, value: str) -> str:
+    return f"Cannot update variable with shape {variable} using a Tensor with shape {value}, shapes must be equal."
+
+
+def _check_equal(before: Any, value: Any) -> None:
+    """A variable whose shape varies takes sums of equal shapes only: nothing is broadcast."""
+    if before.shape != value.shape:
+        raise ValueError(_unequal(shapes.show(before.shape), shapes.show(value.shape)))
+
+
+def _sum(before: Any, value: Any) -> Any:
+    _check_equal(before, value)
+    return np.asarray(before + value, before.dtype)
+
+
+def _difference(before: Any, value: Any) -> Any:
+    _check_equal(before, value)
+    return np.asarray(before - value, before.dtype)
+
+
+@op(stateful=True)
+def assign_add_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+    """Add to a variable, and return its new value."""
+    return _summed(variable, value, "assign_add")
+
+
+@assign_add_variable.kernel
+def _(variable: Any, value: Any) -> Any:
+    return update(variable, _sum, value)
+
+
+assign_add_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
+@op(stateful=True)
+def assign_sub_variable(variable: Ref, value: Input, name: Name = None) -> Spec:
+    """Subtract from a variable, and return its new value."""
+    return _summed(variable, value, "assign_sub")
+
+
+@assign_sub_variable.kernel
+def _(variable: Any, value: Any) -> Any:
+    return update(variable, _difference, value)
+
+
+assign_sub_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
+@op(name="is_initialized", stateful=True)
+def is_initialized(variable: Ref, name: Name = None) -> Spec:
+    """Whether a variable has a value; in a session it has none before its initializer ran.
+
+    >>> from agc.runtime import Variable
+    >>> is_initialized(Variable(3.0)).numpy()
+    np.True_
+    """
+    return Spec(dtypes.bool_, ())
+
+
+@is_initialized.kernel
+def _(variable: Any) -> Any:
+    try:
+        return np.array(variable._array is not None)
+    except errors.FailedPreconditionError:
+        return np.array(False)
+
+
+@op
+def counted(value: Input, limit: int, name: Name = None) -> Spec:
+    """An integer that is smaller than `limit`, as it is; OutOfRangeError for one that has reached it.
+
+    >>> int(counted(3, 5))
+    3
+    """
+    if value.dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"only int32 and int64 variables count up, not one of {value.dtype.name}")
+    if value.shape not in (None, ()):
+        raise ValueError(f"only scalar variables count up, not one of shape {shapes.show(value.shape)}")
+    return Spec(value.dtype, ())
+
+
+@counted.kernel
+def _(value: Any, limit: int) -> Any:
+    if value >= limit:
+        raise errors.OutOfRangeError(f"Reached limit of {limit}")
+    return value

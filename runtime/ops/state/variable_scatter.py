@@ -1,0 +1,162 @@
+"""Rows and elements of a variable changed in place, in the order of the program.
+
+scatter_variable(v, indices=[2, 0], updates=[5, 7], how="add")          v[2] += 5; v[0] += 7
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..arrays.gather_where import check_coordinates
+from ..arrays.scatter import check_updates
+from ..framework import op_families
+from ..framework.op import Input, Name, Ref, op
+from ..framework.static_values import listed
+from .compare_and_swap import update
+
+Array = Any
+
+_UFUNCS: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+_TAKEN = {
+    "add": op_families.NUMERIC,
+    "sub": op_families.NUMERIC,
+    "mul": op_families.NUMERIC,
+    "div": op_families.NUMERIC,
+    "max": op_families.REAL,
+    "min": op_families.REAL,
+    "update": op_families.EVERY,
+}
+
+
+@op(stateful=True)
+def scatter_variable(
+    variable: Ref, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
+) -> Spec:
+    """Change the rows of a variable at `indices`; with `nd`, what the coordinates along their last axis stand for.
+
+    Args:
+        how: "add", "sub", "mul", "div", "max", "min", or "update", which replaces.
+        updates: one for each index, of the shape of what is changed; or, without `nd`, a scalar for all. Where an
+            index comes more than once all updates count; of those that replace, the last.
+
+    Returns the variable's new value. Raises InvalidArgumentError for an index that is out of range.
+
+    >>> from agc.runtime import Variable
+    >>> scatter_variable(Variable([1, 2, 3]), [2, 0], [5, 7], "add").numpy().tolist()
+    [8, 2, 8]
+    >>> scatter_variable(Variable([[1, 2], [3, 4]]), [[0, 1], [1, 0]], [9, 8], "update", nd=True).numpy().tolist()
+    [[1, 9], [8, 4]]
+    """
+    content: Spec = variable.spec.content
+    _check(content, indices, updates, how, nd)
+    return content
+
+
+def _check(content: Any, indices: Any, updates: Any, how: str, nd: bool) -> None:
+    if how not in _TAKEN:
+        raise ValueError(f"`how` must be one of {', '.join(_TAKEN)}, not {how!r}")
+    op_families.demand(content, _TAKEN[how], f"scatter_{how}")
+    op_families.demand(indices, frozenset({dtypes.int32, dtypes.int64}), "`indices`")
+    if updates.dtype is not content.dtype:
+        raise TypeError(f"the updates are {updates.dtype.name}, the variable is {content.dtype.name}")
+    if nd:
+        check_updates(indices.shape, updates.shape, content.shape)
+    else:
+        _check_rows(indices.shape, updates.shape, content.shape)
+
+
+def _check_rows(indices: shapes.Dims, updates: shapes.Dims, shape: shapes.Dims) -> None:
+    if indices is None or updates is None or updates == () or shape is None:
+        return
+    if not shape or not shapes.compatible(updates, (*indices, *shape[1:])):
+        raise ValueError(
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+            f"updates.shape {listed(updates)}, indices.shape {listed(indices)}, params.shape {listed(shape)}"
+        )
+
+
+@scatter_variable.kernel
+def _(variable: Any, indices: Array, updates: Array, how: str, nd: bool) -> Array:
+    return update(variable, _scattered, indices, updates, how, nd)
+
+
+scatter_variable.no_gradient(
+    "what a variable is assigned is its value from then on, and not computed from others"
+)
+
+
+def _scattered(before: Array, indices: Array, updates: Array, how: str, nd: bool) -> Array:
+    indices, updates = np.asarray(indices), np.asarray(updates)
+    if nd:
+        check_updates(indices.shape, updates.shape, before.shape)
+        check_coordinates(indices, before.shape[: indices.shape[-1]], "shape", before.shape)
+        places: Any = tuple(np.moveaxis(indices, -1, 0))
+    else:
+        _check_rows(indices.shape, updates.shape, before.shape)
+        _check_range(indices, before)
+        places = indices
+    return _changed(before, places, updates, how)
+
+
+@op
+def scattered(
+    tensor: Input, indices: Input, updates: Input, how: str, nd: bool = False, name: Name = None
+) -> Spec:
+    """What `scatter_variable` makes of a variable's value; for graphs in which variables have become values.
+
+    >>> scattered([1, 2, 3], [2, 0], [5, 7], "add").numpy().tolist()
+    [8, 2, 8]
+    """
+    _check(tensor, indices, updates, how, nd)
+    return tensor.spec  # type: ignore[no-any-return]
+
+
+scattered.kernel(_scattered)
+scattered.no_gradient("it stands for a change of a variable, which is not differentiated")
+
+
+def _check_range(indices: Array, array: Array) -> None:
+    wrong = (indices < 0) | (indices >= len(array))
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise errors.InvalidArgumentError(
+            f"indices{listed(place) if place else ''} = {indices[place]} is not in [0, {len(array)})"
+        )
+
+
+def _changed(before: Array, places: Any, updates: Array, how: str) -> Array:
+    if before.dtype in dtypes.NARROW:
+        wide = _changed(before.astype(np.float32), places, updates.astype(np.float32), how)
+        return wide.astype(before.dtype)
+    result = before.copy()
+    if how == "update":
+        result[places] = updates
+    elif how == "div" and before.dtype.kind in "iu":
+        _divide_integers(result, places, updates)
+    else:
+        _UFUNCS[how].at(result, places, updates)
+    return result
+
+
+def _divide_integers(result: Array, places: Any, updates: Array) -> None:
+    """Quotients rounded towards zero, one after the other: an index may come more than once."""
+    if not updates.all():
+        raise errors.InvalidArgumentError("Integer division by zero")
+    count = np.arange(result.size).reshape(result.shape)[places]
+    flat = result.reshape(-1)
+    divisors = np.broadcast_to(updates, count.shape).reshape(-1)
+    for place, divisor in zip(count.reshape(-1).tolist(), divisors.tolist(), strict=True):
+        whole = abs(int(flat[place])) // abs(divisor)
+        flat[place] = whole if (flat[place] < 0) == (divisor < 0) else -whole

@@ -1,0 +1,140 @@
+"""The operation that takes lines of comma-separated values apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axes
+from ..framework.op import Input, Name, Tensors, op
+from ..framework.op_families import STRINGS, demand
+from .map_bytes import filled
+from .to_number import number, shown
+
+Array = Any
+
+_TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
+
+
+@op(name="decode_csv")
+def csv_columns(
+    records: Input,
+    record_defaults: Tensors,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    select_cols: Axes = None,
+    name: Name = None,
+) -> tuple[Spec, ...]:
+    """The columns of records of RFC 4180, a tensor each; see `tf.io.decode_csv`.
+
+    >>> numbers, names = csv_columns(["1,a", ",b"], [7, ""])
+    >>> numbers.numpy().tolist(), names.numpy().tolist()
+    ([1, 7], [b'a', b'b'])
+    """
+    demand(records, STRINGS, "decode_csv")
+    if len(field_delim) != 1:
+        raise ValueError(f"field_delim should be only 1 char, not {field_delim!r}")
+    if select_cols is not None and (
+        len(select_cols) != len(record_defaults) or list(select_cols) != sorted(set(select_cols))
+    ):
+        raise ValueError("select_cols should be as many increasing numbers as there are record_defaults")
+    for place, default in enumerate(record_defaults):
+        if default.dtype not in _TYPES:
+            raise ValueError(
+                f"Value for attr 'OUT_TYPE' of {default.dtype.name} is not in the list of allowed values: "
+                f"{', '.join(dtype.name for dtype in _TYPES)}"
+            )
+        if default.shape is not None and len(default.shape) > 1:
+            raise ValueError("Each record default should be at most rank 1")
+        if default.shape not in (None, (), (0,), (1,), (None,)):
+            raise ValueError(
+                f"There should only be 1 default per field but field {place} has {default.shape[0]}"
+            )
+    return tuple(Spec(default.dtype, records.shape) for default in record_defaults)
+
+
+@csv_columns.kernel
+def _(
+    records: Array,
+    record_defaults: list[Array],
+    field_delim: str,
+    use_quote_delim: bool,
+    na_value: str,
+    select_cols: tuple[int, ...] | None,
+) -> list[Array]:
+    items = np.asarray(records, object)
+    delimiter, missing = field_delim.encode(), na_value.encode()
+    columns: list[list[Any]] = [[] for _ in record_defaults]
+    for row, record in enumerate(items.ravel().tolist()):
+        fields = _fields(record, delimiter, use_quote_delim)
+        if select_cols is not None:
+            fields = [fields[place] for place in select_cols if place < len(fields)]
+        if len(fields) != len(columns):
+            raise errors.InvalidArgumentError(
+                f"Expect {len(columns)} fields but have {len(fields)} in record {row}"
+            )
+        for place, (field, default) in enumerate(zip(fields, record_defaults, strict=True)):
+            columns[place].append(_value(field, missing, np.asarray(default), place, row))
+    return [
+        filled(column, items.shape, np.asarray(default).dtype)
+        for column, default in zip(columns, record_defaults, strict=True)
+    ]
+
+
+def _value(field: bytes, missing: bytes, default: Array, place: int, row: int) -> Any:
+    if not field or field == missing:
+        if not default.size:
+            raise errors.InvalidArgumentError(f"Field {place} is required but missing in record {row}!")
+        return default.ravel()[0]
+    dtype = dtypes.of_array(default)
+    if dtype is dtypes.string:
+        return field
+    try:
+        return number(field, dtype)
+    except errors.InvalidArgumentError:
+        raise errors.InvalidArgumentError(
+            f"Field {place} in record {row} is not a valid {dtype.name}: {shown(field)}"
+        ) from None
+
+
+def _fields(record: bytes, delimiter: bytes, use_quotes: bool) -> list[bytes]:
+    return list(_parsed(record, delimiter, use_quotes)) if record else []
+
+
+def _parsed(record: bytes, delimiter: bytes, use_quotes: bool) -> Iterator[bytes]:
+    """The fields of a record; InvalidArgumentError for quotes that are not as RFC 4180 has them."""
+    at = 0
+    while True:
+        if use_quotes and record[at : at + 1] == b'"':
+            field, at = _quoted(record, at + 1, delimiter)
+        else:
+            end = record.find(delimiter, at)
+            end = len(record) if end < 0 else end
+            field, at = record[at:end], end
+            if use_quotes and any(char in field for char in b'"\r\n'):
+                raise errors.InvalidArgumentError("Unquoted fields cannot have quotes/CRLFs inside")
+        yield field
+        if at >= len(record):
+            return
+        at += 1
+
+
+def _quoted(record: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
+    """The field that a quote before `at` begins, and where it ends."""
+    parts = []  # joined once: adding to a field takes time quadratic in its quotes
+    while True:
+        end = record.find(b'"', at)
+        if end < 0:
+            raise errors.InvalidArgumentError("Quoted field has to end with quote followed by delim or end")
+        parts.append(record[at:end])
+        following = record[end + 1 : end + 2]
+        if following in (b"", delimiter):
+            return b'"'.join(parts), end + 1
+        if following != b'"':
+            raise errors.InvalidArgumentError("Quote inside a string has to be escaped by another quote")
+        at = end + 2

@@ -1,0 +1,124 @@
+"""Operations between strings and the bytes of numbers: decode_raw, base64."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Name, op
+from ..framework.op_families import BOOLS, COMPLEX, FLOATS, INTEGERS, STRINGS, demand
+from .map_bytes import each
+
+Array = Any
+
+_TYPES = FLOATS | COMPLEX | INTEGERS | BOOLS
+
+
+@op
+def decode_raw(
+    input_bytes: Input,
+    out_type: DType,
+    little_endian: bool = True,
+    fixed_length: int | None = None,
+    name: Name = None,
+) -> Spec:
+    """The bytes of strings as numbers, along a new last axis.
+
+    Args:
+        out_type: a numeric dtype, or bool.
+        fixed_length: so many bytes of each string, which is cut, or filled up with zeros. Without it all strings
+            must have the same length.
+
+    Raises InvalidArgumentError for strings of different lengths, and lengths that are no multiple of the dtype's size.
+
+    >>> decode_raw(["ab", "cd"], dtypes.uint8).numpy().tolist()
+    [[97, 98], [99, 100]]
+    """
+    demand(input_bytes, STRINGS, "decode_raw")
+    if out_type not in _TYPES:
+        raise ValueError(f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed values")
+    size = None
+    if fixed_length is not None:
+        if fixed_length < 1 or fixed_length % out_type.size:
+            raise ValueError(
+                f"fixed_length ({fixed_length}) must be a multiple of the size of out_type ({out_type.size})"
+            )
+        size = fixed_length // out_type.size
+    elif input_bytes.value is not None:
+        size = max(map(len, np.ravel(input_bytes.value)), default=0) // out_type.size
+    return Spec(out_type, None if input_bytes.shape is None else (*input_bytes.shape, size))
+
+
+@decode_raw.kernel
+def _(input_bytes: Array, out_type: Any, little_endian: bool, fixed_length: int | None) -> Array:
+    items = np.asarray(input_bytes, object)
+    texts: list[bytes] = items.ravel().tolist()
+    if fixed_length is not None:
+        texts = [text[:fixed_length].ljust(fixed_length, b"\0") for text in texts]
+    length = len(texts[0]) if texts else fixed_length or 0
+    for text in texts:
+        if len(text) != length:
+            raise errors.InvalidArgumentError(
+                f"DecodeRaw requires input strings to all be the same size, but there are {length} and {len(text)}"
+            )
+    if length % out_type.size:
+        raise errors.InvalidArgumentError(
+            f"Input to DecodeRaw has length {length} that is not a multiple of {out_type.size}, the size of "
+            f"{out_type.name}"
+        )
+    stored = out_type.numpy.newbyteorder("<" if little_endian else ">")
+    numbers = np.frombuffer(b"".join(texts), stored).astype(out_type.numpy)
+    return numbers.reshape(*items.shape, length // out_type.size)
+
+
+@op
+def encode_base64(input: Input, pad: bool = False, name: Name = None) -> Spec:
+    """Strings in base64, in the alphabet that is safe in web addresses (- and _); with "=" at the end if `pad`.
+
+    >>> encode_base64("a?>").numpy(), encode_base64("a", pad=True).numpy()
+    (b'YT8-', b'YQ==')
+    """
+    demand(input, STRINGS, "encode_base64")
+    return Spec(dtypes.string, input.shape)
+
+
+@encode_base64.kernel
+def _(input: Array, pad: bool) -> Array:
+    encode = base64.urlsafe_b64encode
+    return each(encode if pad else lambda item: encode(item).rstrip(b"="), input)
+
+
+@op
+def decode_base64(input: Input, name: Name = None) -> Spec:
+    """What strings in base64 stand for: in the alphabet of `encode_base64`, with or without "=" at the end.
+
+    Raises InvalidArgumentError for other characters, and for what is cut off.
+
+    >>> decode_base64(["YT8-", "YQ"]).numpy().tolist()
+    [b'a?>', b'a']
+    """
+    demand(input, STRINGS, "decode_base64")
+    return Spec(dtypes.string, input.shape)
+
+
+@decode_base64.kernel
+def _(input: Array) -> Array:
+    return each(_decoded, input)
+
+
+def _decoded(item: bytes) -> bytes:
+    text = item.rstrip(b"=")
+    if len(text) % 4 == 1:
+        raise errors.InvalidArgumentError("Base64 string length cannot be 1 modulo 4.")
+    if b"+" in text or b"/" in text:
+        raise errors.InvalidArgumentError("Invalid character found in base64.")
+    try:
+        return base64.b64decode(text + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except binascii.Error:
+        raise errors.InvalidArgumentError("Invalid character found in base64.") from None

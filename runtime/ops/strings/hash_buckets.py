@@ -1,0 +1,77 @@
+"""Operations that hash strings, with TensorFlow's hash functions: the numbers are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ...kernels.strings.hashes import hash64, siphash
+from ..framework.attribute_parsers import Axes
+from ..framework.op import Input, Name, op
+from ..framework.op_families import STRINGS, demand
+from .farmhash import of_strings
+from .map_bytes import each
+
+Array = Any
+
+
+def _bucket(input: Any, num_buckets: int, name: str) -> Spec:
+    demand(input, STRINGS, name)
+    if num_buckets < 1:
+        raise ValueError(f"Value for attr 'num_buckets' of {num_buckets} must be at least minimum 1")
+    return Spec(dtypes.int64, input.shape)
+
+
+@op
+def to_hash_bucket(input: Input, num_buckets: int, name: Name = None) -> Spec:
+    """A number from 0 to `num_buckets` - 1 for each string, the same for the same string. Not for new programs:
+    `to_hash_bucket_fast` spreads better.
+
+    >>> to_hash_bucket(["Hello", "TensorFlow"], 3).numpy().tolist()
+    [2, 0]
+    """
+    return _bucket(input, num_buckets, "to_hash_bucket")
+
+
+@to_hash_bucket.kernel
+def _(input: Array, num_buckets: int) -> Array:
+    return each(lambda item: hash64(item) % num_buckets, input, dtype=np.int64)
+
+
+@op
+def to_hash_bucket_fast(input: Input, num_buckets: int, name: Name = None) -> Spec:
+    """A number from 0 to `num_buckets` - 1 for each string, by FarmHash's fingerprint.
+
+    Whoever chooses the strings can make them collide: see `to_hash_bucket_strong`.
+
+    >>> to_hash_bucket_fast(["Hello", "TensorFlow"], 3).numpy().tolist()
+    [0, 2]
+    """
+    return _bucket(input, num_buckets, "to_hash_bucket_fast")
+
+
+@to_hash_bucket_fast.kernel
+def _(input: Array, num_buckets: int) -> Array:
+    buckets = of_strings(np.asarray(input).reshape(-1)) % np.uint64(num_buckets)
+    return buckets.astype(np.int64).reshape(np.shape(input))
+
+
+@op
+def to_hash_bucket_strong(input: Input, num_buckets: int, key: Axes, name: Name = None) -> Spec:
+    """A number from 0 to `num_buckets` - 1 for each string, by SipHash with a key of two integers of 64 bits.
+
+    >>> to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()
+    [2, 0]
+    """
+    if not isinstance(key, Sequence) or len(key) != 2:
+        raise ValueError(f"Key must have 2 elements, not {key}")
+    return _bucket(input, num_buckets, "to_hash_bucket_strong")
+
+
+@to_hash_bucket_strong.kernel
+def _(input: Array, num_buckets: int, key: tuple[int, int]) -> Array:
+    return each(lambda item: siphash(item, *key) % num_buckets, input, dtype=np.int64)

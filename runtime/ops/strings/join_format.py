@@ -1,0 +1,135 @@
+"""Operations that put strings together along axes or by segments, and texts with values in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axes
+from ..framework.op import Input, Name, Tensors, op
+from ..framework.op_families import STRINGS, demand
+from ..framework.static_values import integer
+from ..state.print_and_assert import show
+from .map_bytes import filled
+
+Array = Any
+
+
+@op
+def reduce_join(
+    inputs: Input, axis: Axes = None, keepdims: bool = False, separator: str = "", name: Name = None
+) -> Spec:
+    """The strings along `axis` put together; along all axes when it is None.
+
+    Of several axes, the strings along the first are put together first.
+
+    >>> reduce_join([["a", "b"], ["c", "d"]], axis=1, separator="-").numpy().tolist()
+    [b'a-b', b'c-d']
+    >>> reduce_join([["a", "b"], ["c", "d"]], axis=[0, 1]).numpy()
+    b'acbd'
+    """
+    demand(inputs, STRINGS, "reduce_join")
+    if inputs.shape is None:
+        return Spec(dtypes.string, () if axis is None and not keepdims else None)
+    axes = _axes(axis, len(inputs.shape))
+    kept = [1 if i in axes else size for i, size in enumerate(inputs.shape) if keepdims or i not in axes]
+    return Spec(dtypes.string, tuple(kept))
+
+
+def _axes(axis: tuple[int, ...] | None, rank: int) -> list[int]:
+    if axis is None:
+        return list(range(rank))[::-1]
+    axes = [shapes.normal_axis(each, rank) for each in axis]
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"Duplicate reduction dimension in {axis}")
+    return axes
+
+
+@reduce_join.kernel
+def _(inputs: Array, axis: Any, keepdims: bool, separator: str) -> Array:
+    inputs = np.asarray(inputs, object)
+    axes = _axes(axis, inputs.ndim)
+    kept = [i for i in range(inputs.ndim) if i not in axes]
+    outer = tuple(inputs.shape[i] for i in kept)
+    count = int(np.prod(outer))
+    rows = inputs.transpose(kept + axes[::-1]).reshape(count, inputs.size // count if count else 0)
+    between = separator.encode()
+    joined = filled((between.join(row) for row in rows.tolist()), outer)
+    return np.expand_dims(joined, sorted(axes)) if keepdims else joined
+
+
+@op
+def unsorted_segment_join(
+    inputs: Input, segment_ids: Input, num_segments: Input, separator: str = "", name: Name = None
+) -> Spec:
+    """The strings with the same segment number put together, in their order; "" for a number that does not occur.
+
+    Args:
+        inputs: strings, whose shape begins with that of `segment_ids` (integers from 0 to `num_segments` - 1).
+
+    >>> unsorted_segment_join(["a", "b", "c"], [0, 1, 0], 2, separator="-").numpy().tolist()
+    [b'a-c', b'b']
+    """
+    demand(inputs, STRINGS, "unsorted_segment_join")
+    for operand in (segment_ids, num_segments):
+        if not operand.dtype.is_integer:
+            raise TypeError(f"unsorted_segment_join takes integers as segments, not {operand.dtype.name}")
+    count = integer(num_segments)
+    if count is not None and count < 0:
+        raise ValueError(f"Number of segments must be non-negative, got {count}")
+    if inputs.shape is None or segment_ids.shape is None:
+        return Spec(dtypes.string, None)
+    rank = len(segment_ids.shape)
+    if not shapes.compatible(inputs.shape[:rank], segment_ids.shape):
+        raise ValueError(
+            f"the shape of inputs, {inputs.shape}, does not begin with that of segment_ids, {segment_ids.shape}"
+        )
+    return Spec(dtypes.string, (count, *inputs.shape[rank:]))
+
+
+@unsorted_segment_join.kernel
+def _(inputs: Array, segment_ids: Array, num_segments: Array, separator: str) -> Array:
+    inputs = np.asarray(inputs, object)
+    count, inner = int(num_segments), inputs.shape[np.ndim(segment_ids) :]
+    numbers = np.ravel(segment_ids)
+    if len(numbers) and not (numbers.min() >= 0 and numbers.max() < count):
+        raise errors.InvalidArgumentError(
+            f"segment_ids are not allowed to exceed num_segments or to have negative values: {numbers.tolist()}"
+        )
+    width = int(np.prod(inner))
+    parts: list[list[list[bytes]]] = [[[] for _ in range(width)] for _ in range(count)]
+    for number, row in zip(numbers.tolist(), inputs.reshape(len(numbers), width).tolist(), strict=True):
+        for place, item in zip(parts[number], row, strict=True):
+            place.append(item)
+    between = separator.encode()
+    return filled((between.join(place) for segment in parts for place in segment), (count, *inner))
+
+
+@op
+def string_format(
+    inputs: Tensors, template: str, placeholder: str = "{}", summarize: int = 3, name: Name = None
+) -> Spec:
+    """The template with the values in the places of the placeholders, as `tf.print` writes them.
+
+    >>> string_format([[1, 2], 0.5], "{} and {}").numpy()
+    b'[1 2] and 0.5'
+    """
+    count = template.count(placeholder)
+    if count != len(inputs):
+        raise ValueError(
+            f"The template expects {count} tensors, but the inputs only has {len(inputs)}. Please ensure the number "
+            "of placeholders in template matches inputs length."
+        )
+    return Spec(dtypes.string, ())
+
+
+@string_format.kernel
+def _(inputs: list[Any], template: str, placeholder: str, summarize: int) -> Array:
+    first, *pieces = template.split(placeholder)
+    shown = [show(value, summarize, '"') for value in inputs]
+    text = first + "".join(value + piece for value, piece in zip(shown, pieces, strict=True))
+    return np.array(text.encode("utf-8", "surrogateescape"), object)

@@ -1,0 +1,98 @@
+"""Operations with regular expressions, in RE2's syntax."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ...kernels.strings.regex_engines import compiled
+from ..framework.op import Input, Name, op
+from ..framework.op_families import STRINGS, demand
+from .map_bytes import each
+
+Array = Any
+
+
+def _check_pattern(pattern: Any) -> None:
+    """Refuse what is no scalar string, and a known pattern that is none."""
+    demand(pattern, STRINGS, "a regular expression")
+    if pattern.shape not in ((), None):
+        raise ValueError(f"a pattern or rewrite must be a scalar, but its shape is {pattern.shape}")
+
+
+def _bytes(scalar: Any) -> bytes:
+    item: bytes = scalar if isinstance(scalar, bytes) else scalar[()]
+    return item
+
+
+@op
+def regex_full_match(input: Input, pattern: Input, name: Name = None) -> Spec:
+    """Whether the whole of each string matches the pattern.
+
+    Raises InvalidArgumentError for what RE2 would not take, or what is not supported.
+
+    >>> regex_full_match(["a1", "b"], "[[:alpha:]]\\\\d").numpy().tolist()
+    [True, False]
+    """
+    demand(input, STRINGS, "regex_full_match")
+    _check_pattern(pattern)
+    if pattern.value is not None:
+        compiled(_bytes(pattern.value))
+    return Spec(dtypes.bool_, input.shape)
+
+
+@regex_full_match.kernel
+def _(input: Array, pattern: Array) -> Array:
+    return each(compiled(_bytes(pattern)).is_full_match, input, dtype=bool)
+
+
+@op
+def regex_replace(
+    input: Input, pattern: Input, rewrite: Input, replace_global: bool = True, name: Name = None
+) -> Spec:
+    """Each string with what matches the pattern replaced by `rewrite`, in which \\\\1 is the first group, \\\\0 all.
+
+    Args:
+        replace_global: whether all matches are replaced, or only the first.
+
+    Raises InvalidArgumentError for what RE2 would not take, or what is not supported.
+
+    >>> regex_replace("hello world", "(\\\\w+) (\\\\w+)", "\\\\2 \\\\1").numpy()
+    b'world hello'
+    """
+    demand(input, STRINGS, "regex_replace")
+    _check_pattern(pattern)
+    _check_pattern(rewrite)
+    if pattern.value is not None:
+        matcher = compiled(_bytes(pattern.value))
+        if rewrite.value is not None:
+            _parts(_bytes(rewrite.value), matcher.groups)
+    return Spec(dtypes.string, input.shape)
+
+
+@regex_replace.kernel
+def _(input: Array, pattern: Array, rewrite: Array, replace_global: bool) -> Array:
+    matcher = compiled(_bytes(pattern))
+    parts = _parts(_bytes(rewrite), matcher.groups)
+    return each(lambda item: matcher.replaced(item, parts, replace_global), input)
+
+
+@functools.lru_cache(maxsize=64)
+def _parts(rewrite: bytes, groups: int) -> tuple[bytes | int, ...]:
+    """A rewrite as literal texts and numbers of groups."""
+    parts: list[bytes | int] = []
+    for literal, escaped in re.findall(rb"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
+        if literal or escaped == b"\\":
+            parts.append(literal or b"\\")
+        elif escaped.isdigit() and int(escaped) <= groups:
+            parts.append(int(escaped))
+        else:
+            shown = rewrite.decode("utf-8", "backslashreplace")
+            name = escaped.decode("utf-8", "backslashreplace")
+            raise ValueError(
+                f"Invalid rewrite {shown!r}: \\{name} is none of \\\\ and \\0 … \\{groups}, the groups"
+            )
+    return tuple(parts)

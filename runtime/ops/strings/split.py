@@ -1,0 +1,123 @@
+"""Operations that take strings apart, each of a vector into its own number of parts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...ir.value_types import Spec
+from ..framework.attribute_parsers import Axes, Texts
+from ..framework.op import Input, Name, op
+from ..framework.op_families import STRINGS, demand
+from .map_bytes import filled
+
+Array = Any
+
+
+def _parts(input: Any, name: str) -> tuple[Spec, Spec]:
+    """All parts one behind the other, and the number of those of each string."""
+    demand(input, STRINGS, name)
+    if input.shape is not None and len(input.shape) != 1:
+        raise ValueError(f"{name} takes a vector, not a tensor of shape {input.shape}")
+    count = None if input.shape is None else input.shape[0]
+    return Spec(dtypes.string, (None,)), Spec(dtypes.int64, (count,))
+
+
+def _flat(rows: Sequence[Sequence[bytes]]) -> tuple[Array, Array]:
+    parts = [part for row in rows for part in row]
+    return filled(parts, (len(parts),)), np.array([len(row) for row in rows], np.int64)
+
+
+@op
+def string_split(
+    input: Input, sep: str | None = None, maxsplit: int = -1, name: Name = None
+) -> tuple[Spec, Spec]:
+    """The parts of each string between `sep`, or between blanks when that is None; `maxsplit` splits at most.
+
+    >>> parts, counts = string_split(["a b", "c"])
+    >>> parts.numpy().tolist(), counts.numpy().tolist()
+    ([b'a', b'b', b'c'], [2, 1])
+    """
+    return _parts(input, "string_split")
+
+
+@string_split.kernel
+def _(input: Array, sep: str | None, maxsplit: int) -> tuple[Array, Array]:
+    between = sep.encode() if sep else None
+    return _flat([item.split(between, maxsplit if maxsplit > 0 else -1) for item in input.tolist()])
+
+
+@op
+def string_bytes(input: Input, name: Name = None) -> tuple[Spec, Spec]:
+    """The bytes of each string.
+
+    >>> parts, counts = string_bytes(["ab", ""])
+    >>> parts.numpy().tolist(), counts.numpy().tolist()
+    ([b'a', b'b'], [2, 0])
+    """
+    return _parts(input, "string_bytes")
+
+
+@string_bytes.kernel
+def _(input: Array) -> tuple[Array, Array]:
+    return _flat([[item[i : i + 1] for i in range(len(item))] for item in input.tolist()])
+
+
+@op
+def string_ngrams(
+    data: Input,
+    row_splits: Input,
+    widths: Axes,
+    separator: str,
+    padding: Texts,
+    padding_width: int,
+    preserve_short_sequences: bool,
+    name: Name = None,
+) -> tuple[Spec, Spec]:
+    """Runs of neighbouring strings of each row, put together, and the splits of their rows.
+
+    `padding` has the texts that stand before and behind each row, `padding_width` times at most; as often as
+    the widest runs allow when it is negative.
+
+    >>> runs, splits = string_ngrams(["a", "b", "c"], [0, 3], (2,), " ", ("", ""), 0, False)
+    >>> runs.numpy().tolist(), splits.numpy().tolist()
+    ([b'a b', b'b c'], [0, 2])
+    """
+    demand(data, STRINGS, "string_ngrams")
+    demand(row_splits, frozenset({dtypes.int32, dtypes.int64}), "string_ngrams")
+    for operand in (data, row_splits):
+        if operand.shape is not None and len(operand.shape) != 1:
+            raise ValueError(f"string_ngrams takes vectors, not a tensor of shape {operand.shape}")
+    return Spec(dtypes.string, (None,)), row_splits.spec
+
+
+@string_ngrams.kernel
+def _(
+    data: Array,
+    row_splits: Array,
+    widths: tuple[int, ...],
+    separator: str,
+    padding: tuple[str, ...],
+    padding_width: int,
+    preserve_short_sequences: bool,
+) -> tuple[Array, Array]:
+    items, splits = data.tolist(), row_splits.tolist()
+    left, right, between = padding[0].encode(), padding[1].encode(), separator.encode()
+    rows: list[list[bytes]] = []
+    for start, stop in itertools.pairwise(splits):
+        row = items[start:stop]
+        runs: list[bytes] = []
+        for width in widths:
+            pad = width - 1 if padding_width < 0 else min(padding_width, width - 1)
+            padded = [left] * pad + row + [right] * pad
+            runs += [between.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
+        if preserve_short_sequences and row and not runs:
+            pad = max(padding_width, 0)
+            runs = [between.join([left] * pad + row + [right] * pad)]
+        rows.append(runs)
+    ends = np.cumsum([0, *map(len, rows)]).astype(row_splits.dtype)
+    return _flat(rows)[0], ends

@@ -1,0 +1,255 @@
+"""Tensors of strings, which are bytes: join, as_string, length, letters' case, parts.
+
+>>> join(["loss: ", as_string(0.25, precision=2)])
+<tf.Tensor: shape=(), dtype=string, numpy=b'loss: 0.25'>
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...core import shapes
+from ...core.conversion import is_tensor_like
+from ...core.tensor import Tensor
+from ...ir.value_types import Spec
+from ..arrays.concat_split import unstack
+from ..framework.op import Input, Inputs, Name, Same, op
+from ..framework.op_families import STRINGS, demand
+from ..framework.static_values import listed
+from .map_bytes import each
+
+Array = Any
+
+UNITS = ("BYTE", "UTF8_CHAR")
+
+
+def check_unit(unit: str) -> None:
+    """ValueError unless this is a unit in which strings are measured."""
+    if unit not in UNITS:
+        raise ValueError(
+            f"Value for attr 'unit' of {unit!r} is not in the list of allowed values: {', '.join(UNITS)}"
+        )
+
+
+def join(inputs: Any, separator: str = "", name: Name = None) -> Tensor:
+    """The strings of all inputs put together, element by element; scalars go with every element.
+
+    Args:
+        inputs: a list of tensors; or a tensor, whose rows they are.
+
+    >>> join([["a", "b"], "c"], separator="-")
+    <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
+    """
+    return string_join(unstack(inputs) if is_tensor_like(inputs) else inputs, separator, name)  # type: ignore[no-any-return]
+
+
+@op
+def string_join(inputs: Inputs, separator: str = "", name: Name = None) -> Spec:
+    """`join`.
+
+    >>> string_join([["a", "b"], "c"], separator="-")
+    <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'a-c', b'b-c'], dtype=object)>
+    """
+    for operand in inputs:
+        demand(operand, STRINGS, "string_join")
+    known = [given.shape for given in inputs if given.shape != ()]
+    shape: shapes.Dims = known[0] if known else ()
+    for other in known[1:]:
+        if not shapes.compatible(shape, other):
+            raise ValueError(f"Input shapes do not match: {listed(shape or ())} vs. {listed(other)}")
+        shape = shapes.merge(shape, other)
+    return Spec(dtypes.string, shape)
+
+
+@string_join.kernel
+def _(inputs: list[Array], separator: str) -> Array:
+    between = separator.encode()
+    return each(lambda *parts: between.join(parts), *inputs) if inputs else np.array(b"", object)
+
+
+@op
+def as_string(
+    input: Input,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: Name = None,
+) -> Spec:
+    """Numbers as text, as C's printf writes them: `%f`, `%e` when scientific, `%g` when shortest.
+
+    Args:
+        input: numbers, truth values, or strings, which stay as they are.
+        precision: of floats, how many digits follow the point.
+        width: the least number of characters.
+        fill: "0", " ", "+" or "-", as printf's flags; one character at most.
+
+    Raises ValueError (InvalidArgumentError in eager code) for other flags, and for `precision`, `scientific` and
+    `shortest` of what is no float.
+
+    >>> as_string([1.5, 2.0], precision=1)
+    <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'1.5', b'2.0'], dtype=object)>
+    """
+    if len(fill) > 1:
+        raise ValueError(f"Fill string must be one or fewer characters, got {fill!r}")
+    if fill not in ("", "0", " ", "+", "-"):
+        raise ValueError(f'Fill argument not supported: "{fill}"')
+    for attr, value in (("width", width), ("precision", precision)):
+        if not -(2**31) <= value < 2**31:
+            raise ValueError(f"Attr {attr} has value {value} out of range for an int32")
+    if scientific and shortest:
+        raise ValueError("Cannot select both scientific and shortest notation")
+    if not (input.dtype.is_floating or input.dtype.is_complex):
+        if scientific or shortest:
+            raise ValueError(f"scientific and shortest format not supported for datatype {input.dtype.name}")
+        if precision >= 0:
+            raise ValueError(f"precision not supported for datatype {input.dtype.name}")
+    return Spec(dtypes.string, input.shape)
+
+
+@as_string.kernel
+def _(input: Array, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> Array:
+    kind = "f" if dtypes.of_array(input).is_floating else input.dtype.kind
+    if kind == "O":
+        flag = "<" if fill == "-" else ">"
+        return each(lambda item: f"{item.decode('latin-1'):{flag}{max(width, 0)}}".encode("latin-1"), input)
+    field = fill + (str(width) if width > 0 else "")
+    if kind == "b":
+        return each(lambda item: str(item).lower().encode(), input)
+    if kind in "iu":
+        return each(lambda item: (f"%{field}d" % item).encode(), input)
+    digits = f".{precision}" if precision >= 0 else ""
+    form = digits + ("e" if scientific else "g" if shortest else "f")
+    if kind == "c":
+        return each(lambda item: (f"(%{form},%{form})" % (item.real, item.imag)).encode(), input)
+    values = input.astype(np.float64) if input.dtype.kind != "f" else input
+    return each(lambda item: (f"%{field}{form}" % item).encode(), values)
+
+
+@op(name="string_length")
+def length(input: Input, unit: str = "BYTE", name: Name = None) -> Spec:
+    """The number of bytes of each string, or of characters with unit "UTF8_CHAR".
+
+    >>> length(["abc", "é"])
+    <tf.Tensor: shape=(2,), dtype=int32, numpy=array([3, 2], dtype=int32)>
+    """
+    demand(input, STRINGS, "string_length")
+    check_unit(unit)
+    return Spec(dtypes.int32, input.shape)
+
+
+@length.kernel
+def _(input: Array, unit: str) -> Array:
+    return each(len if unit == "BYTE" else lambda item: len(starts(item)), input, dtype=np.int32)
+
+
+def starts(item: bytes) -> list[int]:
+    """Where the characters of a string in UTF-8 begin."""
+    return [place for place, byte in enumerate(item) if byte & 0xC0 != 0x80]
+
+
+def _check_encoding(encoding: str) -> None:
+    if encoding not in ("", "utf-8"):
+        raise ValueError("only utf-8 or '' (no encoding) is supported, received encoding: " + repr(encoding))
+
+
+@op(name="string_lower")
+def lower(input: Input, encoding: str = "", name: Name = None) -> Spec:
+    """Letters in lower case: those of ASCII, or all of them with encoding "utf-8".
+
+    >>> lower("ABc")
+    <tf.Tensor: shape=(), dtype=string, numpy=b'abc'>
+    """
+    demand(input, STRINGS, "string_lower")
+    _check_encoding(encoding)
+    return Spec(dtypes.string, input.shape)
+
+
+@lower.kernel
+def _(input: Array, encoding: str) -> Array:
+    return each(
+        lambda item: item.decode("utf-8", "replace").lower().encode() if encoding else item.lower(), input
+    )
+
+
+@op(name="string_upper")
+def upper(input: Input, encoding: str = "", name: Name = None) -> Spec:
+    """Letters in upper case: those of ASCII, or all of them with encoding "utf-8".
+
+    >>> upper("aBc")
+    <tf.Tensor: shape=(), dtype=string, numpy=b'ABC'>
+    """
+    demand(input, STRINGS, "string_upper")
+    _check_encoding(encoding)
+    return Spec(dtypes.string, input.shape)
+
+
+@upper.kernel
+def _(input: Array, encoding: str) -> Array:
+    return each(
+        lambda item: item.decode("utf-8", "replace").upper().encode() if encoding else item.upper(), input
+    )
+
+
+@op(name="string_strip")
+def strip(input: Input, name: Name = None) -> Spec:
+    """Strings without the blanks at both ends.
+
+    >>> strip(" a b ")
+    <tf.Tensor: shape=(), dtype=string, numpy=b'a b'>
+    """
+    demand(input, STRINGS, "string_strip")
+    return Spec(dtypes.string, input.shape)
+
+
+@strip.kernel
+def _(input: Array) -> Array:
+    return each(bytes.strip, input)
+
+
+@op
+def substr(input: Input, pos: Same, len: Same, unit: str = "BYTE", name: Name = None) -> Spec:
+    """The part of each string from `pos` on, `len` bytes long (characters, with unit "UTF8_CHAR").
+
+    Args:
+        input: strings; `pos` and `len` have one shape, which is broadcast with that of the strings.
+        pos: int32 or int64, negative from the end; `len`: of the same dtype. What is past the end is left out.
+
+    Raises InvalidArgumentError when `pos` is past the end, or before the start.
+
+    >>> substr(["hello", "abc"], 1, 2)
+    <tf.Tensor: shape=(2,), dtype=string, numpy=array([b'el', b'bc'], dtype=object)>
+    """
+    demand(input, STRINGS, "substr")
+    demand(pos, frozenset({dtypes.int32, dtypes.int64}), "substr")
+    check_unit(unit)
+    if not shapes.compatible(pos.shape, len.shape):
+        raise ValueError(f"pos and len must have the same shape, got: {pos.shape} and {len.shape}")
+    return Spec(dtypes.string, shapes.broadcast(input.shape, shapes.merge(pos.shape, len.shape)))
+
+
+@substr.kernel
+def _(input: Array, pos: Array, len: Array, unit: str) -> Array:
+    return each(_bytes_between if unit == "BYTE" else _characters_between, input, pos, len)
+
+
+def _bytes_between(item: bytes, at: int, count: int) -> bytes:
+    start = _start(item, at, len(item))
+    return item[start:] if count < 0 else item[start : start + count]
+
+
+def _characters_between(item: bytes, at: int, count: int) -> bytes:
+    places = [*starts(item), len(item)]
+    start = _start(item, at, len(places) - 1)
+    stop = len(places) - 1 if count < 0 else min(start + count, len(places) - 1)
+    return item[places[start] : places[stop]]
+
+
+def _start(item: bytes, at: int, size: int) -> int:
+    if not -size <= at <= size:
+        raise errors.InvalidArgumentError(f"pos {at} out of range for string {item!r}")
+    return at if at >= 0 else size + at

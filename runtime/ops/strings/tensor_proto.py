@@ -1,0 +1,73 @@
+"""Operations between tensors and the bytes of TensorFlow's TensorProto message."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes, errors
+from ...ir.value_types import Spec
+from ...storage.tensor_protos import NUMBERS, parsed, serialized
+from ..framework.attribute_parsers import DType
+from ..framework.op import Input, Name, op
+from ..framework.op_families import STRINGS, demand
+
+Array = Any
+
+_TYPES = frozenset(dtype for dtype in (*dtypes.ALL, *dtypes.NARROW_FLOATS) if dtype.name in NUMBERS)
+
+
+@op
+def serialize_tensor(tensor: Input, name: Name = None) -> Spec:
+    """A tensor as a string: its dtype, shape and elements.
+
+    >>> parse_tensor(serialize_tensor([1, 2]), dtypes.int32).numpy().tolist()
+    [1, 2]
+    """
+    demand(tensor, _TYPES, "serialize_tensor")
+    return Spec(dtypes.string, ())
+
+
+@serialize_tensor.kernel
+def _(tensor: Array) -> Array:
+    array = np.asarray(tensor, object if isinstance(tensor, bytes) else None)
+    return np.array(serialized(array), object)
+
+
+@op
+def parse_tensor(serialized: Input, out_type: DType, name: Name = None) -> Spec:
+    """The tensor that a string of `serialize_tensor` stands for.
+
+    Raises InvalidArgumentError when the string is no such message, or of another dtype.
+
+    >>> parse_tensor(serialize_tensor("a"), dtypes.string).numpy()
+    b'a'
+    """
+    demand(serialized, STRINGS, "parse_tensor")
+    if serialized.shape not in ((), None):
+        raise ValueError(f"Expected `serialized` to be a scalar, got shape: {serialized.shape}")
+    shape = None if serialized.value is None else np.shape(_parsed(serialized.value, out_type))
+    return Spec(out_type, shape)
+
+
+@parse_tensor.kernel
+def _(serialized: Array, out_type: Any) -> Array:
+    return _parsed(serialized, out_type)
+
+
+def _parsed(message: Any, dtype: dtypes.DType) -> Array:
+    text: bytes = np.asarray(message, object).item()
+    try:
+        array = parsed(text)
+    except ValueError as error:
+        shown = base64.b64encode(text[:64]).decode()
+        raise errors.InvalidArgumentError(
+            f"Could not parse `serialized` as TensorProto, base64: {shown} ({error})"
+        ) from None
+    if dtypes.of_array(array) is not dtype:
+        raise errors.InvalidArgumentError(
+            f"Type mismatch between parsed tensor ({dtypes.of_array(array).name}) and dtype ({dtype.name})"
+        )
+    return array

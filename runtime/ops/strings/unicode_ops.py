@@ -1,0 +1,223 @@
+"""Operations on texts in the encodings of Unicode: code points, and other encodings.
+
+A code point is the number of a character, int32. What is no character in its encoding is an error, to be replaced,
+left out, or refused: `errors` is "replace", "ignore" or "strict".
+"""
+
+from __future__ import annotations
+
+import codecs
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import dtypes
+from ... import errors as failures
+from ...ir.value_types import Spec
+from ..framework.op import Input, Name, op
+from ..framework.op_families import STRINGS, demand
+from .map_bytes import each, filled
+
+Array = Any
+
+OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
+POLICIES = ("replace", "ignore", "strict")
+_UNBOUNDED = {"idna", "punycode", "undefined"}
+"""Encodings of Python for which the time grows faster than the text, or that decode nothing."""
+
+_MARK, _WIDEST = 0xD800, 0x7FF
+
+
+class Policy(NamedTuple):
+    """What is done about what is no character."""
+
+    errors: str
+    replacement: int
+    replaces_controls: bool
+
+    def read(self, code: int | None) -> int | None:
+        """The code point for one that was read (None for an error); None when it is left out."""
+        if code is not None and not (self.replaces_controls and code <= 0x1F):
+            return code
+        if self.errors == "strict":
+            raise failures.InvalidArgumentError("Invalid formatting on input string")
+        return self.replacement if self.errors == "replace" else None
+
+
+def _check(errors: str, encoding: str, replacement_char: int, output: str | None = None) -> None:
+    if not 0 <= replacement_char <= 0x10FFFF:
+        raise ValueError(f"replacement_char out of unicode codepoint range: {replacement_char}")
+    if errors not in POLICIES:
+        raise ValueError(
+            f"Value for attr 'errors' of {errors!r} is not in the list of allowed values: {', '.join(POLICIES)}"
+        )
+    if not _is_text_encoding(encoding):
+        raise ValueError(f"Could not create converter for input encoding: {encoding}")
+    if output is not None and output not in OUTPUTS:
+        raise ValueError(
+            f"Value for attr 'output_encoding' of {output!r} is not in the list of allowed values: {', '.join(OUTPUTS)}"
+        )
+
+
+def _is_text_encoding(name: str) -> bool:
+    """Return whether Python decodes bytes to text with `name`, which for "zlib" or "rot13" is not so.
+
+    >>> _is_text_encoding("utf-8"), _is_text_encoding("zlib"), _is_text_encoding("latin")
+    (True, False, True)
+    """
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError):
+        return False
+    return found._is_text_encoding and found.name not in _UNBOUNDED
+
+
+def _mark(error: UnicodeError) -> tuple[str, int]:
+    """Return a surrogate, which no text has, in place of what is no character: it carries the number of bytes."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return chr(_MARK + min(error.end - error.start, _WIDEST)), error.end
+
+
+codecs.register_error("agc.mark", _mark)
+
+
+def _characters(item: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
+    """The code points of a text and where they begin; None for what is none."""
+    at = 0
+    for char in item.decode(encoding, "agc.mark"):
+        code = ord(char)
+        is_error = _MARK <= code <= _MARK + _WIDEST
+        yield None if is_error else code, at
+        at += code - _MARK if is_error else len(char.encode(encoding))
+
+
+def _decoded(item: bytes, encoding: str, policy: Policy) -> list[tuple[int, int]]:
+    """Code points and where they begin."""
+    read = ((policy.read(code), at) for code, at in _characters(item, encoding))
+    return [(code, at) for code, at in read if code is not None]
+
+
+def _encoded(codes: Any, encoding: str, policy: Policy) -> bytes:
+    known = (policy.read(code if _is_character(code) else None) for code in codes)
+    return "".join(chr(code) for code in known if code is not None).encode(encoding)
+
+
+def _is_character(code: int) -> bool:
+    return 0 <= code < 0xD800 or 0xE000 <= code <= 0x10FFFF
+
+
+@op
+def unicode_transcode(
+    input: Input,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: Name = None,
+) -> Spec:
+    """Texts in another encoding.
+
+    Args:
+        input_encoding: one that Python knows, such as "UTF-8", "UTF-16-BE" or "latin-1".
+        output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+        errors: "replace" what is no character by the code point `replacement_char`, "ignore" it, or be "strict".
+        replace_control_characters: whether the characters before the blank count as errors, too.
+
+    Raises InvalidArgumentError for errors when "strict".
+
+    >>> unicode_transcode("é", "UTF-8", "UTF-16-BE").numpy()
+    b'\\x00\\xe9'
+    """
+    demand(input, STRINGS, "unicode_transcode")
+    _check(errors, input_encoding, replacement_char, output_encoding)
+    return Spec(dtypes.string, input.shape)
+
+
+@unicode_transcode.kernel
+def _(
+    input: Array,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+) -> Array:
+    policy = Policy(errors, replacement_char, replace_control_characters)
+    output = OUTPUTS[output_encoding]
+
+    def transcoded(item: bytes) -> bytes:
+        codes = (code for code, _ in _decoded(item, input_encoding, policy))
+        return "".join(chr(code) for code in codes).encode(output, "replace")
+
+    return each(transcoded, input)
+
+
+@op
+def unicode_code_points(
+    input: Input,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
+    name: Name = None,
+) -> tuple[Spec, Spec, Spec]:
+    """The code points of all texts of a vector one behind the other, the bytes where they begin, and the number of
+    them in each text; arguments as for `unicode_transcode`.
+
+    >>> codes, places, counts = unicode_code_points(["é€", "a"], "UTF-8")
+    >>> codes.numpy().tolist(), places.numpy().tolist(), counts.numpy().tolist()
+    ([233, 8364, 97], [0, 2, 0], [2, 1])
+    """
+    demand(input, STRINGS, "unicode_decode")
+    _check(errors, input_encoding, replacement_char)
+    if input.shape is not None and len(input.shape) != 1:
+        raise ValueError(f"unicode_code_points takes a vector, not a tensor of shape {input.shape}")
+    count = None if input.shape is None else input.shape[0]
+    return Spec(dtypes.int32, (None,)), Spec(dtypes.int64, (None,)), Spec(dtypes.int64, (count,))
+
+
+@unicode_code_points.kernel
+def _(
+    input: Array, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool
+) -> tuple[Array, Array, Array]:
+    policy = Policy(errors, replacement_char, replace_control_characters)
+    texts = [_decoded(item, input_encoding, policy) for item in input.tolist()]
+    pairs = [pair for text in texts for pair in text]
+    codes = np.array([code for code, _ in pairs], np.int32)
+    places = np.array([place for _, place in pairs], np.int64)
+    return codes, places, np.array([len(text) for text in texts], np.int64)
+
+
+@op
+def unicode_encode_rows(
+    values: Input,
+    row_splits: Input,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: Name = None,
+) -> Spec:
+    """Rows of code points as texts. Row i is `values[row_splits[i]:row_splits[i + 1]]`; else as `unicode_transcode`.
+
+    >>> unicode_encode_rows([233, 8364, 97], [0, 2, 3], "UTF-8").numpy().tolist() == ["é€".encode(), b"a"]
+    True
+    """
+    demand(values, frozenset({dtypes.int32}), "unicode_encode")
+    demand(row_splits, frozenset({dtypes.int32, dtypes.int64}), "unicode_encode")
+    _check(errors, "utf-8", replacement_char, output_encoding)
+    if any(operand.shape is not None and len(operand.shape) != 1 for operand in (values, row_splits)):
+        raise ValueError("unicode_encode_rows takes vectors")
+    count = None if row_splits.shape is None else row_splits.shape[0]
+    return Spec(dtypes.string, (None if count is None else max(count - 1, 0),))
+
+
+@unicode_encode_rows.kernel
+def _(values: Array, row_splits: Array, output_encoding: str, errors: str, replacement_char: int) -> Array:
+    policy = Policy(errors, replacement_char, False)
+    codes, splits = values.tolist(), row_splits.tolist()
+    rows = [codes[start:stop] for start, stop in itertools.pairwise(splits)]
+    return filled((_encoded(row, OUTPUTS[output_encoding], policy) for row in rows), (len(rows),))

@@ -1,0 +1,18 @@
+"""The graph optimiser: from the graph that was traced to one that runs faster and does the same.
+
+>>> from agc import runtime as tf
+>>> from agc.runtime.optimize import optimise
+>>> graph = tf.function(lambda x: x + tf.constant(2.0) * 3.0).get_concrete_function(tf.TensorSpec(())).graph
+>>> print(optimise(graph))
+graph lambda_(x: float32[]) -> float32[]
+  add = add x, 6.0                              : float32[]
+  return add
+
+The passes are in `pass_table.py`, what they are written with in `rewriter.py`.
+"""
+
+from .options import Options
+from .pass_manager import optimise
+from .pass_table import PASSES, Pass
+
+__all__ = ["PASSES", "Options", "Pass", "optimise"]

@@ -1,0 +1,216 @@
+"""Laws of arithmetic and logic, as a table.
+
+    y = multiply x, 1.0                             z = negative x
+    z = negative y                          ==>     v = greater_equal n, 3
+    u = less n, 3
+    v = logical_not u
+
+The laws of `EXACT` hold to the last bit: with -0.0, infinities and NaN, and where integers overflow (NaNs count as
+equal, whatever their bits). Those of `FAST` hold for real numbers, and are used where `fast_math` is on.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+
+from ..ir.graph import Constant, Graph, Operation
+from ..ir.value_types import Spec
+from ..ops.framework.op import REGISTRY
+from . import data_movement
+from .options import Options
+from .pattern_match import ANY, TWICE, Law, applied
+from .rewriter import Found, Rule, Walk, everywhere
+
+#    this                                becomes                       for the kinds of dtypes
+EXACT = """
+     add(x, 0)                           x                             iu
+     add(0, x)                           x                             iu
+     add(x, -0.0)                        x                             f
+     add(-0.0, x)                        x                             f
+     subtract(x, 0)                      x                             iuf
+     subtract(0, x)                      negative(x)                   i
+     subtract(-0.0, x)                   negative(x)                   f
+     subtract(x, x)                      0                             iu
+     multiply(x, 1)                      x                             iuf
+     multiply(1, x)                      x                             iuf
+     multiply(x, 0)                      0                             iu
+     multiply(0, x)                      0                             iu
+     multiply(x, -1)                     negative(x)                   if
+     multiply(-1, x)                     negative(x)                   if
+     realdiv(x, 1)                       x                             f
+     realdiv(x, -1)                      negative(x)                   f
+     floordiv(x, 1)                      x                             iu
+     floormod(x, 1)                      0                             iu
+     truncatediv(x, 1)                   x                             iu
+     pow(x, 1)                           x                             if
+
+     add(x, negative(y))                 subtract(x, y)                ifc
+     add(negative(x), y)                 subtract(y, x)                ifc
+     subtract(x, negative(y))            add(x, y)                     ifc
+     multiply(negative(x), negative(y))  multiply(x, y)                if
+     realdiv(negative(x), negative(y))   realdiv(x, y)                 f
+     negative(subtract(x, y))            subtract(y, x)                i
+     add(add(x, k), m)                   add(x, add(k, m))             iu
+     add(subtract(x, k), m)              add(x, subtract(m, k))        iu
+     subtract(add(x, k), m)              add(x, subtract(k, m))        iu
+     multiply(multiply(x, k), m)         multiply(x, multiply(k, m))   iu
+
+     negative(negative(x))               x                             ifc
+     abs((y := abs(x)))                  y                             if
+     abs((y := square(x)))               y                             f
+     abs((y := exp(x)))                  y                             f
+     abs(negative(x))                    abs(x)                        if
+     square(negative(x))                 square(x)                     if
+     square(abs(x))                      square(x)                     if
+     conj(conj(x))                       x                             c
+     floor((y := floor(x)))              y                             f
+     ceil((y := ceil(x)))                y                             f
+     round((y := round(x)))              y                             f
+     floor((y := round(x)))              y                             f
+     sign((y := sign(x)))                y                             if
+     relu((y := relu(x)))                y                             f
+     maximum(x, x)                       x                             iuf
+     minimum(x, x)                       x                             iuf
+
+     less(x, x)                          False                         iuf
+     greater(x, x)                       False                         iuf
+     equal(x, x)                         True                          iub
+     not_equal(x, x)                     False                         iub
+     less_equal(x, x)                    True                          iu
+     greater_equal(x, x)                 True                          iu
+
+     logical_not(logical_not(x))         x                             b
+     logical_not(equal(x, y))            not_equal(x, y)               b
+     logical_not(not_equal(x, y))        equal(x, y)                   b
+     logical_and(x, True)                x                             b
+     logical_and(True, x)                x                             b
+     logical_and(x, False)               False                         b
+     logical_and(False, x)               False                         b
+     logical_or(x, False)                x                             b
+     logical_or(False, x)                x                             b
+     logical_or(x, True)                 True                          b
+     logical_or(True, x)                 True                          b
+     logical_xor(x, False)               x                             b
+     logical_xor(x, True)                logical_not(x)                b
+     logical_and(x, x)                   x                             b
+     logical_or(x, x)                    x                             b
+     logical_xor(x, x)                   False                         b
+     logical_and(x, logical_not(x))      False                         b
+     logical_or(x, logical_not(x))       True                          b
+
+     invert(invert(x))                   x                             iu
+     bitwise_and(x, x)                   x                             iu
+     bitwise_or(x, x)                    x                             iu
+     bitwise_xor(x, x)                   0                             iu
+     bitwise_and(x, 0)                   0                             iu
+     bitwise_or(x, 0)                    x                             iu
+     bitwise_xor(x, 0)                   x                             iu
+     left_shift(x, 0)                    x                             iu
+     right_shift(x, 0)                   x                             iu
+
+     where(True, x, y)                   x                             b
+     where(False, x, y)                  y                             b
+     where(z, x, x)                      x                             b
+     where(logical_not(z), x, y)         where(z, y, x)                b
+"""
+
+FAST = """
+     add(x, 0)                           x                             f
+     add(0, x)                           x                             f
+     subtract(x, x)                      0                             f
+     multiply(x, 0)                      0                             f
+     multiply(0, x)                      0                             f
+     subtract(0, x)                      negative(x)                   f
+     realdiv(x, x)                       1                             f
+     realdiv(1, x)                       reciprocal(x)                 f
+     realdiv(x, k)                       multiply(x, realdiv(1, k))    f
+     realdiv(x, sqrt(y))                 multiply(x, rsqrt(y))         f
+     reciprocal(sqrt(x))                 rsqrt(x)                      f
+     negative(subtract(x, y))            subtract(y, x)                f
+     add(add(x, k), m)                   add(x, add(k, m))             f
+     subtract(add(x, k), m)              add(x, subtract(k, m))        f
+     multiply(multiply(x, k), m)         multiply(x, multiply(k, m))   f
+     add(multiply(x, y), multiply(x, z)) multiply(x, add(y, z))        f
+     exp(log(x))                         x                             f
+     log(exp(x))                         x                             f
+     sqrt(square(x))                     abs(x)                        f
+     square(sqrt(x))                     x                             f
+     multiply(exp(x), exp(y))            exp(add(x, y))                f
+     pow(x, 0.5)                         sqrt(x)                       f
+     pow(x, -1)                          reciprocal(x)                 f
+     equal(x, x)                         True                          f
+"""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return everywhere(graph, _rules(options.fast_math))
+
+
+@functools.cache
+def _rules(fast_math: bool) -> Mapping[str, Rule]:
+    """The rules by operation: the tables, and what is about attributes."""
+    rows: dict[str, list[Row]] = {}
+    for row in [*split(EXACT), *(split(FAST) if fast_math else ())]:
+        rows.setdefault(row[0].partition("(")[0], []).append(row)
+    return {**{name: _Rule(some) for name, some in rows.items()}, **data_movement.RULES}
+
+
+Row = tuple[str, str, str]
+
+
+def split(table: str) -> list[Row]:
+    """The rows of a table."""
+    rows = [(line[:41].strip(), line[41:71].strip(), line[71:].strip()) for line in table.splitlines()]
+    return [row for row in rows if row[0]]
+
+
+class _Rule:
+    """The laws about one operation, by the kind of dtype. They are read when they are wanted."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+
+    @functools.cached_property
+    def groups(self) -> Mapping[str, _Group]:
+        laws = [Law.read(*row) for row in self.rows]
+        kinds = {kind for law in laws for kind in law.kinds}
+        return {kind: _Group([law for law in laws if kind in law.kinds]) for kind in kinds}
+
+    def __call__(self, operation: Operation, walk: Walk) -> Found:
+        spec = operation.inputs[0].spec
+        group = self.groups.get(spec.dtype.kind) if isinstance(spec, Spec) else None
+        for law in () if group is None else group.candidates(operation, walk):
+            found = applied(law, operation, walk)
+            if found is not None:
+                return found
+        return None
+
+
+class _Group:
+    """The laws about one operation on one kind of dtype."""
+
+    def __init__(self, laws: list[Law]) -> None:
+        self.laws = [(law.sign, law) for law in laws]
+        self.signs = {sign for sign, _ in self.laws}
+        self.has_makers = not REGISTRY.keys().isdisjoint(self.signs)
+
+    def candidates(self, operation: Operation, walk: Walk) -> Sequence[Law]:
+        """The laws that may apply at a quick look."""
+        operands = operation.inputs
+        seen = {ANY}
+        if len(operands) > 1 and operands[-1] is operands[-2]:
+            seen.add(TWICE)
+        made = walk.makers() if self.has_makers else {}
+        for operand in operands:
+            if type(operand) is Constant:
+                array = operand.value
+                if array.size:
+                    seen.add(array.flat[0] if array.ndim else array.item())
+            elif operand in made:
+                seen.add(made[operand].type)
+        return () if seen.isdisjoint(self.signs) else [law for sign, law in self.laws if sign in seen]
+
+
+TYPES = frozenset(_rules(True))
+"""The operations that there are laws about."""

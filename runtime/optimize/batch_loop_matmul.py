@@ -1,0 +1,128 @@
+"""Multiply all rows of a sequence by a matrix at once, before the loop that goes through it.
+
+    i, s = while 0, z, xs, w                            f = reshape xs, [3200, 128]
+      body i, s, xs, w                                  p = matmul f, w
+        x = getitem xs, i [key='_']                     q = reshape p, [100, 32, 128]
+        y = matmul x, w          : float32[32, 128]     i, s = while 0, z, xs, w, q
+        …                                        ==>      body i, s, xs, w, q
+                                                            y = getitem q, i [key='_']
+                                                            …
+
+Plans and native code do so where a product is so big that BLAS may share it among threads, and the loop is known to go
+through all of the sequence. One product takes less time than many, and more of it can be shared. Its sums may be
+rounded in another order, as they may with another number of threads: how BLAS adds up depends on the sizes. It comes
+after all other passes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..config import optimizer
+from ..core.shapes import is_static
+from ..ir.clone import twin, with_parts
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.induction_variables import integer, steps
+from ..ops.framework import narrow_floats
+from ..ops.framework.op import REGISTRY
+from .options import Options
+from .rewriter import Walk, everywhere
+
+SHARED = 1 << 18
+"""From how many multiplications on a product is worth it: as many as OpenBLAS leaves to one thread."""
+
+WIDEST = 4
+"""The products have at most so many times as many elements as the sequence."""
+
+
+def run(graph: Graph, options: Options | None = None) -> Graph:
+    if not any(operation.regions for operation in graph.operations):
+        return graph
+    chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
+    is_wanted = chosen.loop_optimization and not chosen.disable_meta_optimizer
+    return everywhere(graph, {"while": _batched}) if is_wanted else graph
+
+
+def _batched(loop: Operation, walk: Walk) -> None:
+    """Put the products of a loop before it."""
+    rounds, counters = _counting(loop)
+    if not rounds or not counters:
+        return
+    body = loop.regions[1]
+    rows: dict[Operand, Operation] = {
+        each.outputs[0]: each for each in body.operations if each.op.name == "getitem"
+    }
+    given = dict(zip(body.inputs[len(loop.outputs) :], loop.inputs[len(loop.outputs) :], strict=True))
+    operations = list(body.operations)
+    found: list[Value] = []
+    for place, product in enumerate(operations):
+        row = rows.get(product.inputs[0]) if product.op.name == "matmul" else None
+        if row is None or product.inputs[1] not in given or row.inputs[0] not in given:
+            continue
+        if _goes_through(row, counters, rounds) and _is_worth_it(product):
+            sequence, matrix = given[row.inputs[0]], given[product.inputs[1]]
+            found.append(_product(walk, product, sequence, matrix))
+            operations[place] = with_parts(row, [twin(found[-1]), *row.inputs[1:]], outputs=product.outputs)
+    if found:
+        walk.current = _with(loop, operations, found)
+
+
+def _with(loop: Operation, operations: list[Operation], found: list[Value]) -> Operation:
+    """The loop with another body, which is given more."""
+    test, body = loop.regions
+    taken = [each.inputs[0] for old, each in zip(body.operations, operations, strict=True) if each is not old]
+    regions = (
+        Graph(test.name, (*test.inputs, *map(twin, found)), test.operations, test.outputs),
+        Graph(body.name, (*body.inputs, *taken), tuple(operations), body.outputs),  # type: ignore[arg-type]
+    )
+    return with_parts(loop, [*loop.inputs, *found], regions)
+
+
+def _counting(loop: Operation) -> tuple[int | None, set[Value]]:
+    """The number of rounds, if that is certain, and the states that count these from zero."""
+    test, body = loop.regions
+    (go,) = test.outputs
+    if type(go) is not Constant or not go.value.all() or test.stateful or body.stateful:
+        return None, set()
+    places = [place for place, step in steps(loop).items() if step == 1 and integer(loop.inputs[place]) == 0]
+    return loop.attrs.get("maximum_iterations"), {body.inputs[place] for place in places}
+
+
+def _goes_through(row: Operation, counters: set[Value], rounds: int) -> bool:
+    """Whether an operation gives the rows of a sequence, one in each round, and all of them."""
+    sequence, *index = row.inputs
+    shape: Any = sequence.shape
+    is_row = row.attrs["key"] == "_" and len(index) == 1 and index[0] in counters
+    return is_row and is_static(shape) and len(shape) == 3 and shape[0] == rounds
+
+
+def _is_worth_it(product: Operation) -> bool:
+    left, right = product.inputs
+    attrs = product.attrs
+    one: Any = left.shape
+    other: Any = right.shape
+    if attrs["transpose_a"] or attrs["adjoint_a"] or attrs["adjoint_b"] or narrow_floats.is_used_by(product):
+        return False
+    if not is_static(other) or len(other) != 2 or left.dtype.kind != "f":
+        return False
+    (rows, inner), columns = one, other[0 if attrs["transpose_b"] else 1]
+    return bool(rows * inner * columns > SHARED and columns <= WIDEST * inner)
+
+
+def _product(walk: Walk, product: Operation, sequence: Operand, matrix: Operand) -> Value:
+    """All products, before the loop."""
+    shape: Any = sequence.shape
+    count, rows, inner = shape
+    origin = walk.current
+    walk.current = product
+    flat = walk.add(REGISTRY["reshape"], [sequence, _shape(count * rows, inner)])
+    whole = walk.add(product.op, [flat, matrix], product.attrs)
+    found = walk.add(REGISTRY["reshape"], [whole, _shape(count, rows, -1)])
+    walk.current = origin
+    return found
+
+
+def _shape(*sizes: int) -> Constant:
+    return Constant(np.array(sizes, np.int32))

@@ -1,0 +1,112 @@
+"""Compute before a branch what all branches compute.
+
+    y = cond p, x, n                                a = sin x
+      then x, n                                     y = cond p, x, n, a
+        a = sin x                                     then x, n, a
+        b = add a, 1.0                      ==>         b = add a, 1.0
+        yield b                                         yield b
+      else x, n                                       else x, n, a
+        c = sin x                                       d = multiply a, 2.0
+        d = multiply c, 2.0                             yield d
+        yield d
+
+One of them runs, so this is no more work; and it may be less, where others need the same, or where a loop around the
+branches does not change it. It is done with operations that cannot fail, since what decides about the branches, and
+what a branch does first, may fail before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from ..ir.clone import Substitution, read_as, reading, twin, with_parts
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from .options import Options
+from .rewriter import GIVEN, Walk, everywhere
+from .speculation import is_total
+from .value_numbering import Numbering
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return everywhere(graph, {"cond": _lifted, "switch": _lifted})
+
+
+def _lifted(operation: Operation, walk: Walk) -> None:
+    if not set.intersection(*({each.op for each in region.operations} for region in operation.regions)):
+        return
+    first = GIVEN[operation.op.name]
+    numbering = Numbering()
+    branches = [_Branch(region, operation.inputs[first:], numbering) for region in operation.regions]
+    shared = set.intersection(*(set(branch.made) for branch in branches))
+    if not shared:
+        return
+    values = branches[0].written(shared, walk)
+    read = set.union(*(branch.read(shared) for branch in branches))
+    passed = {number: value for number, value in values.items() if number in read}
+    regions = [branch.without(shared, passed) for branch in branches]
+    walk.current = with_parts(operation, [*operation.inputs, *passed.values()], regions)
+
+
+class _Branch:
+    """One region: `made` are its operations that may stand before it, by their numbers."""
+
+    def __init__(self, region: Graph, given: tuple[Operand, ...], numbering: Numbering) -> None:
+        self.region = region
+        self.known: Substitution = dict(zip(region.inputs, given, strict=True))
+        self.made: dict[int, Operation] = {}
+        self.numbers: dict[Operand, int] = {
+            inner: numbering.operand(outer) for inner, outer in self.known.items()
+        }
+        for operation in region.operations:
+            if _may_move(operation, self.numbers):
+                operands = [
+                    numbering.operand(x) if type(x) is Constant else self.numbers[x] for x in operation.inputs
+                ]
+                (number,) = numbering.results(operation, operands)
+                number = numbering.of((number, operation.outputs[0].spec))
+                self.numbers[operation.outputs[0]] = number
+                self.made.setdefault(number, operation)
+
+    def written(self, shared: set[int], walk: Walk) -> dict[int, Value]:
+        """The results of the shared operations by their numbers, once these are put at the end of the walk."""
+        values: dict[int, Value] = {}
+        for number, operation in self.made.items():
+            if number in shared:
+                inputs = [values.get(self.numbers.get(x, -1), self.known.get(x, x)) for x in operation.inputs]
+                made = with_parts(operation, inputs, outputs=[twin(operation.outputs[0])])
+                walk.operations.append(made)
+                (values[number],) = made.outputs
+        return values
+
+    def kept(self, shared: set[int]) -> list[Operation]:
+        """The operations that stay."""
+        numbers = self.numbers
+        return [
+            operation
+            for operation in self.region.operations
+            if not any(value in numbers and numbers[value] in shared for value in operation.outputs)
+        ]
+
+    def read(self, shared: set[int]) -> set[int]:
+        """The numbers of what the region reads, without what is shared."""
+        kept = self.kept(shared)
+        operands = [*self.region.outputs, *(operand for operation in kept for operand in operation.inputs)]
+        return {self.numbers[operand] for operand in operands if operand in self.numbers}
+
+    def without(self, shared: set[int], passed: dict[int, Value]) -> Graph:
+        """The region, which is given the shared results that it reads."""
+        inner = {number: twin(value) for number, value in passed.items()}
+        known: Substitution = {
+            value: inner[number] for value, number in self.numbers.items() if number in inner
+        }
+        region = self.region
+        operations = tuple([reading(operation, known) for operation in self.kept(shared)])
+        inputs = (*region.inputs, *inner.values())
+        return Graph(region.name, inputs, operations, read_as(region.outputs, known))
+
+
+def _may_move(operation: Operation, known: Container[Operand]) -> bool:
+    """Whether an operation can stand where these are known."""
+    if len(operation.outputs) != 1 or not all(type(x) is Constant or x in known for x in operation.inputs):
+        return False
+    return is_total(operation)

@@ -1,0 +1,119 @@
+"""Compute now what is known now.
+
+    n = add 2, 3                                    y = multiply x, 20.0
+    f = cast n [dtype=float32]              ==>
+    g = multiply f, 4.0
+    y = multiply x, g
+
+Known values go into the regions that are given them. What fails is left to fail when the graph runs, on its line;
+what is random or has effects is left alone, and so are results that would make the graph heavy: these may have
+`MOST` bytes, or as many as what they are made from.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.fp_errors import quietly
+from ..core.shapes import num_elements
+from ..executors.plan.kernel_lookup import kernel_of
+from ..executors.plan.kernel_results import returns_many
+from ..ir.clone import Substitution, reading, with_regions
+from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.value_types import Spec
+from .options import Options
+from .rewriter import GIVEN, Walk
+
+MOST = 1 << 16
+"""Bytes that a result may have in any case."""
+
+
+@quietly
+def run(graph: Graph, options: Options) -> Graph:
+    return _folded(graph, {}, {})
+
+
+def _folded(graph: Graph, known: Substitution, callees: dict[Graph, Graph]) -> Graph:
+    walk = Walk(graph, known)
+    kept = walk.operations
+    last: dict[Operand, int] | None = None  # where each value is read last, once something has been computed
+    for place, operation in enumerate(graph.operations):
+        current = operation
+        if known and not known.keys().isdisjoint(operation.inputs):
+            current = reading(operation, known)
+            walk.is_changed = True
+        if operation.regions:
+            current = _entered(current, callees)
+            walk.is_changed |= current is not operation
+        elif not current.stateful:
+            for operand in current.inputs:
+                if type(operand) is not Constant:
+                    break
+            else:
+                found = computed(current)
+                if found is not None:
+                    walk.replace(operation.outputs, found)
+                    last = last or _last_reads(graph)
+                    for operand in operation.inputs:
+                        if last[operand] == place:  # its memory is of use for what comes next
+                            known.pop(operand, None)
+                    continue
+        kept.append(current)
+    return walk.finish()
+
+
+def _last_reads(graph: Graph) -> dict[Operand, int]:
+    """The number of the last operation that reads a value; none has that of those that leave the graph."""
+    last: dict[Operand, int] = {}
+    for place, operation in enumerate(graph.operations):
+        last.update(dict.fromkeys(operation.inputs, place))
+    return last | dict.fromkeys(graph.outputs, len(graph.operations))
+
+
+def _entered(operation: Operation, callees: dict[Graph, Graph]) -> Operation:
+    """The operation, with what is known in its regions. A callee may have other callers: it is told nothing."""
+    if operation.type not in GIVEN:
+        for callee in operation.regions:
+            if callee not in callees:
+                callees[callee] = _folded(callee, {}, callees)
+        return with_regions(operation, [callees[callee] for callee in operation.regions])
+    first = GIVEN[operation.type]
+    changes = len(operation.outputs) if operation.type == "while" else 0
+    constants = [
+        (place, operand)
+        for place, operand in enumerate(operation.inputs[first:])
+        if type(operand) is Constant and place >= changes
+    ]
+    regions = []
+    for region in operation.regions:
+        known: Substitution = {region.inputs[place]: constant for place, constant in constants}
+        regions.append(_folded(region, known, callees))
+    return with_regions(operation, regions)
+
+
+def computed(operation: Operation) -> list[Operand] | None:
+    """The results of an operation on constants; None where they are too big, or it fails."""
+    specs = [value.spec for value in operation.outputs]
+    arrays: list[Any] = [operand.value for operand in operation.inputs]
+    allowed = max(MOST, sum(array.nbytes for array in arrays))
+    if not specs or sum(map(_bytes, specs)) > allowed:
+        return None
+    op = operation.op
+    try:
+        results = kernel_of(operation)(*op.grouped(arrays), **operation.attrs)
+    except Exception:
+        return None  # the same happens when the graph runs, and is reported there
+    many = [results] if len(specs) == 1 and not returns_many(op) else results
+    return [_constant(result, spec) for result, spec in zip(many, specs, strict=True)]
+
+
+def _bytes(spec: Any) -> float:
+    count = num_elements(spec.shape) if isinstance(spec, Spec) else None
+    return float("inf") if count is None else count * spec.dtype.numpy.itemsize
+
+
+def _constant(result: Any, spec: Any) -> Constant:
+    array = result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy)
+    return Constant(array)

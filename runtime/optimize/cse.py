@@ -1,0 +1,255 @@
+"""Compute once what is computed several times.
+
+    a = multiply x, y                               a = multiply x, y
+    b = multiply x, y                               s = add a, a
+    s = add a, b                            ==>     z = cond p, s, a
+    z = cond p, s, x, y                               then s, a
+      then s, x, y                                      u = subtract s, a
+        t = multiply x, y                               yield u
+        u = subtract s, t                             ...
+        yield u
+      ...
+
+What the surroundings of a region have computed is given to it. Branches and loops are computed once as other
+operations are, if they do the same. A variable is read once for all reads between which nothing can have changed it,
+and not at all behind an assignment. Operations with other effects are all kept, and so are those that make lists,
+whose owners change them in place.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Hashable, Sequence
+
+from ..ir.clone import Substitution, read_as, reading, twin, with_parts, with_regions
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import Spec
+from . import value_keys
+from .options import Options
+from .rewriter import GIVEN, fits, visiting
+from .side_effects import ASSIGN, Changes
+from .value_numbering import COMMUTES, Numbering
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    done: dict[Graph, Graph] = {}
+
+    def callee(graph: Graph) -> Graph:
+        if graph not in done:
+            done[graph] = _Common(callee).graph(graph, _Scope(None))
+        return done[graph]
+
+    return callee(graph)
+
+
+class _Scope:
+    """A graph on the way, inside of the region's surroundings."""
+
+    def __init__(self, parent: _Scope | None, given: _Given | None = None) -> None:
+        self.parent = parent
+        self.given = given
+        self.own: list[Hashable] = []  # the keys that were found here
+        self.firsts: list[Hashable] = []
+
+
+class _Given:
+    """What the regions of one operation are given: what they are now, and more if they want it."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+        self.region = 0  # the number of the one that is being looked at
+        self.more: list[Value] = []
+
+    @functools.cached_property
+    def inner(self) -> dict[Operand, Sequence[Value]]:
+        """What stands in the regions for values of the surroundings."""
+        first, state = _places(self.operation)
+        columns = zip(*[region.inputs[state:] for region in self.operation.regions], strict=True)
+        inner: dict[Operand, Sequence[Value]] = {}
+        for operand, values in zip(self.operation.inputs[first + state :], columns, strict=True):
+            inner.setdefault(operand, values)
+        return inner
+
+    def value(self, outer: Value) -> Value:
+        """The input of the region that stands for a value of the surroundings."""
+        if outer not in self.inner:
+            self.inner[outer] = [twin(outer) for _ in self.operation.regions]
+            self.more.append(outer)
+        return self.inner[outer][self.region]
+
+
+def _places(operation: Operation) -> tuple[int, int]:
+    """Where the operands begin that regions are given, and how many of these are state, which changes."""
+    return GIVEN[operation.type], len(operation.outputs) if operation.type == "while" else 0
+
+
+Seen = tuple[Operation, _Scope]
+"""An operation, and where it stands."""
+
+
+class _Common:
+    """One walk over a graph and its regions. `names` has what inputs of regions stand for outside."""
+
+    def __init__(self, callee: Callable[[Graph], Graph]) -> None:
+        self.callee = callee
+        self.names: dict[Operand, Operand] = {}
+        self.seen: dict[Hashable, Seen] = {}
+        # By type and values the only operation that has these; None once there are more.
+        self.firsts: dict[Hashable, Seen | None] = {}
+        self.constants: dict[Hashable, Constant] = {}
+        self.attributes: dict[int, Hashable] = {}
+        self.numbering = Numbering()
+        self.changes = Changes()
+        self.versions = itertools.count(1)
+        self.version = 0  # that of all variables: another one whenever something may have changed one of them
+
+    def graph(self, graph: Graph, scope: _Scope) -> Graph:
+        known: Substitution = {}
+        kept: list[Operation] = []
+        is_changed = False
+        for operation in graph.operations:
+            current = operation
+            if known and not known.keys().isdisjoint(operation.inputs):
+                current = reading(operation, known)
+            if operation.regions:
+                current = self.structure(current, scope)
+            found = self.read(current, scope) if operation.stateful else self.found(current, scope)
+            if found is not None:
+                for value, other in zip(operation.outputs, found, strict=True):
+                    known[value] = other
+                    self.names[value] = self.names.get(other, other)
+                is_changed = True
+                continue
+            kept.append(current)
+            if current is not operation:
+                is_changed = True
+        for key in scope.own:
+            del self.seen[key]
+        for key in scope.firsts:
+            del self.firsts[key]
+        if not is_changed:
+            return graph
+        return Graph(graph.name, graph.inputs, tuple(kept), read_as(graph.outputs, known))
+
+    def read(self, operation: Operation, scope: _Scope) -> list[Value] | None:
+        """What a variable contains that the operation reads, if that is at hand; None for all others with effects."""
+        if operation.op.name == "read_variable":
+            key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
+            if key in self.seen:
+                return self.given(self.seen[key], operation, scope)
+            self.keep(key, operation, scope)
+        elif self.changes.may_be_made_by(operation):
+            self.version = next(self.versions)
+            if operation.op.name in ASSIGN:
+                key = "content", self.names.get(operation.inputs[0], operation.inputs[0]), self.version
+                self.keep(key, operation, scope)
+        return None
+
+    def found(self, operation: Operation, scope: _Scope) -> list[Value] | None:
+        """What gives the same as the operation; None for the first of its kind."""
+        for value in operation.outputs:
+            if type(value.spec) is not Spec:
+                return None
+        operands = self.named(operation)
+        # Keys are dear: they wait until there is another operation of this type on the same values.
+        rough: Hashable = operation.op, frozenset([x for x in operands if type(x) is Value])
+        if operation.regions:
+            rough = rough, *[len(region.operations) for region in operation.regions]
+        if rough not in self.firsts:
+            self.firsts[rough] = operation, scope
+            scope.firsts.append(rough)
+            return None
+        before = self.firsts[rough]
+        if before is not None:
+            self.firsts[rough] = None
+            self.keep(self.key(before[0], self.named(before[0])), *before)
+        key = self.key(operation, operands)
+        seen = self.seen.get(key)
+        if seen is None:
+            self.keep(key, operation, scope)
+            return None
+        return self.given(seen, operation, scope)
+
+    def named(self, operation: Operation) -> list[Operand]:
+        """What the operands of an operation are called everywhere."""
+        return [self.names.get(operand, operand) for operand in operation.inputs]
+
+    def given(self, seen: Seen, operation: Operation, scope: _Scope) -> list[Value] | None:
+        """The results of one that was seen, where the operation stands."""
+        first, home = seen
+        if not all(map(fits, first.outputs, operation.outputs)):
+            return None
+        return [self.brought(value, home, scope) for value in first.outputs]
+
+    def keep(self, key: Hashable, operation: Operation, scope: _Scope) -> None:
+        if key not in self.seen:
+            self.seen[key] = operation, scope
+            scope.own.append(key)
+
+    def key(self, operation: Operation, operands: list[Operand]) -> Hashable:
+        """What says all about an operation; its operands are given by the names that they have everywhere."""
+        if operation.regions:
+            return self.numbering.key(operation, list(map(self.numbering.operand, operands)))
+        operands = [self.constant(x) if type(x) is Constant else x for x in operands]
+        if operation.op.name in COMMUTES:
+            operands.sort(key=id)
+        attrs = operation.attrs
+        if not attrs:
+            return (operation.op, *operands)
+        known = self.attributes.get(id(attrs))
+        if known is None:
+            known = self.attributes[id(attrs)] = value_keys.of_attributes(attrs)
+        return (operation.op, known, *operands)
+
+    def constant(self, constant: Constant) -> Constant:
+        return self.constants.setdefault(value_keys.of_constant(constant), constant)
+
+    def brought(self, value: Value, home: _Scope, scope: _Scope) -> Value:
+        """The value of an outer graph, given to the regions on the way."""
+        way = []
+        while scope is not home:
+            assert scope.given is not None and scope.parent is not None
+            way.append(scope.given)
+            scope = scope.parent
+        for given in reversed(way):
+            inner = given.value(value)
+            self.names[inner] = self.names.get(value, value)
+            value = inner
+        return value
+
+    def structure(self, operation: Operation, scope: _Scope) -> Operation:
+        if operation.type not in GIVEN:
+            return visiting(self.callee, operation)
+        given = _Given(operation)
+        first, state = _places(operation)
+        outside = [
+            self.constant(operand) if type(operand) is Constant else self.names.get(operand, operand)
+            for operand in operation.inputs[first + state :]
+        ]
+        regions = []
+        is_changing = operation.type == "while" and self.changes.may_be_made_by(operation)
+        before = self.version
+        for number, region in enumerate(operation.regions):
+            given.region = number
+            self.version = next(self.versions) if is_changing else before
+            self.names.update(zip(region.inputs[state:], outside, strict=True))
+            regions.append(self.graph(region, _Scope(scope, given)))
+        self.version = before  # a change is counted where the operation as a whole is looked at
+        return _given_more(operation, regions, given)
+
+
+def _given_more(operation: Operation, regions: list[Graph], given: _Given) -> Operation:
+    """The operation, with more for its regions at the end."""
+    if not given.more:
+        return with_regions(operation, regions)
+    wider = [
+        Graph(
+            region.name,
+            (*region.inputs, *(given.inner[outer][number] for outer in given.more)),
+            region.operations,
+            region.outputs,
+        )
+        for number, region in enumerate(regions)
+    ]
+    return with_parts(operation, [*operation.inputs, *given.more], wider)

@@ -1,0 +1,198 @@
+"""Leave out what nobody needs: operations, results and state of loops and branches, what regions are given.
+
+    a, b = while x, 0, y, z                         a = while x, y
+      test n, k, y, z                                 test n, y
+        go = less n, y                                  go = less n, y
+        yield go                                        yield go
+      body n, k, y, z                       ==>       body n, y
+        n.1 = multiply n, 2                             n.1 = multiply n, 2
+        k.1 = add k, 1                                  yield n.1
+        yield n.1, k.1
+    c = add x, 1
+    return a                                        return a
+
+Operations with effects stay, and whatever decides whether they run. What is left out would not have run before
+either, but for what a region computed beside what is needed of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from ..ir.clone import are_same, with_parts
+from ..ir.graph import Graph, Operand, Operation, Value
+from .options import Options
+from .rewriter import GIVEN
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    if next(graph.regions(), None) is None:
+        return _straight(graph)
+    return graph if _is_all_read(graph, _read_in(graph, set())) else _pruned(graph, {})
+
+
+def _read_in(graph: Graph, found: set[Operand]) -> set[Operand]:
+    """What is read in a graph and its regions, what they yield included."""
+    found.update(graph.outputs)
+    for operation in graph.operations:
+        found.update(operation.inputs)
+        for region in operation.regions:
+            _read_in(region, found)
+    return found
+
+
+def _is_all_read(graph: Graph, read: set[Operand]) -> bool:
+    """Whether there are readers of every operation, result of a structure, and input of regions: all is needed then.
+
+    For what the last operation gives is needed, and so is what that reads, which is what the one before it gives.
+    """
+    for operation in graph.operations:
+        if not operation.stateful and read.isdisjoint(operation.outputs):
+            return False
+        if operation.regions and not (operation.type in GIVEN and _is_structure_read(operation, read)):
+            return False
+    return True
+
+
+def _is_structure_read(operation: Operation, read: set[Operand]) -> bool:
+    inputs = [region.inputs for region in operation.regions]
+    # Of a loop's state, the test may read what nobody wants in the end; the body alone keeps nothing alive.
+    test = inputs[:1] if operation.type == "while" else ()
+    values = chain(zip(operation.outputs, *test, strict=False), zip(*inputs, strict=True))
+    if any(map(read.isdisjoint, values)):
+        return False
+    return all(_is_all_read(region, read) for region in operation.regions)
+
+
+def _straight(graph: Graph) -> Graph:
+    live = graph.live_operations()
+    if len(live) == len(graph.operations):
+        return graph
+    return Graph(graph.name, graph.inputs, live, graph.outputs)
+
+
+def _pruned(graph: Graph, done: dict[Graph, Graph]) -> Graph:
+    """A graph that is not a region; `done` has the callees."""
+    if graph not in done:
+        needs = _Needs(graph, done)
+        done[graph] = needs.kept(graph)
+    return done[graph]
+
+
+class _Needs:
+    """Which values and operations of a graph and its regions are needed."""
+
+    def __init__(self, graph: Graph, done: dict[Graph, Graph]) -> None:
+        self.done = done
+        self.values: set[Operand] = set(graph.outputs)
+        self.operations: set[Operation] = set()
+        self._made: dict[Operand, tuple[Operation, int]] = {}
+        self._given: dict[Operand, tuple[Operation, int]] = {}  # inputs of regions
+        self._pending: list[Operand] = list(self.values)
+        self._collect(graph)
+        self._spread()
+
+    def _collect(self, graph: Graph) -> None:
+        for operation in graph.operations:
+            for number, value in enumerate(operation.outputs):
+                self._made[value] = operation, number
+            if operation.type in GIVEN:
+                for region in operation.regions:
+                    for number, value in enumerate(region.inputs):
+                        self._given[value] = operation, number
+                    self._collect(region)
+            if operation.stateful:
+                self._keep(operation)
+
+    def _want(self, operands: Iterable[Operand]) -> None:
+        new = [operand for operand in operands if operand not in self.values]
+        self.values.update(new)
+        self._pending += new
+
+    def _spread(self) -> None:
+        pending, kept = self._pending, self.operations
+        while pending:
+            value = pending.pop()
+            if value in self._made:
+                operation, number = self._made[value]
+                if operation not in kept:
+                    self._keep(operation)
+                if operation.regions and operation.type in GIVEN:
+                    self._want_result(operation, number)
+            elif value in self._given:
+                self._want_given(*self._given[value])
+
+    def _keep(self, operation: Operation) -> None:
+        self.operations.add(operation)
+        if operation.type == "while":
+            self._want(operation.regions[0].outputs)
+        elif operation.type in GIVEN:
+            self._want(operation.inputs[:1])
+        else:
+            self._want(operation.inputs)
+
+    def _want_result(self, operation: Operation, number: int) -> None:
+        if operation.type == "while":
+            self._want_state(operation, number)
+        else:
+            self._want([region.outputs[number] for region in operation.regions])
+
+    def _want_state(self, operation: Operation, number: int) -> None:
+        self._want([operation.inputs[number], operation.regions[1].outputs[number]])
+
+    def _want_given(self, operation: Operation, number: int) -> None:
+        if operation.type == "while" and number < len(operation.outputs):
+            self._want_state(operation, number)
+        else:
+            self._want([operation.inputs[number + GIVEN[operation.type]]])
+
+    def kept(
+        self, graph: Graph, inputs: Sequence[Value] | None = None, outputs: Sequence[Operand] | None = None
+    ) -> Graph:
+        """What is needed of a graph; of a region with these inputs and outputs left."""
+        operations = [self._part(operation) for operation in graph.operations if operation in self.operations]
+        inputs = graph.inputs if inputs is None else inputs
+        outputs = graph.outputs if outputs is None else outputs
+        same = (
+            len(inputs) == len(graph.inputs)
+            and len(outputs) == len(graph.outputs)
+            and are_same(operations, graph.operations)
+        )
+        return graph if same else Graph(graph.name, tuple(inputs), tuple(operations), tuple(outputs))
+
+    def _part(self, operation: Operation) -> Operation:
+        """What is needed of an operation that is."""
+        if not operation.regions:
+            return operation
+        if operation.type not in GIVEN:
+            regions = [_pruned(region, self.done) for region in operation.regions]
+            same = are_same(regions, operation.regions)
+            return operation if same else with_parts(operation, regions=regions)
+        return self._structure(operation)
+
+    def _structure(self, operation: Operation) -> Operation:
+        first = GIVEN[operation.type]
+        given = range(len(operation.inputs) - first)
+        columns = zip(*(region.inputs for region in operation.regions), strict=True)
+        read = [not self.values.isdisjoint(column) for column in columns]
+        wanted = [value in self.values for value in operation.outputs]
+        if operation.type == "while":
+            state = [w or r for w, r in zip(wanted, read, strict=False)]
+            wanted, read = state, [*state, *read[len(state) :]]
+        results = [k for k, needed in enumerate(wanted) if needed]
+        regions = []
+        for region in operation.regions:
+            is_test = operation.type == "while" and region is operation.regions[0]
+            outputs = region.outputs if is_test else [region.outputs[k] for k in results]
+            inputs = [value for value, needed in zip(region.inputs, read, strict=True) if needed]
+            regions.append(self.kept(region, inputs, outputs))
+        if are_same(regions, operation.regions) and len(results) == len(operation.outputs):
+            return operation
+        arguments = [operation.inputs[first + j] for j in given if read[j]]
+        return with_parts(
+            operation,
+            [*operation.inputs[:first], *arguments],
+            regions,
+            [operation.outputs[k] for k in results],
+        )

@@ -1,0 +1,87 @@
+"""Let products turn their operands themselves.
+
+t = transpose a, [1, 0]
+c = matmul t, b                         ==>     c = matmul a, b [transpose_a=True]
+d = einsum t, b [equation='ij,jk->ik']          d = einsum a, b [equation='ji,jk->ik']
+e = tensordot t, b [axes_a=(1,), …]             e = tensordot a, b [axes_a=(0,), …]
+
+Only where each factor is read as before, element by element: so the sums are made in the same order. A product of
+three and more factors by `einsum` is not touched, as the order in which it multiplies may depend on how they stand;
+nor is a `tensordot` whose result would be turned.
+"""
+
+from __future__ import annotations
+
+from ..core.shapes import normal_axis
+from ..ir.clone import with_parts
+from ..ir.graph import Graph, Operand, Operation
+from .data_movement import axes
+from .options import Options
+from .rewriter import Found, Walk, everywhere
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return everywhere(graph, {"matmul": _matmul, "einsum": _einsum, "tensordot": _tensordot})
+
+
+def _matmul(operation: Operation, walk: Walk) -> Found:
+    inputs: list[Operand] = []
+    attrs = dict(operation.attrs)
+    for operand, side in zip(operation.inputs, "ab", strict=True):
+        before = None if attrs[f"adjoint_{side}"] else _turned(operand, walk)
+        inputs.append(operand if before is None else before)
+        attrs[f"transpose_{side}"] ^= before is not None
+    if tuple(inputs) != operation.inputs:
+        walk.current = with_parts(operation, inputs, attrs=attrs)
+    return None
+
+
+def _einsum(operation: Operation, walk: Walk) -> Found:
+    left, arrow, right = operation.attrs["equation"].replace(" ", "").partition("->")
+    terms = left.split(",")
+    inputs = list(operation.inputs)
+    if len(inputs) > 2 or len(terms) != len(inputs):
+        return None
+    for place, term in enumerate(terms):
+        first, order = _transposed(inputs[place], walk)
+        if first is not None and len(order) == len(term) and term.isalpha():
+            inputs[place] = first
+            terms[place] = "".join([term[order.index(axis)] for axis in range(len(order))])
+    if tuple(inputs) != operation.inputs:
+        attrs = {**operation.attrs, "equation": ",".join(terms) + arrow + right}
+        walk.current = with_parts(operation, inputs, attrs=attrs)
+    return None
+
+
+def _tensordot(operation: Operation, walk: Walk) -> Found:
+    inputs = list(operation.inputs)
+    attrs = dict(operation.attrs)
+    for place, side in enumerate(("axes_a", "axes_b")):
+        first, order = _transposed(inputs[place], walk)
+        if first is None:
+            continue
+        gone = [order[normal_axis(axis, len(order))] for axis in attrs[side]]
+        left = [axis for axis in order if axis not in gone]
+        if left == sorted(left):
+            inputs[place], attrs[side] = first, tuple(gone)
+    if tuple(inputs) != operation.inputs:
+        walk.current = with_parts(operation, inputs, attrs=attrs)
+    return None
+
+
+def _turned(operand: Operand, walk: Walk) -> Operand | None:
+    """What `operand` is with its last two axes swapped, if that is at hand."""
+    first, order = _transposed(operand, walk)
+    count = len(order)
+    swaps = count >= 2 and order == (*range(count - 2), count - 1, count - 2)
+    return first if swaps else None
+
+
+def _transposed(operand: Operand, walk: Walk) -> tuple[Operand | None, tuple[int, ...]]:
+    """What `operand` is a transpose of, and the order of its axes; None where it is none, or the rank is unknown."""
+    maker = walk.maker(operand)
+    if maker is None or maker.op.name != "transpose" or maker.attrs["conjugate"]:
+        return None, ()
+    order = axes(maker.inputs[1])
+    spec: object = getattr(maker.inputs[0].spec, "shape", None)
+    return (None, ()) if order is None or spec is None else (maker.inputs[0], order)

@@ -1,0 +1,182 @@
+"""Fuse operations on the elements of big tensors, and reductions of what they give, into one operation each.
+
+    a = multiply x, x     : float32[1000000]         s = fused x           : float32[]
+    b = exp a             : float32[1000000]           body x
+    s = reduce_sum b      : float32[]           ==>      a = multiply x, x : float32[1000000]
+                                                         b = exp a         : float32[1000000]
+                                                         s = reduce_sum b  : float32[]
+                                                         yield s
+
+A group grows along the operations of a graph. It ends, and stands, where something else reads what it gives, or
+where something has an effect. Tensors that are known to be small stay as they are; those of unknown size are fused,
+and looked at when they are there.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import math
+from collections.abc import Sequence
+
+from ..config import optimizer
+from ..core import shapes
+from ..ir.clone import Substitution, are_same, read_as, renewed, with_regions
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import Spec
+from ..ops.framework.fusion_traits import REDUCTIONS, cost, reduces, works_on_elements
+from ..ops.framework.region_ops import FUSED
+from .options import Options
+
+SMALLEST = 1 << 15
+"""Tensors of fewer elements are not worth it."""
+
+PAYS_ALONE = 1_000_000.0
+"""The nanoseconds from which on a single operation is worth it: threads share it."""
+
+_READS = frozenset({"read_variable"})
+"""Operations with effects that a group may go beyond: they give arrays that nobody changes."""
+
+
+def run(graph: Graph, options: Options | None = None) -> Graph:
+    """The graph with fused operations, in its regions and callees too, unless the options forbid `remapping`.
+
+    It comes after all other passes, for executors that run fused operations.
+    """
+    if graph.is_scalar:
+        return graph
+    chosen = Options.chosen(optimizer.get_experimental_options()) if options is None else options
+    return _fused(graph, {}) if chosen.remapping and not chosen.disable_meta_optimizer else graph
+
+
+def _fused(graph: Graph, done: dict[Graph, Graph]) -> Graph:
+    if graph not in done:
+        done[graph] = _Fusing(graph, done).run()
+    return done[graph]
+
+
+class _Group:
+    """Operations that are going to be one. `shape` is that of all values but the results of reductions."""
+
+    def __init__(self, shape: shapes.Dims) -> None:
+        self.shape = shape
+        self.operations: list[Operation] = []
+        self.ends: set[Operand] = set()  # results of reductions
+
+    def is_worth_it(self) -> bool:
+        assert self.shape is not None
+        total = sum(map(cost, self.operations))
+        if None in self.shape:
+            return len(self.operations) > 1
+        size = math.prod(size or 0 for size in self.shape)
+        return len(self.operations) > 1 or size * total >= PAYS_ALONE
+
+
+class _Fusing:
+    def __init__(self, graph: Graph, done: dict[Graph, Graph]) -> None:
+        self.graph = graph
+        self.done = done
+        self.made: list[Operation] = []
+        self.open: dict[Operand, _Group] = {}  # by the values that they give
+        self.live = graph.live_operations()
+
+    @functools.cached_property
+    def order(self) -> dict[Operation, int]:
+        return {operation: place for place, operation in enumerate(self.live)}
+
+    @functools.cached_property
+    def readers(self) -> collections.Counter[Operand]:
+        """How often each value is read."""
+        readers = collections.Counter(self.graph.outputs)
+        for operation in self.live:
+            readers.update(operation.inputs)
+        return readers
+
+    def run(self) -> Graph:
+        for operation in self.live:
+            shape = _domain(operation)
+            if shape is None:
+                if self.open:
+                    self.close(operation.inputs)
+                    if operation.stateful and operation.type not in _READS:
+                        self.close(tuple(self.open))
+                self.made.append(self.entered(operation))
+            else:
+                self.join(operation, shape)
+        self.close(tuple(self.open))
+        if are_same(self.made, self.graph.operations):
+            return self.graph
+        return Graph(self.graph.name, self.graph.inputs, tuple(self.made), self.graph.outputs)
+
+    def entered(self, operation: Operation) -> Operation:
+        if not operation.regions or operation.op is FUSED:
+            return operation
+        regions = [_fused(region, self.done) for region in operation.regions]
+        return with_regions(operation, regions)
+
+    def join(self, operation: Operation, shape: shapes.Dims) -> None:
+        """Put an operation into the groups that it reads from, which become one, or into a new one."""
+        met = [(operand, self.open[operand]) for operand in operation.inputs if operand in self.open]
+        self.close([operand for operand, group in met if group.shape != shape or operand in group.ends])
+        groups = list(dict.fromkeys(group for operand, group in met if operand in self.open))
+        group = max(groups, key=lambda group: len(group.operations)) if groups else _Group(shape)
+        for other in groups:
+            if other is not group:
+                group.operations += other.operations
+                group.ends |= other.ends
+                self.open.update(dict.fromkeys((each.outputs[0] for each in other.operations), group))
+        group.operations.append(operation)
+        self.open[operation.outputs[0]] = group
+        if reduces(operation):
+            group.ends.add(operation.outputs[0])
+
+    def close(self, operands: Sequence[Operand]) -> None:
+        """Write the open groups that give these operands."""
+        for operand in operands:
+            group = self.open.get(operand)
+            if group is not None:
+                for operation in group.operations:
+                    del self.open[operation.outputs[0]]
+                self.made += [self.one(group.operations)] if group.is_worth_it() else group.operations
+
+    def one(self, operations: list[Operation]) -> Operation:
+        """The fused operation that a group becomes."""
+        operations.sort(key=self.order.__getitem__)
+        inside = collections.Counter(operand for each in operations for operand in each.inputs)
+        given = [each.outputs[0] for each in operations]
+        return fused(operations, [value for value in given if inside[value] < self.readers[value]])
+
+
+def fused(operations: Sequence[Operation], results: Sequence[Value]) -> Operation:
+    """One operation that does what these do, and gives `results`, some of theirs."""
+    given: list[Operand] = []
+    known: Substitution = {}
+    inner = []
+    inputs = []
+    for operation in operations:
+        for operand in operation.inputs:
+            if operand not in known and not (isinstance(operand, Constant) and not operand.value.ndim):
+                name = operand.name if isinstance(operand, Value) else "constant"
+                known[operand] = stand_in = Value(name, operand.spec)
+                given.append(operand)
+                inputs.append(stand_in)
+        inner.append(renewed(operation, known))
+    region = Graph("body", tuple(inputs), tuple(inner), read_as(results, known))
+    return Operation(FUSED, tuple(given), {}, tuple(results), (region,), operations[-1].origin)
+
+
+def _domain(operation: Operation) -> shapes.Dims:
+    """The shape of the elements that an operation works on; None when it cannot be fused, or is known to be small."""
+    is_reduction = operation.type in REDUCTIONS
+    values = operation.inputs if is_reduction else operation.outputs
+    spec = values[0].spec if values else None
+    shape = spec.shape if isinstance(spec, Spec) else None
+    if not shape or (None not in shape and math.prod(shape) < SMALLEST):  # type: ignore[arg-type]
+        return None
+    if not (reduces if is_reduction else works_on_elements)(operation):
+        return None
+    return shape if all(_is_within(operand.spec, shape) for operand in operation.inputs) else None
+
+
+def _is_within(spec: object, shape: tuple[int | None, ...]) -> bool:
+    return isinstance(spec, Spec) and spec.shape is not None and len(spec.shape) <= len(shape)

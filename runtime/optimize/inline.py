@@ -1,0 +1,134 @@
+"""Put what a function does in the place of its call.
+
+    graph main(x: float32[]) -> float32[]           graph main(x: float32[]) -> float32[]
+      y = call @half x                                y = multiply x, 0.5
+      z = add y, 1.0                        ==>       z = add y, 1.0
+      return z                                        return z
+
+    graph half(x: float32[]) -> float32[]
+      y = multiply x, 0.5
+      return y
+
+A function that is called from several places is written out at each of them, as long as the graph does not
+grow beyond bounds. What says only how gradients are taken is left out: nobody takes those of a graph that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.clone import Substitution, are_same, read_as, twin, with_parts
+from ..ir.graph import Graph, Operand, Operation
+from .options import Options
+
+SMALL = 8
+"""Functions of no more operations than this are always written out."""
+
+GROWTH = 4
+"""How many times as long as all the functions together the graph may become."""
+
+ROOM = 2_000
+"""How long it may become in any case."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return _Inliner(graph).alone(graph)
+
+
+class _Inliner:
+    """Writes out calls where they stand."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.sizes: dict[Graph, int] = {}
+        self.done: dict[Graph, Graph] = {}
+        self.used: set[Operand] = set()  # values of the new graphs
+        self.left = max(ROOM, GROWTH * _size(graph))
+
+    def alone(self, graph: Graph) -> Graph:
+        """A graph that is not written out: the main one, or a callee that stays one."""
+        if graph not in self.done:
+            self.done[graph] = self.region(graph)
+        return self.done[graph]
+
+    def region(self, graph: Graph) -> Graph:
+        is_new = self.claims(graph)
+        inputs = graph.inputs if is_new else tuple(map(twin, graph.inputs))
+        known: Substitution = {} if is_new else dict(zip(graph.inputs, inputs, strict=True))
+        operations: list[Operation] = []
+        self.write(graph.operations, known, operations, is_new)
+        outputs = read_as(graph.outputs, known)
+        if is_new and not known and are_same(operations, graph.operations):
+            return graph
+        return Graph(graph.name, inputs, tuple(operations), outputs)
+
+    def claims(self, graph: Graph) -> bool:
+        """Whether the values of a graph are not in use yet; from now on they are."""
+        values = [*graph.inputs, *(value for operation in graph.operations for value in operation.outputs)]
+        is_new = self.used.isdisjoint(values)
+        self.used.update(values)
+        return is_new
+
+    def write(
+        self, operations: Sequence[Operation], known: Substitution, kept: list[Operation], is_new: bool
+    ) -> None:
+        """Put operations at the end of `kept`, with values of their own unless the values are new."""
+        for operation in operations:
+            if operation.op.name == "custom_gradient":
+                known.update(zip(operation.outputs, read_as(operation.inputs, known), strict=False))
+            elif operation.op.name == "call" and self.may_grow(operation.regions[0]):
+                results = self.written(operation.regions[0], read_as(operation.inputs, known), kept)
+                known.update(zip(operation.outputs, results, strict=True))
+            elif is_new and not operation.regions and known.keys().isdisjoint(operation.inputs):
+                kept.append(operation)
+            else:
+                kept.append(self.part(operation, known, is_new))
+
+    def part(self, operation: Operation, known: Substitution, is_new: bool) -> Operation:
+        visit = self.alone if operation.op.name == "call" else self.region
+        regions = list(map(visit, operation.regions))
+        inputs = read_as(operation.inputs, known)
+        if is_new and inputs == operation.inputs and are_same(regions, operation.regions):
+            return operation
+        outputs = operation.outputs
+        if not is_new:
+            outputs = tuple(map(twin, outputs))
+            known.update(zip(operation.outputs, outputs, strict=True))
+        return with_parts(operation, inputs, regions, outputs)
+
+    def may_grow(self, callee: Graph) -> bool:
+        """Whether there is room for a callee, written out."""
+        size = self.size(callee)
+        if size > self.left and size > SMALL:
+            return False
+        self.left -= size
+        return True
+
+    def written(
+        self, callee: Graph, arguments: Sequence[Operand], kept: list[Operation]
+    ) -> Sequence[Operand]:
+        """The results of a callee, whose operations are put at the end of `kept`."""
+        known: Substitution = dict(zip(callee.inputs, arguments, strict=True))
+        self.write(callee.live_operations(), known, kept, self.claims(callee))
+        return read_as(callee.outputs, known)
+
+    def size(self, graph: Graph) -> int:
+        """The number of operations when all is written out, those of regions included."""
+        if graph not in self.sizes:
+            self.sizes[graph] = len(graph.operations) + sum(
+                self.size(region) for operation in graph.operations for region in operation.regions
+            )
+        return self.sizes[graph]
+
+
+def _size(graph: Graph) -> int:
+    """The number of operations, callees counted once."""
+    seen, pending, size = {graph}, [graph], 0
+    while pending:
+        current = pending.pop()
+        size += len(current.operations)
+        for operation in current.operations:
+            for region in operation.regions:
+                if region not in seen:
+                    seen.add(region)
+                    pending.append(region)
+    return size

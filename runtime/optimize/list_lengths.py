@@ -1,0 +1,60 @@
+"""How many elements a TensorArray has, where that is known from where it was made.
+
+    a = array_new 4                         : array float32[2]
+    b = array_write a, i, x                 : array float32[2]
+    y = array_stack b                       : float32[?, 2]         ==>     float32[4, 2]
+
+A write keeps the number of elements, unless the array may grow; so do loops and branches that only write.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Constant, Graph, Operand, Operation
+from .rewriter import GIVEN, Walk
+
+_KEEPING = frozenset({"array_write", "array_without", "array_unstack", "array_scatter"})
+"""Operations whose result has as many elements as their first operand."""
+
+
+def length(array: Operand, walk: Walk) -> int | None:
+    """The number of elements of a TensorArray that the walk has seen; None where it is not known."""
+    maker = _origin(array, walk.makers())[1]
+    if maker is None or maker.op.name != "array_new" or maker.attrs["dynamic"]:
+        return None
+    (size,) = maker.inputs
+    return int(size.value) if type(size) is Constant else None
+
+
+def _origin(array: Operand, makers: dict[Operand, Operation]) -> tuple[Operand, Operation | None]:
+    """The value with as many elements as `array` that is not made of another one, and what makes it."""
+    while True:
+        maker = makers.get(array)
+        before = None if maker is None else _before(array, maker)
+        if before is None:
+            return array, maker
+        array = before
+
+
+def _before(array: Operand, maker: Operation) -> Operand | None:
+    """The operand that has as many elements as this result of an operation, if there is one."""
+    if maker.op.name in _KEEPING:
+        return maker.inputs[0]
+    if maker.op.name not in GIVEN:
+        return None
+    number = maker.outputs.index(array)
+    first = GIVEN[maker.op.name]
+    regions = maker.regions[1:] if maker.op.name == "while" else maker.regions
+    found = {_given(region, number) for region in regions}
+    place = found.pop()
+    if found or place is None or (maker.op.name == "while" and place != number):
+        return None
+    return maker.inputs[first + place]
+
+
+def _given(region: Graph, number: int) -> int | None:
+    """The number of the input that has as many elements as a result of a region."""
+    makers: dict[Operand, Operation] = {
+        value: operation for operation in region.operations for value in operation.outputs
+    }
+    origin = _origin(region.outputs[number], makers)[0]
+    return region.inputs.index(origin) if origin in region.inputs else None

@@ -1,0 +1,102 @@
+"""Let a loop keep once what it keeps twice: state that begins alike, and that each round changes alike.
+
+    i, k, s = while 0, 0, x, y                      i, s = while 0, x, y
+      test i, k, s, y                                 test i, s, y
+        ...                                             ...
+      body i, k, s, y                       ==>       body i, s, y
+        a = add i, 1                                    a = add i, 1
+        b = add k, 1                                    b = add i, 1
+        t = multiply s, k                               t = multiply s, i
+        yield a, b, t                                   yield a, t
+
+At first all state is taken to be equal that begins as the same value; whatever a round then changes differently is
+told apart, until nothing is left to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from ..ir.clone import Substitution, read_as, reading, with_parts
+from ..ir.graph import Constant, Graph, Operand, Operation
+from ..ir.value_types import Spec
+from . import value_keys
+from .options import Options
+from .rewriter import Walk, everywhere
+from .value_numbering import Numbering
+
+PATIENCE = 8
+"""How often state is told apart before nothing is taken to be equal."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return everywhere(graph, {"while": _merged})
+
+
+def _merged(operation: Operation, walk: Walk) -> None:
+    firsts = _firsts(operation)
+    if firsts is None:
+        return
+    count = len(operation.outputs)
+    kept = [place for place, first in enumerate(firsts) if first == place]
+    order = [*kept, *range(count, len(operation.inputs))]
+    regions = []
+    for region in operation.regions:
+        known: Substitution = {
+            region.inputs[k]: region.inputs[first] for k, first in enumerate(firsts) if first != k
+        }
+        outputs = read_as(region.outputs, known)
+        if region is operation.regions[1]:
+            outputs = tuple([outputs[k] for k in kept])
+        operations = tuple([reading(each, known) for each in region.operations])
+        regions.append(Graph(region.name, tuple([region.inputs[k] for k in order]), operations, outputs))
+    walk.replace(operation.outputs, [operation.outputs[first] for first in firsts])
+    results = [operation.outputs[k] for k in kept]
+    walk.current = with_parts(operation, [operation.inputs[k] for k in order], regions, results)
+
+
+def _firsts(operation: Operation) -> list[int] | None:
+    """For each place of the state the first one that is equal to it; None if no two are."""
+    count = len(operation.outputs)
+    classes = _first_of_each([_beginning(operation, place) for place in range(count)])
+    if len(set(classes)) < count:
+        classes = _first_of_each(list(zip(classes, _makers(operation.regions[1]), strict=True)))
+    for _ in range(PATIENCE):
+        if len(set(classes)) == count:
+            return None
+        after = _after_a_round(operation, classes)
+        refined = _first_of_each(list(zip(classes, after, strict=True)))
+        if refined == classes:
+            return classes
+        classes = refined
+    return None
+
+
+def _first_of_each(keys_of_places: Sequence[Hashable]) -> list[int]:
+    firsts: dict[Hashable, int] = {}
+    return [firsts.setdefault(key, place) for place, key in enumerate(keys_of_places)]
+
+
+def _beginning(operation: Operation, place: int) -> Hashable:
+    """What must be equal at first, that and what is known of it all the way; lists are never taken to be equal."""
+    specs = [operation.outputs[place].spec, *(region.inputs[place].spec for region in operation.regions)]
+    if not all(isinstance(spec, Spec) for spec in specs):
+        return place
+    first = operation.inputs[place]
+    return (value_keys.of_constant(first) if type(first) is Constant else first, *specs)
+
+
+def _makers(body: Graph) -> list[Hashable]:
+    """What gives each result of a body: equal results are of equal operations, or of none."""
+    made: dict[Operand, Hashable] = {
+        value: (each.op, place) for each in body.operations for place, value in enumerate(each.outputs)
+    }
+    return [made.get(result) for result in body.outputs]
+
+
+def _after_a_round(operation: Operation, classes: Sequence[int]) -> Sequence[int]:
+    """Numbers of the state after a round, if it is equal before it where the classes are."""
+    numbering = Numbering()
+    state = [numbering.of(("class", each)) for each in classes]
+    given = list(map(numbering.operand, operation.inputs[len(classes) :]))
+    return numbering.outputs(operation.regions[1], [*state, *given])

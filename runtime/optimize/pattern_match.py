@@ -1,0 +1,185 @@
+"""Laws of arithmetic as text, and where they apply.
+
+    Law.read("add(x, negative(y))", "subtract(x, y)", "iuf")
+
+In a law, `x`, `y`, `z` are any operands, `k` and `m` known ones; a number stands for a constant all of whose elements
+are that number, to the sign of zero; a call is the operation of that name, and `(y := abs(x))` is called `y` on the
+other side. The letters are the kinds of dtypes for which the law holds: that of the first operand.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.shapes import is_static, num_elements
+from ..ir.graph import Constant, Operand, Operation, Value
+from ..ir.value_types import Spec
+from ..ops.framework.op import REGISTRY
+from . import value_keys
+from .rewriter import Found, Walk, fits
+
+UNIFORM = 1 << 12
+"""How many elements a constant may have that is compared with a number, or made of one."""
+
+TWICE, ANY = "x, x", "x"
+"""Signs of laws that no operation has for its name."""
+
+Bound = dict[str, Operand]
+
+
+class Name(NamedTuple):
+    """A name in a law."""
+
+    name: str
+
+
+class Number(NamedTuple):
+    value: Any
+
+
+class Call(NamedTuple):
+    op: str
+    arguments: tuple[Any, ...]
+    name: str | None
+
+
+Pattern = Name | Number | Call
+
+
+class Law(NamedTuple):
+    """What may stand for what, and for which dtypes."""
+
+    before: Call
+    after: Pattern
+    kinds: str
+    scalars_only: bool  # whether the shape of the result follows from one operand, if numbers are scalars
+
+    @staticmethod
+    def read(before: str, after: str, kinds: str) -> Law:
+        root = _read(ast.parse(before.strip(), mode="eval").body)
+        assert isinstance(root, Call)
+        names = {node.id for node in ast.walk(ast.parse(before)) if isinstance(node, ast.Name)}
+        operands = names & {"x", "y", "z"}
+        return Law(root, _read(ast.parse(after.strip(), mode="eval").body), kinds, len(operands) == 1)
+
+    @property
+    def sign(self) -> Any:
+        """What tells at a glance that the law may apply: the operation or the number that one of its operands is.
+
+        `TWICE` says that its last two are one, and `ANY` that there is nothing of that kind.
+        """
+        arguments = self.before.arguments
+        for argument in arguments:
+            if not isinstance(argument, Name):
+                return argument.op if isinstance(argument, Call) else argument.value
+        return TWICE if len(arguments) > 1 and arguments[-1] == arguments[-2] else ANY
+
+
+def _read(node: ast.expr, name: str | None = None) -> Pattern:
+    match node:
+        case ast.Name(id=known):
+            return Name(known)
+        case ast.Constant(value=value):
+            return Number(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            return Number(-value)  # type: ignore[operator]
+        case ast.NamedExpr(target=target, value=value):
+            return _read(value, target.id)
+        case ast.Call(func=ast.Name(id=op), args=arguments):
+            return Call(op, tuple(map(_read, arguments)), name)
+    raise ValueError(f"not a law: {ast.unparse(node)}")
+
+
+def applied(law: Law, operation: Operation, walk: Walk) -> Found:
+    """What stands for the result of an operation by a law; None where the law does not apply."""
+    first = operation.inputs[0].spec
+    if not isinstance(first, Spec) or first.dtype.kind not in law.kinds:
+        return None
+    bound: Bound = {}
+    if not _all_match(law.before, operation, walk, bound):
+        return None
+    (result,) = operation.outputs
+    found = _made(law.after, result, first, bound, walk)
+    return None if found is None or not _may_stand(law, found, operation, bound) else (found,)
+
+
+def _may_stand(law: Law, found: Operand, operation: Operation, bound: Bound) -> bool:
+    """Whether shapes show that all fits, that nothing was broadcast, and that as much is known as before."""
+    (result,) = operation.outputs
+    if isinstance(law.after, Call) or (law.scalars_only and "" not in bound):
+        return fits(found, result)
+    return found.spec == result.spec and all(is_static(operand.shape) for operand in operation.inputs)
+
+
+def _all_match(pattern: Call, operation: Operation, walk: Walk, bound: Bound) -> bool:
+    if len(pattern.arguments) != len(operation.inputs):
+        return False
+    for part, operand in zip(pattern.arguments, operation.inputs, strict=True):
+        if not _matches(part, operand, walk, bound):
+            return False
+    if pattern.name is not None:
+        bound[pattern.name] = operation.outputs[0]
+    return True
+
+
+def _matches(pattern: Pattern, operand: Operand, walk: Walk, bound: Bound) -> bool:
+    if isinstance(pattern, Name):
+        if pattern.name in ("k", "m") and type(operand) is not Constant:
+            return False
+        known = bound.setdefault(pattern.name, operand)
+        return known is operand or _are_equal(known, operand)
+    if isinstance(pattern, Number):
+        if not isinstance(operand, Constant) or not is_all(operand, pattern.value):
+            return False
+        if operand.shape != ():
+            bound[""] = operand  # a number with a shape, which the result may have from it
+        return True
+    maker = walk.maker(operand)
+    return maker is not None and maker.op.name == pattern.op and _all_match(pattern, maker, walk, bound)
+
+
+def _are_equal(one: Operand, other: Operand) -> bool:
+    if not isinstance(one, Constant) or not isinstance(other, Constant):
+        return False
+    return value_keys.of_constant(one) == value_keys.of_constant(other)
+
+
+def is_all(constant: Constant, number: Any) -> bool:
+    """Whether every element is this number; zeros have the sign of the number."""
+    array = constant.value
+    if array.dtype.kind not in _KINDS_OF[type(number)] or not 0 < array.size <= UNIFORM:
+        return False
+    if array.flat[0] != number or (array.ndim and not (array == number).all()):
+        return False
+    if number == 0 and array.dtype.kind in "fc":
+        return bool((np.signbit(array.real) == (math.copysign(1, number) < 0)).all())
+    return True
+
+
+_KINDS_OF = {bool: "b", int: "iufc", float: "fc"}
+"""The kinds of dtypes that a number in a law may stand for."""
+
+
+def _made(pattern: Pattern, result: Value, first: Spec, bound: Bound, walk: Walk) -> Operand | None:
+    """The other side of a law, its operations added to the graph."""
+    if isinstance(pattern, Name):
+        return bound[pattern.name]
+    if isinstance(pattern, Number):
+        count = num_elements(result.shape)
+        if count is None or count > UNIFORM:
+            return None
+        return Constant(np.full(result.shape, pattern.value, result.dtype.numpy))
+    parts = []
+    for argument in pattern.arguments:
+        if isinstance(argument, Number):
+            part: Operand | None = Constant(np.array(argument.value, first.dtype.numpy))
+        else:
+            part = _made(argument, result, first, bound, walk)
+        if part is None:
+            return None
+        parts.append(part)
+    return walk.add(REGISTRY[pattern.op], parts)

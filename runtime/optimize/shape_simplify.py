@@ -1,0 +1,247 @@
+"""Use what is known of shapes: those that the program asks for become constants.
+
+    s = shape x                                     y = reshape x, [6]
+    n = getitem s [key='0']                         (where x: float32[6, ?])
+    y = reshape x, [n]                      ==>
+
+What is known becomes more on the way, since a function that is called, or a constant that is folded, may be told more
+than was known when it was traced, and a TensorArray has as many elements as it was made with: then the rules of
+operations are asked anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import errors
+from ..core.fp_errors import quietly
+from ..core.shapes import is_static, num_elements
+from ..ir.clone import Substitution, twin, with_parts, with_regions
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.value_types import Spec
+from ..ops.framework.fusion_traits import UNIFORM
+from ..ops.framework.op_errors import OF_COMPUTING
+from .list_lengths import length
+from .options import Options
+from .rewriter import GIVEN, Found, Rule, Walk, everywhere
+
+_SELECTS = frozenset({"getitem", "gather", "slice", "identity", "cast"})
+"""Operations that only pick elements of their first operand, which may be a shape."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    is_vague = not graph.is_scalar and _is_vague(graph)
+    return _Shapes().visit(graph, {}) if is_vague else everywhere(graph, _RULES)
+
+
+def _is_vague(graph: Graph) -> bool:
+    """Whether there is a tensor whose shape is not known, in a graph or its regions."""
+    for operation in graph.operations:
+        if _are_vague(operation.outputs):
+            return True
+        for region in operation.regions:
+            if _are_vague(region.inputs) or _is_vague(region):
+                return True
+    return False
+
+
+def _are_vague(values: Sequence[Value]) -> bool:
+    for value in values:
+        spec = value.spec
+        if type(spec) is Spec and (spec.shape is None or None in spec.shape):
+            return True
+    return False
+
+
+class _Shapes:
+    """One walk over a graph and its regions; `refined` are values of which more is known than before."""
+
+    def __init__(self) -> None:
+        self.done: dict[Graph, Graph] = {}
+        self.refined: set[Operand] = set()
+
+    def visit(self, graph: Graph, known: Substitution) -> Graph:
+        walk = Walk(graph, known)
+        walk.is_changed = bool(known)
+        for operation in graph.operations:
+            current = operation
+            if known and not known.keys().isdisjoint(operation.inputs):
+                current = with_parts(operation, [known.get(x, x) for x in operation.inputs])
+            if operation.regions:
+                current = self.joined(self.entered(current), known)
+            walk.current = current
+            rule = _RULES.get(current.op.name)
+            found = None if rule is None else rule(current, walk)
+            if found is not None:
+                walk.replace(operation.outputs, found)
+                continue
+            if not operation.regions and self.may_be_refined(current):
+                current = self.inferred(current, known)
+            if current.op.name == "array_stack":
+                current = self.stacked(current, walk)
+            walk.operations.append(current)
+            walk.is_changed |= current is not operation
+        return walk.finish()
+
+    def may_be_refined(self, operation: Operation) -> bool:
+        """Whether an operation does not know its result, though it could."""
+        for value in operation.outputs:
+            if isinstance(value.spec, Spec) and not is_static(value.spec.shape):
+                break
+        else:
+            return False
+        if not self.refined.isdisjoint(operation.inputs):
+            return True
+        return all(isinstance(x.spec, Spec) and is_static(x.spec.shape) for x in operation.inputs)
+
+    def inferred(self, operation: Operation, known: Substitution) -> Operation:
+        """The operation, with results of which as much is known as its rule can tell."""
+        try:
+            specs = operation.op.infer(list(operation.inputs), operation.attrs)
+        except (errors.OpError, *OF_COMPUTING):
+            return operation  # it will be refused when it runs
+        specs = specs if isinstance(specs, tuple) else (specs,)
+        return self.with_outputs(operation, tuple(map(_refined, operation.outputs, specs)), known)
+
+    def stacked(self, operation: Operation, walk: Walk) -> Operation:
+        """The rows of a TensorArray, whose number may be known."""
+        (result,) = operation.outputs
+        if not result.shape or result.shape[0] is not None:
+            return operation
+        rows = length(operation.inputs[0], walk)
+        spec = Spec(result.dtype, (rows, *result.shape[1:]))
+        return self.with_outputs(operation, (_refined(result, spec),), walk.known)
+
+    def with_outputs(
+        self, operation: Operation, outputs: tuple[Value, ...], known: Substitution
+    ) -> Operation:
+        if outputs == operation.outputs:
+            return operation
+        pairs = [pair for pair in zip(operation.outputs, outputs, strict=True) if pair[0] is not pair[1]]
+        known.update(pairs)
+        self.refined.update(new for _, new in pairs)
+        return with_parts(operation, outputs=outputs)
+
+    def entered(self, operation: Operation) -> Operation:
+        """An operation whose regions know what is known of what they are given."""
+        first = GIVEN.get(operation.op.name)
+        state = len(operation.outputs) if operation.op.name == "while" else 0
+        regions = []
+        for region in operation.regions:
+            if first is None:
+                if region not in self.done:
+                    self.done[region] = self.visit(region, {})
+                regions.append(self.done[region])
+            else:
+                regions.append(self.region(region, operation.inputs[first:], state))
+        return with_regions(operation, regions)
+
+    def joined(self, operation: Operation, known: Substitution) -> Operation:
+        """An operation with branches, of whose results is known what all branches say."""
+        if operation.op.name not in ("cond", "switch"):
+            return operation
+        columns = zip(*(region.outputs for region in operation.regions), strict=True)
+        specs = [[operand.spec for operand in column] for column in columns]
+        agreed = [some[0] if all(spec == some[0] for spec in some) else None for some in specs]
+        outputs = tuple(map(_refined, operation.outputs, agreed))
+        return self.with_outputs(operation, outputs, known)
+
+    def region(self, region: Graph, given: Sequence[Operand], state: int) -> Graph:
+        inputs = list(region.inputs)
+        known: Substitution = {}
+        for number in range(state, len(inputs)):
+            old, spec = inputs[number], given[number].spec
+            new = _refined(old, spec)
+            if new is not old:
+                inputs[number] = new
+                known[old] = new
+                self.refined.add(new)
+        graph = self.visit(region, known)
+        return Graph(graph.name, tuple(inputs), graph.operations, graph.outputs) if known else graph
+
+
+def _refined(value: Value, spec: Any) -> Value:
+    """The value itself, unless `spec` says more of it."""
+    before = value.spec
+    if not isinstance(spec, Spec) or not isinstance(before, Spec) or is_static(before.shape):
+        return value
+    return twin(value, spec) if before != spec and before.covers(spec) else value
+
+
+def _constant(operation: Operation, number: Any) -> Found:
+    (result,) = operation.outputs
+    return (Constant(np.array(number, result.dtype.numpy)),)
+
+
+def _shape(operation: Operation, walk: Walk) -> Found:
+    shape = operation.inputs[0].shape
+    return _constant(operation, shape) if is_static(shape) else None
+
+
+def _size(operation: Operation, walk: Walk) -> Found:
+    count = num_elements(operation.inputs[0].shape)
+    return None if count is None else _constant(operation, count)
+
+
+def _rank(operation: Operation, walk: Walk) -> Found:
+    shape = operation.inputs[0].shape
+    return None if shape is None else _constant(operation, len(shape))
+
+
+def _uniform(operation: Operation, walk: Walk) -> Found:
+    """A number that has the shape of another one."""
+    (result,) = operation.outputs
+    is_number = result.shape == () and result.dtype.kind in "biufc"
+    return _constant(operation, UNIFORM[operation.type]) if is_number else None
+
+
+@quietly
+def _selected(operation: Operation, walk: Walk) -> Found:
+    """The part of a shape that is known, of one that is known in part."""
+    vector, *others = operation.inputs
+    guesses = _guesses(vector, walk)
+    if guesses is None or not all(type(operand) is Constant for operand in others):
+        return None
+    found = []
+    for guess in guesses:
+        try:
+            found.append(
+                operation.op.compute(
+                    *operation.op.grouped([guess, *(x.value for x in others)]), **operation.attrs
+                )
+            )
+        except (errors.OpError, *OF_COMPUTING):
+            return None
+    return _constant(operation, found[0]) if np.array_equal(*found) else None
+
+
+def _guesses(operand: Operand, walk: Walk) -> list[Any] | None:
+    """A vector that is the shape of something, once with 0 for each size that is not known, and once with 1.
+
+    What is the same for both depends on no such size: casts tell 0 from 1 as well.
+    """
+    maker = walk.maker(operand)
+    if maker is None or maker.op.name not in ("shape", "cast", "identity"):
+        return None
+    (before,) = maker.inputs
+    if maker.op.name != "shape":
+        guesses = _guesses(before, walk)
+        return guesses and [maker.op.compute(guess, **maker.attrs) for guess in guesses]
+    shape = before.shape
+    if shape is None:
+        return None
+    return [
+        np.array([guess if size is None else size for size in shape], operand.dtype.numpy) for guess in (0, 1)
+    ]
+
+
+_RULES: dict[str, Rule] = {
+    "shape": _shape,
+    "size": _size,
+    "rank": _rank,
+    **dict.fromkeys(UNIFORM, _uniform),
+    **dict.fromkeys(_SELECTS, _selected),
+}

@@ -1,0 +1,124 @@
+"""Take the branch that is known, and no branch where all do the same.
+
+    y = cond true, x                                t = multiply x, 2.0
+      then x
+        t = multiply x, 2.0             ==>
+        yield t
+      else x
+        yield x
+
+In a branch the predicate is known. A result that all branches get from the surroundings is that value; one that is
+true in the first branch and false in the second is the predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..ir.clone import Substitution, read_as, reading, with_regions
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from . import value_keys
+from .options import Options
+from .rewriter import BRANCHES, Walk, fits
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return _Branches().visit(graph)
+
+
+class _Branches:
+    def __init__(self) -> None:
+        self.done: dict[Graph, Graph] = {}
+
+    def visit(self, graph: Graph) -> Graph:
+        if graph not in self.done:
+            self.done[graph] = self.walked(graph, {})
+        return self.done[graph]
+
+    def walked(self, graph: Graph, known: Substitution) -> Graph:
+        if not known and graph.types.isdisjoint(BRANCHES):
+            return graph
+        walk = Walk(graph, known)
+        self.write(graph.operations, walk)
+        return walk.finish()
+
+    def write(self, operations: Sequence[Operation], walk: Walk) -> None:
+        """Put operations at the end of the walk's; those of branches that are taken for sure in their places."""
+        for operation in operations:
+            current = reading(operation, walk.known) if walk.known else operation
+            if operation.type in BRANCHES:
+                chosen = _chosen(current)
+                if chosen is not None:
+                    self.take(operation, chosen, current.inputs[1:], walk)
+                    continue
+                current = self.inside(current)
+                _join(operation, current, walk)
+            elif operation.regions:
+                current = with_regions(current, list(map(self.visit, current.regions)))
+            walk.operations.append(current)
+            if current is not operation:
+                walk.is_changed = True
+
+    def take(self, operation: Operation, chosen: Graph, arguments: Sequence[Operand], walk: Walk) -> None:
+        walk.known.update(zip(chosen.inputs, arguments, strict=True))
+        self.write(chosen.live_operations(), walk)
+        walk.replace(operation.outputs, read_as(chosen.outputs, walk.known))
+
+    def inside(self, operation: Operation) -> Operation:
+        """The operation, whose branches know what led to them."""
+        decision, *given = operation.inputs
+        is_known = operation.type == "cond" and type(decision) is Value
+        places = [place for place, operand in enumerate(given) if operand is decision] if is_known else ()
+        regions = []
+        for number, region in enumerate(operation.regions):
+            known: Substitution = {region.inputs[place]: Constant(np.array(number == 0)) for place in places}
+            regions.append(self.walked(region, known))
+        return with_regions(operation, regions)
+
+
+def _chosen(operation: Operation) -> Graph | None:
+    """The branch that is taken for sure."""
+    regions = operation.regions
+    selector = operation.inputs[0]
+    if type(selector) is Constant and selector.shape == ():
+        if operation.type == "cond":
+            return regions[0] if selector.value else regions[1]
+        number = int(selector.value)
+        return regions[number] if 0 <= number < len(regions) else regions[-1]
+    return regions[0] if len(regions) == 1 else None
+
+
+def _join(operation: Operation, current: Operation, walk: Walk) -> None:
+    """Let what all branches agree on stand for the results."""
+    arguments = current.inputs[1:]
+    given = [dict(zip(region.inputs, arguments, strict=True)) for region in current.regions]
+    columns = zip(*[region.outputs for region in current.regions], strict=True)
+    for result, yielded in zip(operation.outputs, columns, strict=True):
+        agreed: Operand | None = None
+        if type(yielded[0]) is Constant:
+            agreed = _known(yielded, current)
+        elif yielded[0] in given[0]:
+            outside = given[0][yielded[0]]
+            if all(outer.get(operand) is outside for outer, operand in zip(given, yielded, strict=True)):
+                agreed = outside
+        if agreed is not None and fits(agreed, result):
+            walk.known[result] = agreed  # a change only where it is read
+
+
+def _known(yielded: Sequence[Operand], operation: Operation) -> Operand | None:
+    """What stands for a result that each branch knows, if there is something."""
+    if not all(type(operand) is Constant for operand in yielded):
+        return None
+    if len({value_keys.of_constant(operand) for operand in yielded}) == 1:  # type: ignore[arg-type]
+        return yielded[0]
+    is_decision = operation.type == "cond" and _are_true_and_false(yielded)
+    return operation.inputs[0] if is_decision else None
+
+
+def _are_true_and_false(operands: Sequence[Operand]) -> bool:
+    then, orelse = [operand.value for operand in operands]
+    if then is None or orelse is None or then.dtype != bool or then.shape or orelse.shape:
+        return False
+    return bool(then) and not bool(orelse)

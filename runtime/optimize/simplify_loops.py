@@ -1,0 +1,196 @@
+"""Make loops simpler of which something is known before they run.
+
+    k, s, c = while 0, x, y                         k, s = while 0, x, y [maximum_iterations=10]
+      test k, s, c                                    test k, s, c
+        go = less k, 10                                 yield true
+        yield go                            ==>       body k, s, c
+      body k, s, c                                      k.1 = add k, 1
+        k.1 = add k, 1                                  s.1 = multiply s, c
+        s.1 = multiply s, c                             yield k.1, s.1
+        yield k.1, s.1, c
+
+State that never changes is no state: its result is what it began with. A loop that counts by a constant to a
+constant runs a known number of rounds. One without rounds gives its state as it is; a tiny one, and one of a single
+round, is written out, and so are all of up to `unroll` rounds where that option asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..ir.clone import Substitution, copied, read_as, reading, with_parts
+from ..ir.graph import Constant, Graph, Operand, Operation, Value
+from ..ir.induction_variables import integer, steps
+from . import value_keys
+from .options import Options
+from .rewriter import Found, Walk, everywhere, fits
+
+TINY = 32
+"""A loop is written out if it becomes no more operations than this."""
+
+FEW = 8
+"""And if it has no more rounds than this."""
+
+MOST = 10_000
+"""No loop is written out that becomes more operations than this, whatever `unroll` says."""
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    def simplified(operation: Operation, walk: Walk) -> Found:
+        return _simplified(operation, walk, options.unroll)
+
+    return everywhere(graph, {"while": simplified})
+
+
+def _simplified(operation: Operation, walk: Walk, unroll: int) -> Found:
+    looped = _counted(_without_constant_state(operation, walk))
+    rounds = _rounds(looped)
+    body = looped.regions[1]
+    if rounds == 0 and all(map(fits, looped.inputs, looped.outputs)):
+        state: Sequence[Operand] = looped.inputs
+    elif rounds and _is_worth_it(body, rounds, unroll) and all(map(fits, body.outputs, looped.outputs)):
+        state = _unrolled(looped, rounds, walk)
+    else:
+        walk.current = looped
+        return None
+    walk.replace(looped.outputs, state[: len(looped.outputs)])
+    return read_as(operation.outputs, walk.known)
+
+
+def _without_constant_state(operation: Operation, walk: Walk) -> Operation:
+    """The loop, which is given what never changes; the walk learns what stands for such results."""
+    body = operation.regions[1]
+    count = len(operation.outputs)
+    kept: list[int] = []
+    fixed: list[int] = []
+    for number, result in enumerate(operation.outputs):
+        initial = operation.inputs[number]
+        is_fixed = _is_same(body.outputs[number], body.inputs[number], initial) and fits(initial, result)
+        (fixed if is_fixed else kept).append(number)
+    if not fixed:
+        return operation
+    order = [*kept, *fixed, *range(count, len(operation.inputs))]
+    walk.replace([operation.outputs[k] for k in fixed], [operation.inputs[k] for k in fixed])
+    regions = []
+    for region in operation.regions:
+        outputs = [region.outputs[k] for k in kept] if region is body else region.outputs
+        inputs = tuple([region.inputs[k] for k in order])
+        regions.append(Graph(region.name, inputs, region.operations, tuple(outputs)))
+    results = [operation.outputs[k] for k in kept]
+    return with_parts(operation, [operation.inputs[k] for k in order], regions, results)
+
+
+def _is_same(new: Operand, old: Value, initial: Operand) -> bool:
+    """Whether a round leaves a value as it is."""
+    if type(new) is Constant and type(initial) is Constant:
+        return value_keys.of_constant(new) == value_keys.of_constant(initial)
+    return new is old
+
+
+def _rounds(operation: Operation) -> int | None:
+    """How many rounds a loop certainly has."""
+    limit: int | None = operation.attrs.get("maximum_iterations")
+    if limit == 0:
+        return 0
+    test = operation.regions[0]
+    (go,) = test.outputs
+    if test.stateful or type(go) is not Constant or go.shape != ():
+        return None
+    return limit if go.value else 0
+
+
+def _counted(operation: Operation) -> Operation:
+    """A loop that counts to a constant, with the number of its rounds and no other test."""
+    rounds = counted_rounds(operation)
+    if rounds is None:
+        return operation
+    limit = operation.attrs.get("maximum_iterations")
+    most = rounds if limit is None else min(limit, rounds)
+    test, body = operation.regions
+    always = Graph(test.name, test.inputs, (), (Constant(np.array(True)),))
+    attrs = {**operation.attrs, "maximum_iterations": most}
+    return with_parts(operation, regions=(always, body), attrs=attrs)
+
+
+def counted_rounds(operation: Operation) -> int | None:
+    """The number of rounds of a loop that counts by a constant from a constant to another."""
+    test = operation.regions[0]
+    found = None if test.stateful else _comparison(test)
+    if found is None:
+        return None
+    name, place, limit = found
+    change = steps(operation).get(place)
+    start = operation.inputs[place]
+    if not change or type(start) is not Constant:
+        return None
+    first, step = int(start.value), change
+    if name in ("greater", "greater_equal"):
+        name, first, step, limit = _MIRRORED[name], -first, -step, -limit
+    if name == "less_equal":
+        limit += 1
+    rounds = _distance(name, first, step, limit)
+    if rounds is None:
+        return None
+    limits = np.iinfo(start.value.dtype)
+    last = int(start.value) + rounds * change
+    # One that leaves its dtype goes on from the smallest number.
+    return rounds if limits.min <= last <= limits.max else None
+
+
+def _distance(name: str, first: int, step: int, limit: int) -> int | None:
+    """How many steps lead from `first` to the limit; None where they never do."""
+    if name == "not_equal":
+        rounds, rest = divmod(limit - first, step)
+        return rounds if rest == 0 and rounds >= 0 else None
+    if first >= limit:
+        return 0
+    return -((first - limit) // step) if step > 0 else None
+
+
+_MIRRORED = {
+    "less": "greater",
+    "less_equal": "greater_equal",
+    "greater": "less",
+    "greater_equal": "less_equal",
+    "not_equal": "not_equal",
+}
+
+
+def _comparison(test: Graph) -> tuple[str, int, int] | None:
+    """The comparison, the number of the input and the integer, if a test compares these."""
+    maker = _maker(test, test.outputs[0])
+    if maker is None or maker.op.name not in _MIRRORED:
+        return None
+    name, (one, other) = maker.op.name, maker.inputs
+    if type(one) is Constant:
+        name, one, other = _MIRRORED[name], other, one
+    number = integer(other)
+    if number is None or not isinstance(one, Value) or one not in test.inputs:
+        return None
+    return name, test.inputs.index(one), number
+
+
+def _maker(graph: Graph, operand: Operand) -> Operation | None:
+    return next((each for each in graph.operations if operand in each.outputs), None)
+
+
+def _is_worth_it(body: Graph, rounds: int, unroll: int) -> bool:
+    """Whether to write a loop out."""
+    size = rounds * sum(1 for _ in body.walk())
+    if size > MOST and rounds > 1:
+        return False
+    return rounds == 1 or rounds <= unroll or (rounds <= FEW and size <= TINY)
+
+
+def _unrolled(operation: Operation, rounds: int, walk: Walk) -> Sequence[Operand]:
+    """The state at the end, once all rounds are written out."""
+    count = len(operation.outputs)
+    state, given = operation.inputs[:count], operation.inputs[count:]
+    for number in range(rounds):
+        body = copied(operation.regions[1]) if number else operation.regions[1]
+        known: Substitution = dict(zip(body.inputs, (*state, *given), strict=True))
+        walk.operations += [reading(each, known) for each in body.operations]
+        state = read_as(body.outputs, known)
+    return state

@@ -1,0 +1,77 @@
+"""Cheaper operations for dear ones, where the result is the same to the last bit.
+
+    a = pow x, 2.0                                  a = square x
+    b = realdiv x, 4.0                              b = multiply x, 0.25
+    c = floordiv n, 8                       ==>     c = right_shift n, 3
+    d = floormod n, 8                               d = bitwise_and n, 7
+
+A float may be multiplied by the reciprocal of a power of two, which is exact. Integers of two's complement round
+down when shifted, as `//` does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir.graph import Constant, Graph, Operation
+from ..ops.framework.op import REGISTRY
+from .options import Options
+from .pattern_match import is_all
+from .rewriter import Found, Rule, Walk, everywhere
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return everywhere(graph, RULES)
+
+
+def _pow(operation: Operation, walk: Walk) -> Found:
+    base, exponent = operation.inputs
+    if base.dtype.kind not in "if" or not isinstance(exponent, Constant) or exponent.shape != ():
+        return None
+    return (walk.add(REGISTRY["square"], [base]),) if is_all(exponent, 2) else None
+
+
+def _realdiv(operation: Operation, walk: Walk) -> Found:
+    x, divisor = operation.inputs
+    if not isinstance(divisor, Constant) or divisor.value.dtype.kind != "f" or not divisor.value.size:
+        return None
+    array = divisor.value
+    with np.errstate(all="ignore"):
+        fraction, _ = np.frexp(array)
+        inverse = np.asarray(1 / array, array.dtype)
+        smallest = np.finfo(array.dtype).smallest_normal  # below it, processors multiply slowly
+        is_exact = (np.abs(fraction) == 0.5) & np.isfinite(inverse) & (np.abs(inverse) >= smallest)
+    if not is_exact.all():
+        return None
+    return (walk.add(REGISTRY["multiply"], [x, Constant(inverse)]),)
+
+
+def _floordiv(operation: Operation, walk: Walk) -> Found:
+    n, places = operation.inputs[0], _places(operation)
+    if places is None:
+        return None
+    return (walk.add(REGISTRY["right_shift"], [n, Constant(np.array(places, n.dtype.numpy))]),)
+
+
+def _floormod(operation: Operation, walk: Walk) -> Found:
+    n, places = operation.inputs[0], _places(operation)
+    if places is None:
+        return None
+    return (walk.add(REGISTRY["bitwise_and"], [n, Constant(np.array(2**places - 1, n.dtype.numpy))]),)
+
+
+def _places(operation: Operation) -> int | None:
+    """By which power of two a tensor of integers is divided."""
+    divisor = operation.inputs[1]
+    if not isinstance(divisor, Constant) or divisor.value.dtype.kind not in "iu" or divisor.shape != ():
+        return None
+    size = int(divisor.value)
+    return size.bit_length() - 1 if size > 1 and size & (size - 1) == 0 else None
+
+
+RULES: dict[str, Rule] = {
+    "pow": _pow,
+    "realdiv": _realdiv,
+    "floordiv": _floordiv,
+    "floormod": _floormod,
+}

@@ -1,0 +1,26 @@
+"""Leave out what is there to find mistakes: assertions, prints and checks for NaN.
+
+    assert p, x [message='...']             ==>     y = add x, 1.0
+    z = check_numerics x [message='x']
+    y = add z, 1.0
+
+Done only where `debug_stripper` asks for it, since a program is another one without them.
+"""
+
+from __future__ import annotations
+
+from ..ir.graph import Graph, Operation
+from .options import Options
+from .rewriter import Found, Walk, everywhere
+
+
+def run(graph: Graph, options: Options) -> Graph:
+    return everywhere(graph, {"assert": _nothing, "print": _nothing, "check_numerics": _as_it_is})
+
+
+def _nothing(operation: Operation, walk: Walk) -> Found:
+    return ()
+
+
+def _as_it_is(operation: Operation, walk: Walk) -> Found:
+    return operation.inputs

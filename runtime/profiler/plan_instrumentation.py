@@ -1,0 +1,147 @@
+"""Plans that take notes: the same program, with a note before and behind each operation.
+
+    enter(at_multiply)
+    y = x * float32_2
+    leave(y)
+
+While a session lasts, each plan runs this instead of its own program. Native code runs as a version of it that reads
+the clock (llvm_instrumentation.py), and the interpreter is noted as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core.fast_path_guard import keep_busy
+from ..executors.plan.codegen import Writer, compiled
+from ..executors.plan.hooks import plans, watch
+from ..executors.plan.plan import Plan, Program
+from ..executors.plan.source_module import Module, Scope
+from ..ir.graph import Graph, Operation, Value
+from ..tracing.concrete_function import ConcreteFunction, concretes
+from .recorder import Session, Spot, enter, leave
+
+if TYPE_CHECKING:
+    from ..ir.source_location import Origin
+
+
+class _TimedWriter(Writer):
+    has_threads = False  # each operation has a time of its own
+    _is_new = True  # whether the result of the operation that was written last is an array of its own
+
+    def operation(self, operation: Operation, scope: Scope, depth: int, dead: list[Value]) -> None:
+        name = self.module.name_of
+        spot = name(("spot", operation), f"op_at_{operation.type}", spot_of(operation))
+        self.line(depth, f"{name(enter, 'op_enter', enter)}({spot})")
+        self._is_new = not operation.regions or operation.type == "fused"
+        super().operation(operation, scope, depth, dead)
+        results = [scope[value] for value in operation.outputs] if self._is_new else []
+        self.line(depth, f"{name(leave, 'op_leave', leave)}({', '.join(results)})")
+        self._is_new = False  # for the operation around it
+
+    def _into(self, operation: Operation, inputs: list[str], targets: list[str], scope: Scope) -> str | None:
+        text = super()._into(operation, inputs, targets, scope)
+        self._is_new = text is None
+        return text
+
+
+class _TimedPlan(Plan):
+    def _written(self, graph: Graph) -> Module:
+        return compiled(graph, _TimedWriter)
+
+
+def spot_of(operation: Operation) -> Spot:
+    """What the notes say of an operation; of a fused one, what it is made of."""
+    name = operation.type
+    if name == "fused":
+        parts = [inner.type for inner in operation.regions[0].operations]
+        name = f"fused {'+'.join(parts[:4])}{'+…' if len(parts) > 4 else ''}"
+    result = operation.outputs[0].name if operation.outputs else ""
+    return Spot("operation", name, operation.origin, "" if result == operation.type else result)
+
+
+class Watching:
+    """Lets graphs tell a session what they do, until `end`."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._programs: list[tuple[Plan, Program]] = []
+        self._runners: list[tuple[ConcreteFunction, Any, Any]] = []
+        for plan in list(plans):
+            self._plan(plan)
+        for concrete in list(concretes):
+            self._concrete(concrete)
+        watch.plan, watch.concrete = self._plan, self._concrete
+        keep_busy(self, True)
+
+    def end(self) -> None:
+        """Let everything run as it did before."""
+        keep_busy(self, False)
+        watch.plan = watch.concrete = None
+        for plan, program in self._programs:
+            plan.swap(program)
+        for concrete, runner, watched in self._runners:
+            if concrete.runner is watched:
+                concrete.runner = runner
+
+    def _plan(self, plan: Plan) -> None:
+        if isinstance(plan, _TimedPlan):
+            return
+        own = plan.swap()
+        self._programs.append((plan, own))
+        session, graph = self.session, plan.graph
+        spot = Spot("graph", graph.name, _origin_of(graph))
+        timed: list[Program] = []  # made when it is run
+
+        def watched(*arguments: Any) -> Any:
+            if not timed:
+                timed.append(_TimedPlan(graph).swap())
+                plan.swap((watched, *timed[0][1:]))
+            return _noted(session, spot, timed[0][0], arguments)
+
+        plan.swap((watched, *own[1:]))
+
+    def _concrete(self, concrete: ConcreteFunction) -> None:
+        if concrete.executor == "plan" or concrete.runner == concrete._first_run:
+            return
+        session, own = self.session, concrete.runner
+        kind = "native" if concrete.executor == "automatic" else concrete.executor
+        spot = Spot(kind, concrete.name, _origin_of(concrete.graph))
+        measured: list[Any] = []  # native code, compiled when it is run
+
+        def watched(arguments: Sequence[Any]) -> Any:
+            if concrete.executor == "automatic" and not _is_native(own, arguments):
+                return own(arguments)
+            if concrete.executor == "interpret":
+                return _noted(session, spot, own, (arguments,))
+            if not measured:
+                from .llvm_instrumentation import MeasuredNative
+
+                measured.append(MeasuredNative(concrete.graph, session, spot))
+            return measured[0].run(arguments)
+
+        self._runners.append((concrete, own, watched))
+        concrete.runner = watched
+
+
+def _is_native(runner: Any, arguments: Sequence[Any]) -> bool:
+    """Whether the automatic mode has native code for such arguments, and has chosen it."""
+    automatic = getattr(runner, "__self__", None)
+    chosen = getattr(automatic, "chosen_for", lambda arguments: None)(arguments)
+    return chosen is not None and not isinstance(getattr(chosen, "__self__", None), Plan)
+
+
+def _noted(session: Session, spot: Spot, run: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+    recorder = session.recorder()
+    depth = recorder.depth()
+    recorder.enter(spot)
+    try:
+        return run(*arguments)
+    finally:
+        recorder.leave_to(depth)
+
+
+def _origin_of(graph: Graph) -> Origin | None:
+    """Where a graph begins: at the first of its operations that comes from the user's program."""
+    return next((each.origin for each in graph.operations if each.origin is not None), None)

@@ -1,0 +1,194 @@
+"""What is noted while graphs run: a tree of what was called within what, and the first calls one by one.
+
+    enter(while)                      while        1 call     3.0 ms, of which 0.1 ms its own
+      enter(multiply)  leave   ==>      multiply   500 calls  2.1 ms
+      enter(less)      leave            less       501 calls  0.8 ms
+    leave
+
+The time that taking notes takes is left out of all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from time import perf_counter_ns as clock
+from typing import NamedTuple
+
+import numpy as np
+
+from ..ir.source_location import Origin
+
+MOST_EVENTS = 200_000
+"""So many calls of a thread are kept one by one; more are counted only."""
+
+
+class Spot:
+    """A place of a program: an operation of a graph, a graph, or what `Trace` names. Each is itself only."""
+
+    __slots__ = ("kind", "name", "origin", "result")
+
+    def __init__(self, kind: str, name: str, origin: Origin | None = None, result: str = "") -> None:
+        self.kind = kind  # "operation", "graph", "native" or "trace"
+        self.name = name
+        self.origin = origin
+        self.result = result  # the name of what it gives
+
+    def __repr__(self) -> str:
+        return f"Spot({self.kind} {self.name})"
+
+
+class Node:
+    """A spot, within the nodes around it: calls, nanoseconds in all and in the nodes below, bytes of new arrays."""
+
+    __slots__ = ("bytes", "calls", "children", "inner", "parent", "spot", "total")
+
+    def __init__(self, spot: Spot, parent: Node | None = None) -> None:
+        self.spot = spot
+        self.parent = parent
+        self.children: dict[Spot, Node] = {}
+        self.calls = self.total = self.inner = self.bytes = 0
+
+    @property
+    def own(self) -> int:
+        """The nanoseconds that are not those of nodes below."""
+        return self.total - self.inner
+
+
+class Event(NamedTuple):
+    """One call: when it began, and how long it took with all notes that were taken, in nanoseconds.
+
+    In native code several calls may be one event, as if they had followed each other.
+    """
+
+    spot: Spot
+    start: int
+    duration: int
+    calls: int = 1
+
+
+class Measured(NamedTuple):
+    """What code that measures itself says of a spot: `around` is the number of the one around it, or -1."""
+
+    spot: Spot
+    around: int
+    calls: int
+    own: int
+    bytes: int
+
+
+class Recorder:
+    """The notes of one thread."""
+
+    def __init__(self, thread: str) -> None:
+        self.thread = thread
+        self.root = self._node = Node(Spot("root", thread))
+        self.events: list[Event] = []
+        self.dropped = 0
+        self._open: list[tuple[int, int]] = []  # when each began, and what notes had taken by then
+        self._lost = 0
+
+    def enter(self, spot: Spot) -> None:
+        """Something begins."""
+        before = clock()
+        node = self._node.children.get(spot)
+        if node is None:
+            node = self._node.children[spot] = Node(spot, self._node)
+        self._node = node
+        start = clock()
+        self._lost += start - before
+        self._open.append((start, self._lost))
+
+    def leave(self, results: Sequence[object] = ()) -> None:
+        """What began last has ended, and gave these."""
+        now = clock()
+        start, lost = self._open.pop()
+        node = self._node
+        took = now - start - (self._lost - lost)
+        node.calls += 1
+        node.total += took
+        for result in results:
+            if type(result) is np.ndarray and result.base is None:
+                node.bytes += result.nbytes
+        if len(self.events) < MOST_EVENTS:
+            self.events.append(Event(node.spot, start, now - start))
+        else:
+            self.dropped += 1
+        parent = node.parent
+        assert parent is not None
+        parent.inner += took
+        self._node = parent
+        self._lost += clock() - now
+
+    def measured(self, notes: Sequence[Measured], start: int) -> None:
+        """What began last consists of these, one behind the other; each stands behind the one around it."""
+        totals = [note.own for note in notes]
+        for i in range(len(notes) - 1, -1, -1):
+            if notes[i].around >= 0:
+                totals[notes[i].around] += totals[i]
+        nodes: list[Node] = []
+        begins: list[int] = []
+        free = [start] * (len(notes) + 1)  # when the next one within each begins; the last: at the top
+        for note, total in zip(notes, totals, strict=True):
+            parent = nodes[note.around] if note.around >= 0 else self._node
+            node = parent.children.get(note.spot) or Node(note.spot, parent)
+            nodes.append(node)
+            begins.append(free[note.around])
+            free[len(nodes) - 1] = free[note.around]
+            free[note.around] += total
+            if note.calls:
+                parent.children[note.spot] = node
+                node.calls += note.calls
+                node.total += total
+                node.bytes += note.bytes
+                parent.inner += total
+                if len(self.events) < MOST_EVENTS:
+                    self.events.append(Event(note.spot, begins[-1], total, note.calls))
+                else:
+                    self.dropped += 1
+
+    def depth(self) -> int:
+        """How much has begun and not ended."""
+        return len(self._open)
+
+    def leave_to(self, depth: int) -> None:
+        """End what began beyond this depth: after a failure that may be several."""
+        while len(self._open) > depth:
+            self.leave()
+
+
+class Session:
+    """The notes of all threads, from its start to its end."""
+
+    def __init__(self) -> None:
+        self.recorders: list[Recorder] = []
+        self.started = clock()
+        self.ended = self.started
+        self._lock = threading.Lock()
+
+    def end(self) -> None:
+        """Nothing is noted any more."""
+        self.ended = clock()
+
+    def recorder(self) -> Recorder:
+        """That of this thread."""
+        found = getattr(_here, "recorder", None)
+        if found is None or _here.session is not self:
+            _here.session = self
+            found = _here.recorder = Recorder(threading.current_thread().name)
+            with self._lock:
+                self.recorders.append(found)
+        return found
+
+
+_here = threading.local()
+
+
+def enter(spot: Spot) -> None:
+    """Something begins in this thread, which records."""
+    _here.recorder.enter(spot)
+
+
+def leave(*results: object) -> None:
+    """What began last in this thread has ended."""
+    _here.recorder.leave(results)

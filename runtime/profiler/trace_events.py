@@ -1,0 +1,56 @@
+"""A profile in the Trace Event format: one complete event (`"ph": "X"`) for each call, microseconds from the start."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from .recorder import Event
+from .report import label, place
+
+if TYPE_CHECKING:
+    from .report import Report
+
+
+def timeline(report: Report) -> dict[str, Any]:
+    """The events of a report, those of each thread in the order in which they began."""
+    events: list[dict[str, Any]] = []
+    for number, recorder in enumerate(report.recorders, start=1):
+        events.append({
+            "ph": "M", "name": "thread_name", "pid": os.getpid(), "tid": number, "args": {"name": recorder.thread},
+        })  # fmt: skip
+        ordered = sorted(recorder.events, key=lambda event: (event.start, -event.duration))
+        events += [_as_json(event, number, report.started) for event in ordered]
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+def _as_json(event: Event, thread: int, started: int) -> dict[str, Any]:
+    spot = event.spot
+    found: dict[str, Any] = {
+        "ph": "X",
+        "name": label(spot),
+        "cat": spot.kind,
+        "ts": (event.start - started) / 1000,
+        "dur": event.duration / 1000,
+        "pid": os.getpid(),
+        "tid": thread,
+    }
+    told: dict[str, Any] = {} if spot.origin is None else {"line": place(spot.origin)}
+    if event.calls > 1:
+        told["calls"] = event.calls
+    if told:
+        found["args"] = told
+    return found
+
+
+def write(report: Report, path: str) -> None:
+    """Write the events to a file; compressed when its name ends in `.gz`."""
+    text = json.dumps(timeline(report))
+    if path.endswith(".gz"):
+        with gzip.open(path, "wt", encoding="utf-8") as packed:
+            packed.write(text)
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)

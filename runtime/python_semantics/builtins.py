@@ -1,0 +1,283 @@
+"""Python's built-in functions on tensors, and on lists of tensors.
+
+max(t)              the largest element of a vector, ValueError when there is none
+sum([a, b])         a + b
+sorted(t, key=f)    a tensor in the order of f(row)
+i in range(n)       computed, without making the range
+
+The meaning is Python's. What a graph cannot do (`max` of a matrix, `round` to decimal places) is refused by name.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from agc.autograph.api import converted
+
+from .. import dtypes
+from ..control_flow import regions, while_loop
+from ..control_flow.builtin_errors import demand
+from ..control_flow.functional_api import cond
+from ..core.conversion import convert_to_tensor, is_tensor_like
+from ..core.tensor_array import TensorArray
+from ..ops.arrays import concat_split, gather_where, shape_ops
+from ..ops.math import arithmetic, cast, comparison, elementwise
+from ..ops.reduce import reductions
+from .indexed_iterables import Range, Rows, backwards, counted, enumerated, filtered, mapped, rows_of, zipped
+from .iterators import advanced, iterator
+from .list_and_tuple import as_list, as_tuple
+from .numeric_builtins import power, rounded, to_bool, to_complex, to_float, to_int
+from .tensor_list import TensorList
+
+Binary = Callable[[Any, Any], Any]
+_NOTHING: Any = object()
+
+
+def length(obj: Any, /) -> Any:
+    if isinstance(obj, Rows):
+        return obj.counted("len").count
+    if isinstance(obj, (TensorArray, TensorList)):
+        return obj.size()
+    if hasattr(obj, "__rows__"):
+        return rows_of(obj).counted("len").count
+    tensor = convert_to_tensor(obj)
+    if tensor.shape.rank == 0:
+        raise TypeError("object of type 'Tensor' has no len(): it is a scalar")
+    known = None if tensor.shape.rank is None else tensor.shape[0]
+    return known if known is not None else shape_ops.shape(tensor)[0]
+
+
+def extreme(name: str, choose: Binary, better: Binary, reduce: Callable[[Any], Any]) -> Callable[..., Any]:
+    """`max` or `min`: of several arguments, of a list of them, or of the items of a tensor."""
+
+    def of(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
+        values = args if len(args) > 1 else _listed(args[0])
+        several = isinstance(values, (list, tuple))
+        if several and not values:
+            return _empty(name, default)
+        if several and key is None:
+            for value in values:
+                _one(name, value)
+            return _folded(choose, values)
+        if several:
+            return _best(Rows(len(values), values.__getitem__), key, better)
+        rows = rows_of(values).counted(name)
+        if isinstance(rows.count, int) and rows.count == 0:
+            return _empty(name, default)
+        if key is None and is_tensor_like(values):
+            tensor = convert_to_tensor(values)
+            if tensor.shape.rank not in (1, None):
+                raise _ambiguous(name, tensor)
+            return _unless_empty(name, rows, default, lambda: reduce(tensor))
+        return _unless_empty(name, rows, default, lambda: _best(rows, key, better))
+
+    return of
+
+
+def _listed(items: Any) -> Any:
+    """Generators, views of dicts and sets become lists; what a graph walks over stays as it is."""
+    is_of_graph = is_tensor_like(items) or isinstance(items, (Rows, TensorArray, TensorList))
+    is_taken = is_of_graph or isinstance(items, (list, tuple)) or hasattr(items, "__rows__")
+    return list(items) if isinstance(items, Iterable) and not is_taken else items
+
+
+def _one(name: str, value: Any) -> None:
+    if is_tensor_like(value) and value.shape.rank not in (0, None):
+        raise _ambiguous(name, value)
+
+
+def _ambiguous(name: str, value: Any) -> Exception:
+    return TypeError(
+        f"{name}() compares items one by one, and those of shape {value.shape} have no order: "
+        f"use tf.reduce_{name}(x), or tf.{name}imum(x, y) element by element"
+    )
+
+
+def _empty(name: str, default: Any) -> Any:
+    if default is _NOTHING:
+        raise ValueError(f"{name}() arg is an empty sequence")
+    return default
+
+
+def _unless_empty(name: str, rows: Rows, default: Any, found: Callable[[], Any]) -> Any:
+    """What is found, if the graph has items when it runs."""
+    if isinstance(rows.count, int):
+        return found()
+    some = comparison.greater(rows.count, 0)
+    if default is _NOTHING:
+        demand(some, ValueError(f"{name}() arg is an empty sequence"))
+        return found()
+    return cond(some, found, lambda: default)
+
+
+def _folded(choose: Binary, values: Any) -> Any:
+    first, *others = values
+    for other in others:
+        first = choose(first, other)
+    return first
+
+
+def _best(rows: Rows, key: Any, better: Binary) -> Any:
+    """The first item whose key is the best."""
+    score: Callable[[Any], Any] = converted(key) if key is not None else lambda item: item
+    best = rows.get(0)
+    state = (best, score(best))
+
+    def step(item: Any, best: Any, mark: Any) -> Any:
+        new = score(item)
+        return cond(better(new, mark), lambda: (item, new), lambda: (best, mark))
+
+    if isinstance(rows.count, int) and rows.count <= 8:
+        for index in range(1, rows.count):
+            state = step(rows.get(index), *state)
+        return state[0]
+
+    def turn(index: Any, *now: Any) -> tuple[Any, ...]:
+        return index + 1, *step(rows.get(index), *now)
+
+    names = ("index", "best", "mark")
+    return while_loop.Loop(
+        lambda index, *_: comparison.less(index, rows.count), turn, (1, *state), names
+    ).record()[1]
+
+
+def total(items: Any, /, start: Any = 0) -> Any:
+    items = _listed(items)
+    if isinstance(items, (list, tuple)):
+        return _folded(lambda x, y: x + y, [start, *items])
+    if isinstance(items, Rows) or not is_tensor_like(items):
+        rows = rows_of(items).counted("sum")
+        if isinstance(rows.count, int):
+            return _folded(lambda x, y: x + y, [start, *rows])
+        turn = lambda index, so_far: (index + 1, so_far + rows.get(index))  # noqa: E731
+        more = lambda index, _: comparison.less(index, rows.count)  # noqa: E731
+        return while_loop.Loop(more, turn, (0, start), ("index", "total")).record()[1]
+    tensor = convert_to_tensor(items)
+    if tensor.shape.rank == 0:
+        raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
+    if tensor.dtype.is_bool:
+        tensor = cast.cast(tensor, dtypes.int32)
+    result = reductions.reduce_sum(tensor, axis=0)
+    return result if isinstance(start, int) and start == 0 else start + result
+
+
+def quantifier(name: str, reduce: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`any` or `all` of the elements of a vector."""
+
+    def of(iterable: Any, /) -> Any:
+        if isinstance(iterable, Rows):
+            if not isinstance(iterable.count, int):
+                raise TypeError(f"{name}() of items whose number a graph decides: write a `for` with `break`")
+            truths = [regions.truth(item, name) for item in iterable]
+            return reduce(concat_split.stack(truths)) if truths else name == "all"
+        tensor = convert_to_tensor(iterable)
+        if tensor.shape.rank == 0:
+            raise TypeError("Cannot iterate over a scalar tensor: it has no rows")
+        if tensor.shape.rank not in (1, None):
+            raise TypeError(
+                f"{name}() asks for the truth of each row, and rows have shape {tensor.shape[1:]}: use tf.reduce_{name}"
+            )
+        is_text = tensor.dtype is dtypes.string
+        zero = convert_to_tensor("" if is_text else 0, tensor.dtype) if not tensor.dtype.is_bool else None
+        return reduce(tensor if zero is None else comparison.not_equal(tensor, zero))
+
+    return of
+
+
+def in_order(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    """A tensor of the rows in order; a list, where the tensors came in one."""
+    from ..ops.arrays import sort  # when first used: few programs sort
+
+    if isinstance(iterable, (list, tuple)):
+        stacked = concat_split.stack([convert_to_tensor(item) for item in iterable])
+        return concat_split.unstack(in_order(stacked, key=key, reverse=reverse), len(iterable))
+    rows = rows_of(iterable).counted("sorted")
+    tensor = iterable if is_tensor_like(iterable) else _stacked(rows)
+    tensor = convert_to_tensor(tensor)
+    if not isinstance(reverse, (bool, int)):
+        raise TypeError("sorted() decides `reverse` while the graph is made: it cannot be a tensor")
+    marks = tensor if key is None else _stacked(mapped(key, tensor))
+    if marks.shape.rank not in (1, None):
+        raise TypeError(
+            f"sorted() compares items one by one, and these have shape {marks.shape[1:]}: give it a `key`"
+        )
+    direction = "DESCENDING" if reverse else "ASCENDING"
+    if key is None:
+        return sort.sort(tensor, direction=direction)
+    return gather_where.gather(tensor, sort.argsort(marks, direction=direction, stable=True))
+
+
+def _stacked(rows: Rows) -> Any:
+    """The items as one tensor."""
+    if isinstance(rows.count, int):
+        return concat_split.stack(list(rows))
+    first = convert_to_tensor(rows.get(0))  # for its dtype; nobody reads it
+    start = TensorArray(first.dtype, size=rows.count)
+
+    def turn(index: Any, array: Any) -> tuple[Any, ...]:
+        return index + 1, array.write(index, rows.get(index))
+
+    more: Callable[..., Any] = lambda index, _: comparison.less(index, rows.count)  # noqa: E731
+    return while_loop.Loop(more, turn, (0, start), ("index", "items")).record()[1].stack()
+
+
+def contained(container: Any, item: Any, /) -> Any:
+    """`item in container`."""
+    if isinstance(container, range):
+        container = counted(container.start, container.stop, container.step)
+    if isinstance(container, Range):
+        return container.contains(item)
+    if isinstance(container, Rows):
+        raise TypeError(
+            "`in` asks for a tensor, a range or a list, not for items that a graph makes one by one"
+        )
+    if is_tensor_like(container):
+        tensor = convert_to_tensor(container)
+        if tensor.shape.rank not in (1, None):
+            raise TypeError(
+                f"`in` compares rows, and these have shape {tensor.shape[1:]}: use tf.reduce_any(t == x)"
+            )
+        return reductions.reduce_any(comparison.equal(tensor, item))
+    if is_tensor_like(item) and item.shape.rank not in (0, None):
+        raise TypeError(
+            f"`in` asks for one value, and this has shape {item.shape}: use tf.reduce_any(t == x)"
+        )
+    equal = [item == element for element in container]
+    known = [truth for truth in equal if not is_tensor_like(truth)]
+    if any(known):
+        return True
+    tensors = [regions.truth(truth, "in") for truth in equal if is_tensor_like(truth)]
+    return _folded(comparison.logical_or, tensors) if tensors else False
+
+
+BUILTINS: dict[Callable[..., Any], Callable[..., Any]] = {
+    builtins.abs: elementwise.abs,
+    builtins.all: quantifier("all", reductions.reduce_all),
+    builtins.any: quantifier("any", reductions.reduce_any),
+    builtins.bool: to_bool,
+    builtins.complex: to_complex,
+    builtins.divmod: lambda x, y, /: (x // y, x % y),
+    builtins.enumerate: enumerated,
+    builtins.filter: filtered,
+    builtins.float: to_float,
+    builtins.int: to_int,
+    builtins.iter: iterator,
+    builtins.len: length,
+    builtins.list: as_list,
+    builtins.map: mapped,
+    builtins.max: extreme("max", arithmetic.maximum, comparison.greater, reductions.reduce_max),
+    builtins.min: extreme("min", arithmetic.minimum, comparison.less, reductions.reduce_min),
+    builtins.next: advanced,
+    builtins.pow: power,
+    builtins.range: counted,
+    builtins.reversed: backwards,
+    builtins.round: rounded,
+    builtins.sorted: in_order,
+    builtins.sum: total,
+    builtins.tuple: as_tuple,
+    builtins.zip: zipped,
+    operator.contains: contained,
+}

@@ -1,0 +1,92 @@
+"""Iterators over tensors: `it = iter(t)`, then `next(it)`, then a loop over what is left.
+
+Where an iterator stands is known while the graph is made. A block that the graph decides about cannot move it: what
+comes next would depend on which way the graph went.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..control_flow.builtin_errors import demand
+from ..control_flow.diagnostics import staging_error
+from ..ir.builder import current
+from ..ops.math import arithmetic, comparison
+from .indexed_iterables import Rows, rows_of
+
+_NOTHING: Any = object()
+
+
+class RowIterator(Rows):
+    """The rows from `position` on."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.position = 0
+        self.home = current()
+        super().__init__(rows.count, rows.get)
+
+    def __iter__(self) -> RowIterator:
+        return self
+
+    def __next__(self) -> Any:
+        return advanced(self)
+
+    def __rows__(self) -> Rows:
+        """What is left, all of which a loop takes."""
+        self.require_home("a loop over the iterator")
+        start, rows = self.position, self.rows
+        self.position = -1
+        count = (
+            rows.count - start if isinstance(rows.count, int) else arithmetic.maximum(rows.count - start, 0)
+        )
+        return Rows(count, lambda index: rows.get(index + start))
+
+    def require_home(self, what: str) -> None:
+        if self.position < 0:
+            raise staging_error(
+                "AGC272",
+                f"{what}: a loop has taken what was left, or a part of it",
+                why="how far the loop came is known only when the graph runs",
+                fix="make another iterator, or index the tensor with a counter of your own",
+            )
+        if self.home is not current():
+            raise staging_error(
+                "AGC272",
+                f"{what} in a block that the graph decides about: the iterator was made outside of it",
+                why="where the iterator stands afterwards would depend on which way the graph went",
+                fix="index the tensor with a counter: `x = t[i]`, `i += 1`",
+            )
+
+
+def iterator(items: Any, /, *sentinel: Any) -> Any:
+    """`iter(t)`."""
+    if sentinel:
+        return iter(items, *sentinel)
+    if isinstance(items, RowIterator):
+        return items
+    return RowIterator(rows_of(items).counted("iter"))
+
+
+def advanced(items: Any, default: Any = _NOTHING, /) -> Any:
+    """`next(it)`."""
+    if not isinstance(items, RowIterator):
+        raise TypeError(f"'{type(items).__name__}' object is not an iterator")
+    items.require_home("next()")
+    count = items.rows.count
+    if isinstance(count, int):
+        if items.position >= count:
+            if default is _NOTHING:
+                raise StopIteration
+            return default
+    elif default is _NOTHING:
+        demand(comparison.less(items.position, count), StopIteration("the iterator has no more rows"))
+    else:
+        raise staging_error(
+            "AGC272",
+            "next() with a default needs to know how many rows there are",
+            why="whether one is left is known only when the graph runs",
+            fix="ask for `len(t) > 0` in an `if`, and index the tensor",
+        )
+    items.position += 1
+    return items.rows.get(items.position - 1)

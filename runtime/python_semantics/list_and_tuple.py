@@ -1,0 +1,50 @@
+"""`list` and `tuple` of what a graph goes through.
+
+list(xs)                of a list that the graph holds: a copy
+list(range(n))          a list whose length the graph decides, as `[i for i in range(n)]`
+list(t)                 of a known number of rows: Python's list of them
+tuple(xs)               refused where the graph decides the length: a tuple has one while tracing
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agc.autograph.staging import backend_of
+
+from ..control_flow.diagnostics import staging_error
+from ..core.conversion import is_tensor_like
+from .indexed_iterables import Rows, rows_of
+from .tensor_list import TensorList
+
+
+def as_list(items: Any = (), /) -> Any:
+    if isinstance(items, TensorList):
+        return items.copy()
+    if not _is_counted(items):
+        return list(items)
+    rows = rows_of(items)
+    if isinstance(rows.count, int) and rows.test is None:
+        return list(rows)
+    return backend_of(rows).for_loop(rows, _with, ([],), ("list",), None, {})[0]
+
+
+def _with(item: Any, so_far: Any) -> tuple[Any]:
+    return (so_far + [item],)  # noqa: RUF005  # `so_far` may be a list that the graph holds
+
+
+def as_tuple(items: Any = (), /) -> Any:
+    found = as_list(items)
+    if isinstance(found, TensorList):
+        raise staging_error(
+            "AGC275",
+            f"a tuple of the list `{found.name}` is not possible",
+            why="the graph decides how long the list is, and a tuple has its length while the function is traced",
+            fix="keep the list, or use the tensor that tf.stack gives",
+        )
+    return tuple(found)
+
+
+def _is_counted(items: Any) -> bool:
+    """Whether a loop could go through the items: they are rows, with or without a number that is known."""
+    return isinstance(items, Rows) or hasattr(items, "__rows__") or is_tensor_like(items)

@@ -1,0 +1,77 @@
+"""Crosses of features: in every row, each combination of one value from each input.
+
+[[a, b], [c]]  and  [[x], [y]]          [[a_X_x, b_X_x], [c_X_y]]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import dtypes
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays.gather_where import gather
+from ..ops.arrays.ranges import range as counted
+from ..ops.math.cast import cast
+from ..ops.math.comparison import equal
+from ..ops.ragged.row_splits import rowids_of_splits, splits_of_lengths
+from ..ops.strings.strings import as_string, join
+from ..sparse.checks import expect
+from ..sparse.tensor import SparseTensor
+from .conversion import from_tensor
+from .row_partition import RowPartition
+from .tensor import RaggedTensor
+
+
+def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
+    """The combinations of the values that ragged, sparse or dense matrices have in a row, joined by `_X_`.
+
+    Raises ValueError for what is no matrix, InvalidArgumentError for different numbers of rows.
+
+    >>> from agc.runtime import constant, ragged
+    >>> cross([ragged.constant([["a", "b"], []]), constant([["x"], ["y"]])])
+    <tf.RaggedTensor [[b'a_X_x', b'b_X_x'], []]>
+    """
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise TypeError("Unexpected `inputs`: a list of ragged, sparse or dense tensors is needed")
+    return crossed([rows_of_matrix(one) for one in inputs], "_X_")
+
+
+def crossed(columns: Sequence[RaggedTensor], separator: str) -> RaggedTensor:
+    """The combinations; those with the first values of the first column come first."""
+    counts = [cast(column.row_lengths(), dtypes.int64) for column in columns]
+    for column in columns[1:]:
+        sizes = [columns[0].nrows(dtypes.int64), column.nrows(dtypes.int64)]
+        expect(equal(*sizes), "inputs must have the same number of rows:", sizes)
+    total = counts[0]
+    for count in counts[1:]:
+        total = total * count
+    splits = splits_of_lengths(total)
+    row = rowids_of_splits(splits)
+    number = counted(splits[-1]) - gather(splits, row)
+    picked: list[Any] = []
+    for column, count in zip(reversed(columns), reversed(counts), strict=True):
+        size = gather(count, row)
+        start = gather(cast(column.row_starts(), dtypes.int64), row)
+        picked.append(gather(column.flat_values, start + number % size))
+        number = number // size
+    texts = join(picked[::-1], separator)
+    return RaggedTensor(texts, RowPartition(splits), internal=True)
+
+
+def rows_of_matrix(value: Any) -> RaggedTensor:
+    """A matrix of strings as rows."""
+    if isinstance(value, SparseTensor):
+        ids, count = value.indices[:, 0], value.dense_shape[0]
+        rows = RowPartition.from_value_rowids(ids, count)
+        return RaggedTensor(_texts(value.values), rows, internal=True)
+    tensor = value if isinstance(value, RaggedTensor) else convert_to_tensor(value)
+    if tensor.shape.rank != 2:
+        raise ValueError(f"tf.ragged.cross only supports inputs with rank=2, not of shape {tensor.shape}")
+    ragged = tensor if isinstance(tensor, RaggedTensor) else from_tensor(tensor, None, None, 1, dtypes.int64)
+    return ragged.with_flat_values(_texts(ragged.flat_values))
+
+
+def _texts(values: Tensor) -> Tensor:
+    return values if values.dtype is dtypes.string else as_string(values)

@@ -1,0 +1,92 @@
+"""What is left: sizes, sums of several tensors, one-hot vectors, joined texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import dtypes
+from ..ops.arrays import ranges, shape_ops
+from ..ops.math import arithmetic
+from ..ops.math.cast import cast
+from ..ops.nn.embedding_lookup import embedding_lookup
+from ..ops.strings.strings import join as string_join
+from ..sparse.dense_conversion import to_dense
+from ..sparse.reductions import bincount as sparse_bincount
+from .broadcasting import with_common_rows
+from .dynamic_shape import DynamicRaggedShape
+from .mapping import check_same_rows, map_flat_values
+from .static_values import in_dtype
+from .tensor import RaggedTensor
+
+
+def size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The number of elements that are there."""
+    return shape_ops.size(input.flat_values, out_type)
+
+
+def rank(input: Any, name: str | None = None) -> Any:
+    """The number of axes."""
+    return in_dtype(input.ragged_rank + shape_ops.rank(input.flat_values), dtypes.int32)
+
+
+def shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The shape, which has row partitions."""
+    return DynamicRaggedShape.from_tensor(input, out_type or dtypes.int32)
+
+
+def bincount(
+    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32,
+    name: str | None = None, axis: int | None = None, binary_output: bool = False,
+) -> Any:  # fmt: skip
+    """How often each number occurs, in all rows together or in each of them (`axis=-1`)."""
+    kind = dtype if weights is None else weights.dtype
+    counts = sparse_bincount(arr, weights, axis or 0, minlength, maxlength, binary_output)
+    return cast(to_dense(counts), kind)
+
+
+def lookup(params: Any, ids: Any, max_norm: Any = None, name: str | None = None) -> Any:
+    """The rows of `params` for every number."""
+    return ids.with_flat_values(embedding_lookup(params, ids.flat_values, max_norm))
+
+
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of tensors with the same rows."""
+    ragged = [one for one in inputs if isinstance(one, RaggedTensor)]
+    if len(ragged) < len(inputs):
+        raise ValueError("ragged_add_n: all inputs must be ragged tensors")
+    for other in ragged[1:]:
+        check_same_rows(ragged[0], other)
+    return ragged[0].with_flat_values(arithmetic.add_n([one.flat_values for one in ragged]))
+
+
+def one_hot(
+    indices: Any, depth: Any, on_value: Any = None, off_value: Any = None, axis: Any = None, dtype: Any = None,
+    name: str | None = None,
+) -> Any:  # fmt: skip
+    """A vector with one element on for each number."""
+    if isinstance(axis, int) and axis >= 0:
+        if axis <= indices.ragged_rank:
+            raise ValueError(
+                f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank})."
+            )
+        axis -= indices.ragged_rank
+    return map_flat_values(ranges.one_hot, indices, depth, on_value, off_value, axis, dtype)
+
+
+def join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+    """Texts that stand in the same places joined."""
+    flat, rows = with_common_rows(list(inputs))
+    return rows(string_join(flat, separator))
+
+
+OPERATIONS: Mapping[str, Callable[..., Any]] = {
+    "size": size,
+    "rank": rank,
+    "shape": shape,
+    "add_n": add_n,
+    "embedding_lookup": lookup,
+    "bincount": bincount,
+    "one_hot": one_hot,
+    "string_join": join,
+}

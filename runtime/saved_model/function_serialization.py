@@ -1,0 +1,260 @@
+"""Functions as data, and functions made from data, which have graphs and no Python code.
+
+{"name": "f", "parameters": [["x", "POSITIONAL_OR_KEYWORD", null]], "graphs": [
+   {"file": "functions/0-f.json", "arguments": {"x": …}, "outputs": …, "captured": [3]}]}
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import nest
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Reference
+from ..core.tensor_spec import TensorSpec
+from ..core.variable import Variable
+from ..ir import json_format
+from ..ir.graph import Graph
+from ..tracing.cache_key import Identity, Parameters
+from ..tracing.concrete_function import ConcreteFunction
+from ..tracing.function import BoundFunction, Function
+from ..tracing.trace import Tracing
+from . import structure_json
+from .binding import check_binding
+
+_log = logging.getLogger("agc")
+
+Numbers = Callable[[Variable], int]
+Store = Callable[[str, Any], str]
+
+
+def function_data(function: Any, owner: Any, number_of: Numbers, store: Store) -> dict[str, Any]:
+    """A function with all its graphs as data.
+
+    Args:
+        function: a `Function`, a bound one, or a `ConcreteFunction`.
+        owner: the object that it is an attribute of.
+        number_of: the number of a variable in the object graph; refuses one that is not there.
+        store: keeps a graph as JSON under a name, and gives the name of the file.
+    """
+    concrete = graphs_of(function)
+    parameters = _parameters_of(function, concrete)
+    bound = bool(concrete) and _is_bound(concrete[0], owner)
+    data: dict[str, Any] = {
+        "name": function.name if hasattr(function, "name") else function.__name__,
+        "parameters": [_parameter(each) for each in parameters[1 if bound else 0 :]],
+        "graphs": [],
+    }
+    for each in concrete:
+        arguments = dict(list(each.arguments.items())[1:]) if bound else each.arguments
+        try:
+            data["graphs"].append(_graph_data(each, arguments, number_of, store))
+        except _UnsavableArgumentError as error:
+            _log.warning("a graph of %s is not saved: %s", each.name, error)
+    return data
+
+
+class _UnsavableArgumentError(ValueError):
+    """An argument by identity: in another program there is no such object."""
+
+
+def graphs_of(function: Any) -> list[ConcreteFunction]:
+    """The graphs that a function has; with an input_signature it gets its only one now."""
+    if isinstance(function, ConcreteFunction):
+        return [function]
+    if isinstance(function, RestoredFunction):
+        return function.concrete_functions
+    if function.input_signature is not None:
+        function.get_concrete_function()
+    whole = function._function if isinstance(function, BoundFunction) else function
+    found = [each for each in whole.concrete_functions if not each.belongs_to_outer]
+    if isinstance(function, BoundFunction):
+        found = [each for each in found if _is_bound(each, function._instance)]
+    return found
+
+
+def _is_bound(concrete: ConcreteFunction, owner: Any) -> bool:
+    """Whether the first argument of a graph is the object that has the function as a method."""
+    first = next(iter(concrete.arguments.values()), None)
+    return isinstance(first, Identity) and first.target is owner
+
+
+def _parameters_of(function: Any, concrete: Sequence[ConcreteFunction]) -> list[inspect.Parameter]:
+    if concrete:
+        return list(concrete[0]._parameters.signature.parameters.values())
+    described = function.python_function if isinstance(function, BoundFunction) else function
+    return list(inspect.signature(described).parameters.values())
+
+
+def _parameter(parameter: inspect.Parameter) -> list[Any]:
+    default = None
+    if parameter.default is not parameter.empty:
+        try:
+            default = {"value": structure_json.write(parameter.default)}
+        except ValueError:
+            default = None  # then callers of the saved function must say it
+    return [parameter.name, parameter.kind.name, default]
+
+
+def _graph_data(
+    concrete: ConcreteFunction, arguments: Mapping[str, Any], number_of: Numbers, store: Store
+) -> dict[str, Any]:
+    for name, value in arguments.items():
+        for leaf in nest.flatten(value):
+            if isinstance(leaf, Identity):
+                raise _UnsavableArgumentError(f"its argument `{name}` is the Python object {leaf!r}")
+    try:
+        written = {name: structure_json.write(value) for name, value in arguments.items()}
+        outputs = structure_json.write(concrete._structure)
+        graph = json_format.serialise(concrete.graph, portable=True)
+    except ValueError as error:
+        raise ValueError(f"the function {concrete.name!r} cannot be saved: {error}") from None
+    return {
+        "file": store(concrete.name, graph),
+        "arguments": written,
+        "outputs": outputs,
+        "captured": [number_of(variable) for variable in concrete.variables],
+    }
+
+
+class RestoredFunction:
+    """A function that was loaded: its graphs, without the Python code that they were traced from.
+
+    Attributes: `name`, `concrete_functions`.
+    """
+
+    def __init__(self, name: str, signature: inspect.Signature, graphs: Sequence[ConcreteFunction]) -> None:
+        self.name = self.__name__ = name
+        self.concrete_functions = list(graphs)
+        self.__signature__ = signature
+        self._parameters = _parameters(signature)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph that fits the arguments.
+
+        Raises ValueError, with what there is to choose from, when none does.
+        """
+        arguments = self._bound(args, kwargs)
+        for converting in (False, True):  # an exact fit is better than one by conversion
+            for concrete in self.concrete_functions:
+                inputs = _fitting(concrete, arguments, converting)
+                if inputs is not None:
+                    return concrete.call_flat(inputs)
+        raise ValueError(self._no_match(args, kwargs))
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The graph that fits specs or values; the only one when there are no arguments. ValueError if none does."""
+        if not args and not kwargs and len(self.concrete_functions) == 1:
+            return self.concrete_functions[0]
+        arguments = self._bound(args, kwargs)
+        for concrete in self.concrete_functions:
+            if _same_arguments(concrete, arguments):
+                return concrete
+        raise ValueError(self._no_match(args, kwargs))
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        return self._parameters.bind(args, kwargs)
+
+    def _no_match(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        given = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
+        options = [f"  {each.pretty_printed_signature(verbose=False)}" for each in self.concrete_functions]
+        if not options:
+            return f"{self.name}() was saved without a graph: call it before saving, or give it an input_signature"
+        return (
+            f"Could not find matching concrete function to call loaded from the SavedModel. Got: "
+            f"{self.name}({', '.join(given)}); expected one of {len(options)}:\n" + "\n".join(options)
+        )
+
+    def __repr__(self) -> str:
+        return f"<agc.runtime.RestoredFunction {self.name}: {len(self.concrete_functions)} graphs>"
+
+
+def _fitting(concrete: ConcreteFunction, arguments: Mapping[str, Any], converting: bool) -> list[Any] | None:
+    """The inputs of the graph when the arguments fit it; without `converting` only tensors are tensors."""
+    try:
+        return concrete._checked(
+            {
+                name: _tensors(traced, arguments[name], converting)
+                for name, traced in concrete.arguments.items()
+            }
+        )
+    except (TypeError, ValueError):
+        return None
+
+
+def _tensors(traced: Any, given: Any, converting: bool) -> Any:
+    """The argument, with tensors where the graph takes them. TypeError where it has something else."""
+    if isinstance(traced, TensorSpec):
+        if hasattr(given, "dtype"):
+            return given
+        if not converting:
+            raise TypeError(f"{given!r} is no tensor")
+        return convert_to_tensor(given, traced.dtype)
+    if not nest.is_nested(traced):
+        return given
+    pairs = zip(nest.children(traced), nest.children(given), strict=True)
+    return nest.rebuilt(traced, [_tensors(spec, part, converting) for (_, spec), (_, part) in pairs])
+
+
+def _same_arguments(concrete: ConcreteFunction, arguments: Mapping[str, Any]) -> bool:
+    for name, traced in concrete.arguments.items():
+        if not nest.same_structure(traced, arguments[name]):
+            return False
+        for spec, leaf in zip(nest.flatten(traced), nest.flatten(arguments[name]), strict=True):
+            fits = spec.is_compatible_with(leaf) if hasattr(spec, "is_compatible_with") else spec == leaf
+            if not fits:
+                return False
+    return True
+
+
+def restored_function(
+    data: Mapping[str, Any], graph_of: Callable[[str], Graph], variable_of: Callable[[int], Variable]
+) -> RestoredFunction:
+    """The function that was saved as `data`. KeyError, TypeError or ValueError when the data do not describe one."""
+    signature = inspect.Signature([_read_parameter(each) for each in data["parameters"]])
+    parameters = _parameters(signature)
+    graphs = [
+        _concrete(data["name"], parameters, each, graph_of(each["file"]), variable_of)
+        for each in data["graphs"]
+    ]
+    return RestoredFunction(data["name"], signature, graphs)
+
+
+def _read_parameter(data: Any) -> inspect.Parameter:
+    name, kind, default = data
+    if unicodedata.normalize("NFKC", name) != name:
+        raise ValueError(f"{name!r} is no name that Python gives a parameter")
+    value = inspect.Parameter.empty if default is None else structure_json.read(default["value"])
+    return inspect.Parameter(name, inspect._ParameterKind[kind], default=value)
+
+
+def _parameters(signature: inspect.Signature) -> Parameters:
+    def described(*args: Any, **kwargs: Any) -> None: ...
+
+    described.__signature__ = signature  # type: ignore[attr-defined]
+    return Parameters(described)
+
+
+def _concrete(
+    name: str,
+    parameters: Parameters,
+    data: Mapping[str, Any],
+    graph: Graph,
+    variable_of: Callable[[int], Variable],
+) -> ConcreteFunction:
+    arguments = {key: structure_json.read(value) for key, value in data["arguments"].items()}
+    variables = [variable_of(number) for number in data["captured"]]
+    outputs = structure_json.read(data["outputs"])
+    check_binding(graph, arguments, variables, outputs)
+    captured = [Reference(variable) for variable in variables]
+    traced = Tracing(graph, captured, None, outputs)
+    return ConcreteFunction(name, parameters, arguments, traced, "plan")
+
+
+def is_function(value: Any) -> bool:
+    """Whether a value is a function with graphs."""
+    return isinstance(value, (Function, BoundFunction, ConcreteFunction, RestoredFunction))

@@ -1,0 +1,156 @@
+"""Loading: objects with variables and functions, made from files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import dtypes
+from ..core.module import Module
+from ..core.tensor import EagerTensor
+from ..core.variable import Variable
+from ..errors import DataLossError, NotFoundError, UnavailableError
+from ..storage.corruption import reading
+from . import file_format
+from .asset import Asset
+from .function_serialization import RestoredFunction, restored_function
+from .signatures import Signature
+
+_TRIES = 100
+_DEEPEST, _MOST_VALUES = 100, 1_000_000  # of lists and dicts inside of each other
+
+
+class RestoredObject(Module):
+    """What an object of a saved model becomes: its children and functions as attributes."""
+
+    def __init__(self, class_name: str) -> None:
+        super().__init__()
+        self._class_name = class_name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of a {self._class_name}>"
+
+
+class CallableObject(RestoredObject):
+    """The same for an object that could be called."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return vars(self)["__call__"](*args, **kwargs)
+
+
+def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+    """The object that `save` saved.
+
+    Args:
+        export_dir: the folder.
+        tags, options: accepted.
+
+    Returns an object with the same children and functions under the same names, and `signatures`, a dict of functions
+    that take and give tensors by name. Its variables can be trained, its functions called, and it can be saved again.
+
+    Raises FileNotFoundError when there is no model, DataLossError when it is damaged or was saved by a newer version.
+    """
+    for _ in range(_TRIES):
+        reader = file_format.Reader(Path(export_dir))
+        try:
+            with reading(reader.index):
+                return _Loader(reader).root()
+        except (NotFoundError, DataLossError):
+            if not reader.is_replaced():
+                raise
+    raise UnavailableError(f"the saved model {str(export_dir)!r} is replaced faster than it can be read")
+
+
+def contains_saved_model(export_dir: Any) -> bool:
+    """Whether there is a saved model in a folder."""
+    return (Path(export_dir) / file_format.INDEX).is_file()
+
+
+class _Loader:
+    def __init__(self, reader: file_format.Reader) -> None:
+        self.reader = reader
+        self.values = reader.variables()
+        self.nodes: list[dict[str, Any]] = list(reader.content["nodes"])
+        self._sizes: dict[int, tuple[int, int]] = {}
+        for number in range(len(self.nodes)):
+            self.measured(number, 0)
+        self.objects = [self.made(node) for node in self.nodes]
+        for node, place in zip(self.nodes, self.objects, strict=True):
+            if isinstance(place, Asset):  # which knows where its file is now
+                self.objects[node["children"]["asset_path"]] = place._path
+        for node, place in zip(self.nodes, self.objects, strict=True):
+            self.connect(node, place)
+
+    def root(self) -> Any:
+        root = self.objects[0]
+        root.signatures = {
+            name: Signature(self.function(data).concrete_functions[0])
+            for name, data in self.reader.content["signatures"].items()
+        }
+        return root
+
+    def made(self, node: Mapping[str, Any]) -> Any:
+        """An object without its children."""
+        kind = node["kind"]
+        if kind == "variable":
+            name, trainable, dtype, shape = node["variable"]
+            value = self.values[node["key"]]
+            if value.dtype != dtypes.as_dtype(dtype).numpy:
+                raise ValueError(f"{node['key']} is {value.dtype}, not {dtype}")
+            return Variable(EagerTensor(value), trainable=trainable, name=name, shape=shape)
+        if kind == "asset":
+            asset = Asset(self.reader.asset(node["asset"]))
+            asset.lock = self.reader.lock  # so that the file stays when another model is saved to the folder
+            return asset
+        if kind == "list":
+            return []
+        if kind == "dict":
+            return {}
+        callable_ = "__call__" in node["functions"]
+        return (CallableObject if callable_ else RestoredObject)(node["class"])
+
+    def measured(self, number: int, depth: int) -> tuple[int, int]:
+        """Return how many values lists and dicts hold inside of each other, and how deeply they are nested.
+
+        ValueError for too much, as of a list that contains itself: whatever walks over it would never end.
+        """
+        node = self.nodes[number]
+        if node["kind"] not in ("list", "dict"):
+            return 1, 0
+        if number not in self._sizes:
+            if depth > _DEEPEST:
+                raise ValueError(
+                    f"lists and dicts are nested more than {_DEEPEST} deep, or contain themselves"
+                )
+            inner = [self.measured(child, depth + 1) for child in node["children"].values()]
+            size, height = (
+                1 + sum(count for count, _ in inner),
+                1 + max((deep for _, deep in inner), default=0),
+            )
+            if size > _MOST_VALUES or height > _DEEPEST:
+                raise ValueError(f"lists and dicts hold {size} values, {height} deep")
+            self._sizes[number] = size, height
+        return self._sizes[number]
+
+    def connect(self, node: Mapping[str, Any], place: Any) -> None:
+        if isinstance(place, (Variable, Asset)):
+            return
+        children = {name: self.objects[number] for name, number in node["children"].items()}
+        if isinstance(place, list):
+            place += [children[name] for name in sorted(children, key=int)]
+        elif isinstance(place, dict):
+            place.update(children)
+        else:
+            vars(place).update(children)
+            for name, data in node["functions"].items():
+                vars(place)[name] = self.function(data)
+
+    def function(self, data: Mapping[str, Any]) -> RestoredFunction:
+        return restored_function(data, self.reader.graph, self.variable)
+
+    def variable(self, number: int) -> Variable:
+        found = self.objects[number]
+        if isinstance(found, Variable):
+            return found
+        raise ValueError(f"the object {number} is no variable")

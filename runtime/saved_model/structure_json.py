@@ -1,0 +1,95 @@
+"""The structure of a function's arguments and results as JSON data.
+
+    (x, {"n": 3}), x a float32[?]     ==>     {"tuple": [{"tensor": [[null], "float32", "x"]}, {"dict": [["n", 3]]}]}
+    a result of the graph             ==>     {"output": 0}
+    a composite tensor                ==>     {"spec": ["RaggedTensorSpec", …]}
+
+Python values stand as attributes of operations do; what exists in a running program only cannot be written.
+"""
+
+from __future__ import annotations
+
+import collections
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from .. import dtypes
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..ir.attribute_json import attribute_data, attribute_from
+from ..tracing.trace import Composite, Output
+
+SPECS = ("TensorSpec", "IndexedSlicesSpec", "RaggedTensorSpec", "SparseTensorSpec")
+"""The specs that files may name; those of a user's classes need the user's code."""
+
+
+def write(value: Any) -> Any:
+    """A nest of specs, outputs and Python values as data. ValueError for what cannot be written."""
+    if isinstance(value, TensorSpec):
+        dims = value.spec.shape
+        return {"tensor": [None if dims is None else list(dims), value.dtype.name, value.name]}
+    if isinstance(value, Output):
+        if value.array is not None:
+            raise ValueError("a TensorArray cannot be saved: return its stack()")
+        return {"output": value.number}
+    if isinstance(value, Composite):
+        return {"composite": write(value.spec), "parts": [write(part) for part in value.parts]}
+    if isinstance(value, TypeSpec):
+        return {"spec": [_kind(value), *map(write, value._serialize())]}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        pairs = zip(value._fields, value, strict=True)
+        return {"namedtuple": [type(value).__name__, *[[name, write(item)] for name, item in pairs]]}
+    if isinstance(value, (tuple, list)):
+        return {
+            type(value).__name__ if type(value) in (tuple, list) else "list": [write(item) for item in value]
+        }
+    if isinstance(value, Mapping):
+        return {"dict": [[attribute_data(key), write(item)] for key, item in value.items()]}
+    return _python(value)
+
+
+def _kind(spec: TypeSpec) -> str:
+    name = type(spec).__name__
+    if name not in SPECS or _class(name) is not type(spec):
+        raise ValueError(f"values of the kind {name} cannot be saved: pass their tensors instead")
+    return name
+
+
+def _python(value: Any) -> Any:
+    data = attribute_data(value)
+    attribute_from(data)  # refuses what could not be read
+    return {"python": data}
+
+
+def read(data: Any) -> Any:
+    """The nest that was written. ValueError, KeyError or TypeError when the data are no such nest."""
+    ((kind, content), *more) = data.items()
+    if kind == "tensor":
+        dims, dtype, name = content
+        return TensorSpec(dims, dtypes.as_dtype(dtype), name)
+    if kind == "output":
+        return Output(int(content))
+    if kind == "composite":
+        return Composite(read(content), [read(part) for part in dict(more)["parts"]])
+    if kind == "spec":
+        name, *fields = content
+        return _class(name)._deserialize(tuple(read(field) for field in fields))
+    if kind == "namedtuple":
+        name, *items = content
+        made: Any = collections.namedtuple(name, [field for field, _ in items])  # type: ignore[misc]
+        return made(*[read(item) for _, item in items])
+    if kind == "dict":
+        return {attribute_from(key): read(item) for key, item in content}
+    if kind in ("tuple", "list"):
+        items = [read(item) for item in content]
+        return tuple(items) if kind == "tuple" else items
+    if kind != "python":
+        raise ValueError(f"{kind!r} is no kind of structure")
+    return attribute_from(content)
+
+
+def _class(name: str) -> Any:
+    if name not in SPECS:
+        raise ValueError(f"{name!r} is no kind of spec")
+    return getattr(importlib.import_module("agc.runtime"), name)

@@ -1,0 +1,36 @@
+"""`tf.edit_distance`: how far the sequences in the rows of sparse tensors are from each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.tensor import Tensor
+from ..ops.arrays.set_ops import sequence_distances
+from .tensor import SparseTensor
+
+
+def edit_distance(
+    hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance"
+) -> Tensor:
+    """How many elements have to be inserted, deleted or changed to make each sequence of `hypothesis` that of `truth`.
+
+    Args:
+        hypothesis, truth: sparse tensors of one dtype and rank, at least 2; the sequences are along the last axis, and
+            may be of any length.
+        normalize: divide by the length of the true sequence, which gives infinity for one that is empty but should not
+            be.
+
+    A float32 for each sequence. Raises TypeError for what is no sparse tensor.
+
+    >>> row = [[0, 0], [0, 1], [0, 2]]
+    >>> wrong, right = SparseTensor(row, [*"sat"], [1, 3]), SparseTensor(row[:2], [*"at"], [1, 2])
+    >>> edit_distance(wrong, right, normalize=False).numpy().tolist(), edit_distance(wrong, right).numpy().tolist()
+    ([1.0], [0.5])
+    """
+    for value, what in ((hypothesis, "Hypothesis"), (truth, "Truth")):
+        if not isinstance(value, SparseTensor):
+            raise TypeError(f"{what} must be a SparseTensor.")
+    return sequence_distances(  # type: ignore[no-any-return]
+        hypothesis.indices, hypothesis.values, hypothesis.dense_shape,
+        truth.indices, truth.values, truth.dense_shape, normalize, name,
+    )  # fmt: skip

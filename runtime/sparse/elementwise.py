@@ -1,0 +1,239 @@
+"""Elementwise operations on sparse tensors, and what TensorFlow's other operations are for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import dtypes
+from .. import nest as nests
+from ..composite.composites import name_of
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ops.arrays import shape_ops
+from ..ops.arrays.concat_split import concat
+from ..ops.arrays.creation import fill
+from ..ops.arrays.gather_where import boolean_mask, gather, gather_nd
+from ..ops.arrays.reshape import expand_dims
+from ..ops.arrays.scatter import scatter_nd, tensor_scatter_nd_max
+from ..ops.arrays.sparse_indices import distinct_coordinates
+from ..ops.math import arithmetic, cast, elementwise
+from ..ops.math.comparison import equal, greater_equal, not_equal
+from ..ops.reduce.reductions import reduce_all, reduce_any, reduce_prod
+from .checks import expect, sparse_only
+from .tensor import SparseTensor
+
+
+def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
+    """`op` of the values of all sparse tensors among the arguments, which have the same places.
+
+    Raises ValueError without a sparse tensor, InvalidArgumentError when their places differ.
+
+    >>> from agc.runtime import square
+    >>> map_values(square, SparseTensor([[1]], [3], [2])).values.numpy().tolist()
+    [9]
+    """
+    found = [leaf for leaf in nests.flatten([args, kwargs]) if isinstance(leaf, SparseTensor)]
+    if not found:
+        raise ValueError("No SparseTensor in argument list of map_values")
+    first = found[0]
+    for other in found[1:]:
+        _check_same_places(first, other)
+    values, options = nests.map_structure(
+        lambda leaf: leaf.values if isinstance(leaf, SparseTensor) else leaf, (args, kwargs)
+    )
+    return first.with_values(op(*values, **options))
+
+
+def _check_same_places(one: SparseTensor, other: SparseTensor) -> None:
+    for a, b, what in (
+        (one.indices, other.indices, "indices"),
+        (one.dense_shape, other.dense_shape, "dense_shape"),
+    ):
+        if a is b:
+            continue
+        if a.shape.is_fully_defined() and b.shape.is_fully_defined() and a.shape != b.shape:
+            expect(False, f"Mismatched {what}!", [a, b])
+        expect(reduce_all(equal(a, b)), f"Mismatched {what}!", [a, b])
+
+
+def multiply(sparse: SparseTensor, other: Any) -> SparseTensor:
+    """The product with a dense tensor, which is broadcast to the shape of the sparse one."""
+    return sparse.with_values(arithmetic.multiply(sparse.values, _at_places(sparse, other)))
+
+
+def divide(sparse: SparseTensor, other: Any) -> SparseTensor:
+    """The quotient by a dense tensor, which is broadcast to the shape of the sparse one."""
+    return sparse.with_values(arithmetic.divide(sparse.values, _at_places(sparse, other)))
+
+
+def _at_places(sparse: SparseTensor, other: Any) -> Any:
+    """The elements of a dense tensor at the places of a sparse one, if it were broadcast to its shape."""
+    dense = convert_to_tensor(other, None if isinstance(other, Tensor) else sparse.dtype)
+    rank = dense.shape.rank
+    if rank is None:
+        raise ValueError("a dense tensor beside a sparse one needs a known rank")
+    if rank == 0:
+        return dense
+    own = sparse.shape.rank
+    if own is not None and rank > own:
+        expect(
+            False, "broadcasts dense to sparse only; got incompatible shapes:", [sparse.shape, dense.shape]
+        )
+    sizes = cast.cast(shape_ops.shape(dense), dtypes.int64)
+    is_wide = not_equal(sizes, 1)
+    fits = equal(sizes, sparse.dense_shape[-rank:])
+    expect(
+        reduce_all(fits | ~is_wide),
+        "broadcasts dense to sparse only; got incompatible shapes:",
+        [sparse.dense_shape, sizes],
+    )
+    return gather_nd(dense, sparse.indices[:, -rank:] * cast.cast(is_wide, dtypes.int64))
+
+
+def add(a: Any, b: Any, threshold: Any = 0) -> Any:
+    """The sum of two sparse tensors of one shape, or, where one of them is dense, the dense sum.
+
+    Elements of a sparse sum whose magnitude is less than `threshold` are left out.
+    Raises TypeError for two dense tensors, InvalidArgumentError for different shapes.
+
+    >>> both = SparseTensor([[1]], [3], [2])
+    >>> add(both, both).values.numpy().tolist(), add(both, [10, 10]).numpy().tolist()
+    ([6], [10, 13])
+    """
+    sparse = [one for one in (a, b) if isinstance(one, SparseTensor)]
+    if not sparse:
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if len(sparse) == 1:
+        from .dense_conversion import to_dense
+
+        dense = b if sparse[0] is a else a
+        return arithmetic.add(to_dense(sparse[0], validate_indices=False), dense)
+    first, places, _, _ = _united(a, b)
+    values = scatter_nd(places, concat([a.values, b.values], 0), expand_dims(shape_ops.size(first[:, 0]), 0))
+    result = SparseTensor(first, values, a.dense_shape)
+    result.set_shape(a.shape.merge_with(b.shape))
+    if isinstance(threshold, (int, float)) and threshold == 0:
+        return result
+    size = elementwise.abs(values)
+    kept = greater_equal(size, cast.cast(threshold, size.dtype))
+    thinned = SparseTensor(boolean_mask(first, kept), boolean_mask(values, kept), a.dense_shape)
+    thinned.set_shape(result.shape)
+    return thinned
+
+
+def _united(a: SparseTensor, b: SparseTensor) -> tuple[Any, Any, Any, Any]:
+    """The places of both in order, where the elements of both (of each) are among them."""
+    if a.dtype is not b.dtype:
+        message = f"sparse tensors of {a.dtype.name} and {b.dtype.name} do not go together"
+        expect(False, message)
+    ranks = a.shape.rank, b.shape.rank
+    if None not in ranks and ranks[0] != ranks[1]:
+        expect(False, f"Operands' ranks do not match: got {ranks[0]} and {ranks[1]}")
+    expect(
+        reduce_all(equal(a.dense_shape, b.dense_shape)),
+        "Operands' shapes do not match:",
+        [a.dense_shape, b.dense_shape],
+    )
+    rows, places = distinct_coordinates(concat([a.indices, b.indices], 0))
+    places = expand_dims(places, 1)
+    count = shape_ops.size(a.values)
+    return rows, places, places[:count], places[count:]
+
+
+def maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The larger of two sparse tensors, where one of them has an element; the other counts as 0 there.
+
+    >>> maximum(SparseTensor([[0]], [1], [3]), SparseTensor([[1]], [-1], [3])).values.numpy().tolist()
+    [1, 0]
+    """
+    return _pairwise(arithmetic.maximum, sp_a, sp_b)
+
+
+def minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller of two sparse tensors, where one of them has an element; the other counts as 0 there.
+
+    >>> minimum(SparseTensor([[0]], [1], [3]), SparseTensor([[1]], [-1], [3])).values.numpy().tolist()
+    [0, -1]
+    """
+    return _pairwise(arithmetic.minimum, sp_a, sp_b)
+
+
+def _pairwise(operation: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
+    a, b = sparse_only(sp_a), sparse_only(sp_b)
+    rows, _, left, right = _united(a, b)
+    shape = expand_dims(shape_ops.size(rows[:, 0]), 0)
+    values = operation(scatter_nd(left, a.values, shape), scatter_nd(right, b.values, shape))
+    result = SparseTensor(rows, values, a.dense_shape)
+    result.set_shape(a.shape.merge_with(b.shape))
+    return result
+
+
+def softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The softmax along the last axis of the elements that are there; the others take no part.
+
+    >>> softmax(SparseTensor([[0, 0], [0, 2]], [1.0, 1.0], [1, 3])).values.numpy().tolist()
+    [0.5, 0.5]
+    """
+    sparse = sparse_only(sp_input)
+    rows, row = distinct_coordinates(sparse.indices[:, :-1])
+    places, shape = expand_dims(row, 1), expand_dims(shape_ops.shape(rows)[0], 0)
+    lowest = cast.cast(sparse.dtype.min, sparse.dtype)
+    largest = tensor_scatter_nd_max(fill(shape, lowest), places, sparse.values)
+    powers = elementwise.exp(sparse.values - gather(largest, row))
+    return sparse.with_values(powers / gather(scatter_nd(places, powers, shape), row))
+
+
+def mask(a: Any, mask_indices: Any, name: str | None = None) -> Any:
+    """`IndexedSlices` without the rows whose index is among `mask_indices`.
+
+    >>> from agc.runtime import IndexedSlices, constant
+    >>> rows = IndexedSlices(constant([1.0, 2.0]), constant([4, 7]))
+    >>> mask(rows, [7]).values.numpy().tolist()
+    [1.0]
+    """
+    from ..composite.indexed_slices import IndexedSlices
+
+    indices = convert_to_tensor(a.indices)
+    gone = convert_to_tensor(mask_indices, None if isinstance(mask_indices, Tensor) else indices.dtype)
+    kept = ~reduce_any(equal(expand_dims(indices, 1), expand_dims(gone, 0)), 1)
+    return IndexedSlices(boolean_mask(a.values, kept), boolean_mask(indices, kept), a.dense_shape)
+
+
+def _on_values(operation: Callable[..., Any]) -> Callable[..., Any]:
+    def applied(sparse: Any, *others: Any) -> SparseTensor:
+        own = sparse_only(sparse)
+        return own.with_values(operation(own.values, *others))
+
+    return applied
+
+
+def _divided(x: Any, y: Any, name: str | None = None) -> SparseTensor:
+    return divide(sparse_only(x), y)
+
+
+def _shape(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+    return cast.cast(input.dense_shape, out_type or dtypes.int32)
+
+
+def _size(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+    return cast.cast(reduce_prod(input.dense_shape), out_type or dtypes.int32)
+
+
+def _rank(input: Any, name: str | None = None) -> Tensor:
+    return shape_ops.size(input.dense_shape)  # type: ignore[no-any-return]
+
+
+_ZERO_STAYS = (
+    "abs", "asin", "asinh", "atan", "atanh", "bessel_i0e", "bessel_i1e", "cast", "erf", "identity", "negative", "sign",
+    "sin", "sqrt", "square", "stop_gradient", "tan", "tanh",
+)  # fmt: skip
+
+
+_OTHERS: dict[str, Callable[..., Any]] = {"divide": _divided, "shape": _shape, "size": _size, "rank": _rank}
+
+
+def operation_for(operation: Any) -> Callable[..., Any] | None:
+    """The function that one of TensorFlow's operations is for sparse tensors; None when it does not take them."""
+    name = name_of(operation)
+    return _on_values(operation) if name in _ZERO_STAYS else _OTHERS.get(name)

@@ -1,0 +1,166 @@
+"""Summaries by kind: numbers, distributions, texts, images, sounds. Each has the form of the plug-in that shows it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import Tensor
+from ..ir.name_scopes import scope_prefix
+from ..ops.math.cast import cast
+from . import media_encoding, state
+from .events import metadata
+from .write import Array, Encode, recorded
+
+WAV = b"\x10\x0b"  # of the audio plug-in: the encoding is WAV
+
+
+def _scoped(name: str, data: Any, step: Any, meaning: bytes, encode: Encode) -> Tensor:
+    """Write under the name within the name scopes around."""
+    return recorded(scope_prefix() + name, data, step, meaning, encode)
+
+
+def scalar(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+    """Write a number, as float32.
+
+    Args:
+        name: its tag; name scopes come before it.
+        data: a number, or a tensor or variable with one element and no axes.
+        step: an integer, a tensor or a variable; default: that of `experimental.set_step`, or of the writer.
+        description: in Markdown.
+
+    Returns a bool scalar: whether it was written. Raises ValueError for data that are no scalar, and when there is no
+    step.
+    """
+    number = cast(convert_to_tensor(data), dtypes.float32)
+    if number.shape.rank not in (0, None):
+        raise ValueError(f"Expected scalar shape, saw shape: {number.shape}.")
+    return _scoped(name, number, step, metadata("scalars", description=description), np.asarray)
+
+
+def histogram(
+    name: str, data: Any, step: Any = None, buckets: int | None = None, description: str | None = None
+) -> Tensor:
+    """Write how numbers are distributed: `buckets` (default 30) of equal width between the least and the greatest.
+
+    Other arguments, results and errors as for `scalar`; `data` may have any shape.
+    """
+    numbers = cast(convert_to_tensor(data), dtypes.float64)
+    encode = functools.partial(histogram_of, buckets=30 if buckets is None else int(buckets))
+    return _scoped(name, numbers, step, metadata("histograms", description=description), encode)
+
+
+def histogram_of(data: Array, buckets: int) -> Array:
+    """Rows of (left edge, right edge, count). The last bucket holds everything where all numbers are one.
+
+    >>> histogram_of(np.array([1.0, 2.0, 2.0, 5.0]), 2).tolist()
+    [[1.0, 3.0, 3.0], [3.0, 5.0, 1.0]]
+    """
+    numbers = np.ravel(data)
+    if not numbers.size or not buckets:
+        return np.zeros((buckets, 3))
+    low, high = numbers.min(), numbers.max()
+    if low == high:
+        counts = np.zeros(buckets)
+        counts[-1] = numbers.size
+        return np.stack([np.full(buckets, low), np.full(buckets, high), counts], axis=1)
+    width = (high - low) / buckets
+    places = np.clip(np.floor((numbers - low) / width).astype(np.int64), 0, buckets - 1)
+    edges = np.linspace(low, high, buckets + 1)
+    return np.stack([edges[:-1], edges[1:], np.bincount(places, minlength=buckets)], axis=1)
+
+
+def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
+    """Write texts in Markdown: a string, or a tensor of strings of any shape.
+
+    Raises TypeError for data that are no strings; otherwise as `scalar`.
+    """
+    strings = convert_to_tensor(data)
+    if strings.dtype is not dtypes.string:
+        raise TypeError(f"tensor must be of type tf.string; got {strings.dtype!r}")
+    return _scoped(name, strings, step, metadata("text", description=description), np.asarray)
+
+
+def image(
+    name: str, data: Any, step: Any = None, max_outputs: int = 3, description: str | None = None
+) -> Tensor:
+    """Write images as PNG files.
+
+    Args:
+        data: [images, height, width, channels] with 1 to 4 channels (grey, grey and alpha, RGB, RGBA); uint8, or floats
+            from 0 to 1, which are cut off to that range.
+        max_outputs: how many images to write at most.
+
+    Other arguments and results as for `scalar`. Raises ValueError for data of another rank or number of channels.
+    """
+    pixels = convert_to_tensor(data)
+    if pixels.shape.rank not in (4, None):
+        raise ValueError(f"Tensor must have rank 4.  Received rank {pixels.shape.rank}, shape {pixels.shape}")
+    if pixels.shape.rank == 4 and pixels.shape[3] not in (1, 2, 3, 4, None):
+        raise ValueError(f"images have 1 to 4 channels, not {pixels.shape[3]}")
+    encode = functools.partial(_images, count=max_outputs)
+    return _scoped(name, pixels, step, metadata("images", description=description), encode)
+
+
+def _images(data: Array, count: int) -> Array:
+    pixels = data if data.dtype == np.uint8 else _as_bytes(data)
+    height, width = data.shape[1:3]
+    files = [media_encoding.png(image) for image in pixels[:count]]
+    out = np.empty(2 + len(files), object)
+    out[:] = [str(width).encode(), str(height).encode(), *files]
+    return out
+
+
+def _as_bytes(data: Array) -> Array:
+    """Floats from 0 to 1 as bytes; integers by their range."""
+    if data.dtype.kind in "iu":
+        scale = max((int(np.iinfo(data.dtype).max) + 1) // 256, 1)
+        return np.asarray(np.clip(data // scale, 0, 255), np.uint8)
+    return np.asarray(np.clip(np.floor(np.clip(data, 0, 1) * 255.5), 0, 255), np.uint8)
+
+
+def audio(
+    name: str,
+    data: Any,
+    sample_rate: int,
+    step: Any = None,
+    max_outputs: int = 3,
+    encoding: str | None = None,
+    description: str | None = None,
+) -> Tensor:
+    """Write sounds as WAV files of 16 bits.
+
+    Args:
+        data: [clips, frames, channels], floats from -1 to 1, which are cut off to that range.
+        sample_rate: frames a second.
+        max_outputs: how many clips to write at most.
+        encoding: "wav" or None.
+
+    Other arguments and results as for `scalar`. Raises ValueError for data of another rank and other encodings.
+    """
+    waves = convert_to_tensor(data)
+    if waves.shape.rank not in (3, None):
+        raise ValueError(f"Tensor must have rank 3.  Received rank {waves.shape.rank}, shape {waves.shape}")
+    if encoding not in (None, "wav"):
+        raise ValueError(f"Unknown encoding: {encoding!r}")
+    encode = functools.partial(_sounds, rate=int(sample_rate), count=max_outputs)
+    return _scoped(name, waves, step, metadata("audio", WAV, description), encode)
+
+
+def _sounds(data: Array, rate: int, count: int) -> Array:
+    clips = data[:count]
+    out = np.empty((len(clips), 2), object)
+    for place, clip in enumerate(clips):
+        out[place] = media_encoding.wav(clip, rate), b""
+    return out
+
+
+def flush(writer: Any = None, name: str | None = None) -> None:
+    """Write to the disk what a writer, or the default one, has kept back."""
+    writer = state.current().writer if writer is None else writer
+    if writer is not None:
+        writer.flush()

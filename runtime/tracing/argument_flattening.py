@@ -1,0 +1,67 @@
+"""What a call hands over, part by part: so that machine code can look whether another call is like it.
+
+    f(x, {"y": array}, n=3)    →    a tensor, which is input 1 of the graph
+                                    a dict with the key "y", and in it an array, which is input 2
+                                    the object 3
+
+Inputs have the order of the parameters, which need not be that of the call.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..core.argument_pattern import Part
+from ..core.tensor import EagerTensor
+from .cache_entry import IMMUTABLE
+from .cache_key import Identity, Parameters, is_identified
+
+
+def parts_of(
+    parameters: Parameters, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any]
+) -> list[Part] | None:
+    """The arguments in the order of the call, of which the graph takes the `leaves`.
+
+    None where Python is needed to tell such calls from others.
+    """
+    if any(type(name) is not str for name in kwargs):
+        return None
+    given = [*args, *kwargs.values()]
+    tensors: list[Any] = []
+    found = {place: _part(given[place], tensors) for place in _bound(parameters, len(args), kwargs)}
+    parts = [found.get(place) for place in range(len(given))]
+    if len(tensors) != len(leaves) or any(a is not b for a, b in zip(tensors, leaves, strict=True)):
+        return None
+    whole = [part for part in parts if part is not None]
+    return whole if len(whole) == len(given) else None
+
+
+def _bound(parameters: Parameters, count: int, names: Iterable[str]) -> list[int]:
+    """The places of arguments in the order of the parameters that they are for."""
+    marks = [object() for _ in [*range(count), *names]]
+    values = parameters.values(tuple(marks[:count]), dict(zip(names, marks[count:], strict=True)))
+    places = {id(mark): place for place, mark in enumerate(marks)}
+    return [places[id(leaf)] for leaf in nest.flatten(values) if id(leaf) in places]
+
+
+def _part(value: Any, tensors: list[Any]) -> Part | None:
+    kind = type(value)
+    if kind is EagerTensor or (kind is np.ndarray and value.dtype.isnative and not value.dtype.hasobject):
+        tensors.append(value)
+        return Part(kind, number=len(tensors) - 1)
+    if kind in (tuple, list, dict):
+        found = {key: _part(child, tensors) for key, child in nest.children(value)}
+        keys = tuple(value) if kind is dict else range(len(value))
+        parts = tuple(part for key in keys if (part := found[key]) is not None)
+        return Part(kind, keys, parts=parts) if len(parts) == len(keys) else None
+    if kind in IMMUTABLE:
+        return Part(object, value)
+    if not is_identified(kind):
+        return None
+    reference = Identity(value).reference
+    return Part(weakref.ref, reference) if type(reference) is weakref.ref else Part(object, value)

@@ -1,0 +1,220 @@
+"""What a call looks like to `function`: bound arguments, and the key that decides which graph fits.
+
+tensors, NumPy arrays      by dtype and shape
+Python numbers, strings    by type and value
+composite tensors          by their spec
+nests                      by structure, then leaf by leaf
+objects with a TraceType    by that
+variables, other objects   by identity
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import weakref
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes, nest
+from ..composite import components
+from ..core import shapes
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, SymbolicTensor, Tensor
+from ..core.tensor_array import TensorArray
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from .trace_type import CONTEXT, TraceType
+
+_VALUES = (
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    type(None),
+    type(Ellipsis),
+    frozenset,
+    range,
+    slice,
+    dtypes.DType,
+)
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class Parameters:
+    """The parameters of the Python function, and how calls are bound to them."""
+
+    def __init__(self, python_function: Callable[..., Any]) -> None:
+        try:
+            self.signature = inspect.signature(python_function)
+        except ValueError as error:
+            raise TypeError(f"function() takes a Python function: {error}") from None
+        self._name = getattr(python_function, "__name__", "function")
+        self.positional = [
+            p.name
+            for p in self.signature.parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
+        collecting = [p.name for p in self.signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
+        self.rest: str | None = collecting[0] if collecting else None
+        kinds = {p.kind for p in self.signature.parameters.values()}
+        self._simple = kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        self._count = len(self.positional)
+        self._values: Callable[..., tuple[Any, ...]] | None = None  # made when it is wanted
+        self.most: float = len(self.signature.parameters)
+        if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
+            self.most = float("inf")
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameter name → argument, defaults filled in. Raises TypeError as Python does."""
+        if self._simple and not kwargs and len(args) == self._count:
+            return dict(zip(self.positional, args, strict=True))
+        values = self.values(args, kwargs)
+        if values is None:
+            raise TypeError(f"{self._name}{self.signature}: {self._misfit(args, kwargs)}")
+        return dict(zip(self.signature.parameters, values, strict=True))
+
+    def _misfit(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+        try:
+            self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            return str(error)
+        return "the arguments do not fit"
+
+    def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The values of all parameters in order, defaults filled in; None for a call that does not fit."""
+        if self._values is None:
+            self._values = _binder(self.signature)
+        try:
+            return self._values(*args, **kwargs)
+        except TypeError:
+            return None
+
+    def is_named(self, keyword: str) -> bool:
+        """Whether an argument that is given by this name is that of a parameter, and no name of agc's."""
+        found = self.signature.parameters.get(keyword)
+        return found is not None and found.kind in _NAMED and not keyword.startswith("_")
+
+    def unbind(self, arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The positional and keyword arguments that `bind` came from."""
+        bound = inspect.BoundArguments(self.signature, dict(arguments))
+        return bound.args, bound.kwargs
+
+    def places(self, count: int) -> list[str]:
+        """What the first `count` positional arguments are called: `x`, `y`, and `rest[0]` … of `*rest`."""
+        more = range(count - self._count)
+        return [*self.positional[:count], *[f"{self.rest}[{number}]" for number in more]]
+
+
+def _binder(signature: inspect.Signature) -> Callable[..., tuple[Any, ...]]:
+    """A function with these parameters that gives their values: Python itself binds fastest.
+
+    (x, y=1, *rest, z)    ==>    lambda x, y=None, *rest, z: (x, y, rest, z)    with the defaults put in
+    """
+    parameters = signature.parameters.values()
+    blank = [
+        p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else None) for p in parameters
+    ]
+    shape = str(signature.replace(parameters=blank, return_annotation=signature.empty))[1:-1]
+    binder = eval(f"lambda {shape}: ({''.join(f'{p.name}, ' for p in parameters)})")
+    given = [p for p in parameters if p.default is not p.empty]
+    binder.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
+    binder.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    return binder  # type: ignore[no-any-return]
+
+
+class Identity:
+    """An object by identity, without keeping it alive where Python allows that."""
+
+    __slots__ = ("_id", "reference")
+
+    def __init__(self, target: Any) -> None:
+        self._id = id(target)
+        try:
+            self.reference: Callable[[], Any] = weakref.ref(target)
+        except TypeError:
+            self.reference = lambda: target
+
+    @property
+    def target(self) -> Any:
+        """The object; None when it is gone."""
+        return self.reference()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Identity) or self._id != other._id:
+            return False
+        mine = self.reference()
+        return mine is not None and mine is other.reference()
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __repr__(self) -> str:
+        return repr(self.reference())
+
+
+def key_of(value: Any) -> Hashable:
+    """The part of the cache key that stands for one argument."""
+    if isinstance(value, EagerTensor):
+        array = value._array
+        return array.dtype, array.shape
+    if isinstance(value, (SymbolicTensor, TensorSpec)):
+        shape = shapes.as_dims(value.shape)
+        return value.dtype.numpy, shape
+    if isinstance(value, (np.ndarray, np.generic)):
+        return convert_to_tensor(value).dtype.numpy, value.shape
+    if isinstance(value, _VALUES):
+        return type(value), str(value) if value != value else (value, str(value))
+    if isinstance(value, TensorArray):
+        return TensorArray, str(value.flow.spec), value.dynamic_size
+    if nest.is_composite(value):
+        return value._type_spec  # type: ignore[no-any-return]
+    if isinstance(value, TypeSpec):
+        return value
+    if isinstance(value, TraceType):
+        return value
+    if hasattr(type(value), "__tf_tracing_type__"):
+        described = value.__tf_tracing_type__(CONTEXT)
+        if not isinstance(described, TraceType):
+            raise TypeError(
+                f"__tf_tracing_type__ of {type(value).__name__} must give a TraceType, not {described!r}"
+            )
+        return described
+    if isinstance(value, types.MethodType):  # made anew each time that it is asked for
+        return types.MethodType, key_of(value.__func__), Identity(value.__self__)
+    if nest.is_nested(value):
+        pairs = nest.children(value)
+        return type(value), tuple((key, key_of(child)) for key, child in pairs)
+    return Identity(value)
+
+
+def is_identified(kind: Any) -> bool:
+    """Whether instances of a class can be told apart by identity alone: `key_of` sees nothing else, or a constant."""
+    return _is_identified(kind)
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_identified(kind: Any) -> bool:
+    return issubclass(kind, _VALUES) or not (
+        issubclass(kind, (Tensor, TensorArray, TypeSpec, TraceType, np.ndarray, np.generic, types.MethodType))
+        or hasattr(kind, "__components__")
+        or hasattr(kind, "__tf_tracing_type__")
+        or nest.is_nest_type(kind)
+    )
+
+
+def is_tensor_argument(leaf: Any) -> bool:
+    """Whether a leaf of the arguments becomes an input of the graph."""
+    return isinstance(leaf, (Tensor, TensorSpec, np.ndarray, np.generic, TensorArray))
+
+
+def tensor_leaves(arguments: Mapping[str, Any]) -> list[Any]:
+    """The leaves that become inputs, in the order of the graph's."""
+    flat = [leaf for value in arguments.values() for leaf in components.flatten(value)]
+    return list(filter(is_tensor_argument, flat))

@@ -1,0 +1,359 @@
+"""`ConcreteFunction`: one traced graph, callable with the arguments that it was traced for."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from .. import nest
+from ..composite import components
+from ..control_flow import state_leaves
+from ..control_flow.exceptions import Ended
+from ..core import shapes
+from ..core.conversion import convert_to_tensor
+from ..core.devices import log_placement, placement
+from ..core.tensor import EagerTensor, Reference, SymbolicTensor, Tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..core.variable import Variable
+from ..executors import EXECUTORS, Runner, shortest
+from ..executors.plan.hooks import watch
+from ..ir.builder import Builder, current, recorders, stack
+from ..ir.graph import Constant, Graph, Operand
+from ..ir.value_types import AnySpec, Spec
+from ..kernels.random.seeds import with_own_streams
+from ..ops.framework.op import wrap
+from ..ops.framework.region_ops import CALL
+from .cache_entry import KEYS, MISSED, Entry, entry_for
+from .cache_key import Identity, Parameters, is_tensor_argument, key_of
+from .output_packing import filled, filler, finisher
+from .trace import Composite, Output, Tracing, input_name, spec_of_argument
+from .trace_type import TraceType
+
+if TYPE_CHECKING:
+    from ..ir.graph_def import GraphDef
+
+
+_MOST_ENTRIES = 64
+
+concretes: weakref.WeakSet[ConcreteFunction] = weakref.WeakSet()
+"""All that there are."""
+
+
+class ConcreteFunction:
+    """A graph with the structure of the arguments and results that it was traced with.
+
+    Attributes: `graph`, `name`, `structured_input_signature`, `structured_outputs`, `output_shapes`, `output_dtypes`,
+    `inputs`, `outputs`, `captured_inputs`, `variables`, `trainable_variables`.
+    """
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a concrete function cannot be copied or pickled: {self.name}. Copy or pickle the tf.function, which "
+            "traces again, or keep the graph with tf.saved_model.save"
+        )
+
+    def __init__(
+        self, name: str, parameters: Parameters, arguments: Mapping[str, Any], traced: Tracing, executor: str
+    ):
+        self.name = name
+        self.graph: Graph = traced.graph
+        self.arguments = {key: nest.map_structure(_as_spec, value) for key, value in arguments.items()}
+        self._parameters = parameters
+        self._captured = traced.captured
+        self._owner = traced.owner
+        self.ends = traced.ends
+        self.receiver: str | None = None  # the first parameter, once it was asked for as an instance's method
+        self._structure = traced.outputs
+        self.executor = executor
+        self._entries: dict[Any, Entry] = {}  # calls that fitted, by what was passed
+        self.ways: dict[Any, Any] = {}  # there and back, for tapes: see autodiff/call_gradient.py
+        self.runner: Runner = self._first_run
+        concretes.add(self)
+        self.references = [item.deref() for item in traced.captured if isinstance(item, Reference)]
+        self.packed = filler(traced.outputs)  # from tensors and states of TensorArrays to what Python gets
+        # What a call gives, from what the runner gives.
+        self.finish = finisher(traced.outputs, self._output_specs(), self.packed)
+
+    @property
+    def function_def(self) -> GraphDef:
+        """The graph in a form that can be written down; see `Graph.as_graph_def`."""
+        return self.graph.as_graph_def()
+
+    @property
+    def belongs_to_outer(self) -> bool:
+        """Whether the graph uses values of the graph in which it was traced, and can be called only there."""
+        return len(self.references) < len(self._captured)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The graph's inputs, as tensors of that graph (variables as their references there)."""
+        return [_shown(value, Builder.of(self.graph)) for value in self.graph.inputs]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The graph's outputs, as tensors of that graph; those that are known are eager."""
+        return [_shown(operand, Builder.of(self.graph)) for operand in self.graph.outputs]
+
+    @property
+    def captured_inputs(self) -> list[Any]:
+        return list(self.references)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that the graph reads or assigns."""
+        return tuple(self.references)
+
+    @property
+    def trainable_variables(self) -> tuple[Variable, ...]:
+        """Those of the variables that are trainable."""
+        return tuple(variable for variable in self.references if variable.trainable)
+
+    @property
+    def structured_input_signature(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments: TensorSpecs where the graph has inputs, Python values elsewhere."""
+        args, kwargs = self._parameters.unbind(nest.map_structure(_alive, self.arguments))
+        places = zip(self._parameters.places(len(args)), args, strict=True)
+        return (
+            tuple(_named(value, name) for name, value in places if name != self.receiver),
+            {name: _named(value, name) for name, value in kwargs.items()},
+        )
+
+    @property
+    def structured_outputs(self) -> Any:
+        """The results: TensorSpecs where the graph gives values, Python values elsewhere."""
+        specs = self._output_specs()
+        return nest.map_structure(lambda leaf: _described(leaf, specs), self._structure)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the results, in their structure; unknown for None."""
+        return nest.map_structure(_shape_of, self.structured_outputs)
+
+    @property
+    def output_dtypes(self) -> Any:
+        """The dtypes of the results, in their structure; None for None."""
+        return nest.map_structure(_dtype_of, self.structured_outputs)
+
+    def _output_specs(self) -> list[AnySpec]:
+        return [output.spec for output in self.graph.outputs]
+
+    def pretty_printed_signature(self, verbose: bool = True) -> str:
+        """The call, and what goes in and comes out, for people."""
+        from .signature_text import call_text, signature_text  # when first used: most programs print none
+
+        if not verbose:
+            return call_text(self.name, self.arguments)
+        return signature_text(self.name, self.arguments, self.structured_outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph.
+
+        Raises TypeError naming the argument when one does not fit what the graph was traced with.
+        """
+        if kwargs or not stack.plain:
+            return self.call_flat(self._checked(self._bound(args, kwargs)))
+        key = KEYS[len(args)](args)
+        entry = self._entries.get(key)
+        if entry is not None:
+            result = entry(args)
+            if result is not MISSED:
+                return result
+        inputs = self._checked(self._bound(args, kwargs))
+        entry = entry_for(self, args, inputs)
+        if entry is not None:
+            if len(self._entries) >= _MOST_ENTRIES:
+                self._entries.clear()
+            self._entries[key] = entry
+        return self.call_flat(inputs)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by name. Python values that the graph was traced with may be left out, and so may `self`."""
+        if self.receiver is not None:
+            instance = _alive(self.arguments[self.receiver])
+            if not args or args[0] is not instance:
+                args = (instance, *args)
+        try:
+            return self._parameters.bind(args, kwargs)
+        except TypeError:
+            given = self._parameters.signature.bind_partial(*args, **kwargs).arguments
+            known = {
+                name: nest.map_structure(_alive, value)
+                for name, value in self.arguments.items()
+                if not any(map(_is_input, nest.flatten(value)))
+            }
+            if len({**known, **given}) < len(self.arguments):
+                raise
+            return {**known, **given}
+
+    def _checked(self, arguments: Mapping[str, Any]) -> list[Any]:
+        found = []
+        for name, traced in self.arguments.items():
+            given = arguments[name]
+            if isinstance(traced, TensorSpec) and nest.is_nested(given):
+                found.append(self._checked_leaf(name, traced, given))
+                continue
+            if not nest.same_structure(traced, given):
+                raise TypeError(
+                    f"{self.name}(): argument `{name}` has another structure than the traced one: {traced}"
+                )
+            pairs = zip(nest.flatten_with_path(traced, name), nest.flatten(given), strict=True)
+            for (path, spec), leaf in pairs:
+                if components.is_composite_spec(spec):
+                    found += self._checked_composite(path, spec, leaf)
+                    continue
+                checked = self._checked_leaf(path, spec, leaf)
+                if checked is not None:
+                    found.append(checked)
+        return found
+
+    def _checked_composite(self, path: str, traced: TypeSpec, given: Any) -> list[Any]:
+        if not traced.is_compatible_with(given):
+            raise TypeError(f"{self.name}(): `{path}` is {given!r}, but the graph was traced for {traced}")
+        return components.flatten(given)
+
+    def _checked_leaf(self, path: str, traced: Any, given: Any) -> Any:
+        if not isinstance(traced, TensorSpec):
+            if is_tensor_argument(traced):
+                return given
+            if (traced if isinstance(traced, Identity) else key_of(traced)) != key_of(given):
+                raise TypeError(
+                    f"{self.name}(): `{path}` was {traced!r} when traced, but is {given!r} in this call"
+                )
+            return None
+        try:
+            tensor = given if isinstance(given, Tensor) else convert_to_tensor(given, traced.dtype)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"{self.name}(): `{path}` must be {traced.spec}: {error}") from None
+        spec = Spec(tensor.dtype, tensor.shape.dims)
+        if spec.dtype is not traced.dtype or not shapes.compatible(traced.spec.shape, spec.shape):
+            raise TypeError(f"{self.name}(): `{path}` is {spec}, but the graph was traced for {traced.spec}")
+        return tensor
+
+    def call_flat(self, inputs: Sequence[Any]) -> Any:
+        """Call with the leaves that are inputs of the graph, in order."""
+        builder = current()
+        if builder is not None:
+            return self._recorded(builder, inputs)
+        if recorders():
+            from ..autodiff.call_gradient import recorded
+
+            return recorded(self, inputs)
+        return self.run(
+            [leaf._array if type(leaf) is EagerTensor else _run_time_value(leaf) for leaf in inputs]
+        )
+
+    def run(self, arrays: list[Any]) -> Any:
+        """Run the graph on arrays."""
+        return self.finish(self.runner([*arrays, *self.references]))
+
+    def _first_run(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """Make what runs the graph from now on."""
+        self.runner = runner = EXECUTORS[self.executor](self.graph)
+        if watch.concrete is not None:
+            watch.concrete(self)
+        if placement.logged:
+            self._log_placement()
+        results = self.runner(arrays)
+        if self.runner is runner:  # a profiler may have put another in its place
+            self.runner = shortest(runner)
+        return results
+
+    def _log_placement(self) -> None:
+        for operation in self.graph.get_operations():
+            log_placement(operation.type, operation.name)
+
+    def _recorded(self, builder: Builder, inputs: Sequence[Any]) -> Any:
+        operands = [state_leaves.operand_in(builder, state_leaves.carried(leaf)) for leaf in inputs]
+        for item in self._captured:
+            if isinstance(item, Reference):
+                operands.append(builder.captured_variable(item.deref()))
+            else:
+                assert self._owner is not None
+                operands.append(builder.captured(item, self._owner))
+        specs = self._output_specs()
+        callee = with_own_streams(self.graph)
+        values = builder.add(CALL, operands, {"name": self.name}, specs, (callee,), [self.name] * len(specs))
+        if self.ends:
+            raise Ended  # and so does what comes behind the call
+        return filled(self._structure, [wrap(value, builder) for value in values])
+
+    def _repr_html_(self) -> str:
+        from ..core.html_repr import text_html
+
+        return text_html(f"{self.pretty_printed_signature()}\n\n{self.graph}")
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.pretty_printed_signature(verbose=False)}>"
+
+
+def _as_spec(leaf: Any) -> Any:
+    """An argument as the structured signature shows it; tensors and objects are not kept alive."""
+    if isinstance(leaf, TypeSpec):
+        return leaf
+    if nest.is_composite(leaf):
+        return leaf._type_spec
+    if not is_tensor_argument(leaf):
+        key = key_of(leaf)
+        return key if isinstance(key, (Identity, TraceType)) else leaf
+    spec = spec_of_argument(leaf)
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf
+
+
+def _named(value: Any, path: str) -> Any:
+    """An argument in which the specs of tensors have names: their own, or their places."""
+    flat = [
+        TensorSpec(leaf.shape, leaf.dtype, leaf.name or input_name(place))
+        if type(leaf) is TensorSpec
+        else leaf
+        for place, leaf in nest.flatten_with_path(value, path)
+    ]
+    return nest.pack_sequence_as(value, flat)
+
+
+def _is_input(leaf: Any) -> bool:
+    return is_tensor_argument(leaf) or components.is_composite_spec(leaf)
+
+
+def _shown(operand: Operand, builder: Builder) -> Any:
+    if isinstance(operand, Constant):
+        return EagerTensor(operand.value)
+    return SymbolicTensor(operand, builder) if isinstance(operand.spec, Spec) else operand
+
+
+def _alive(leaf: Any) -> Any:
+    return leaf.target if isinstance(leaf, Identity) else leaf
+
+
+def _described(leaf: Any, specs: list[AnySpec]) -> Any:
+    if isinstance(leaf, Composite):
+        return leaf.spec
+    if not isinstance(leaf, Output):
+        return leaf
+    spec = specs[leaf.number]
+    return TensorSpec(spec.shape, spec.dtype) if isinstance(spec, Spec) else leaf.array
+
+
+def _shape_of(leaf: Any) -> Any:
+    """The shape of a result, in the structure of its components where it is a composite."""
+    if components.is_composite_spec(leaf):
+        return nest.map_structure(_shape_of, leaf._component_specs)
+    return getattr(leaf, "shape", shapes.TensorShape(None))
+
+
+def _dtype_of(leaf: Any) -> Any:
+    """The dtype of a result, like `_shape_of`."""
+    if components.is_composite_spec(leaf):
+        return nest.map_structure(_dtype_of, leaf._component_specs)
+    return getattr(leaf, "dtype", None)
+
+
+def _run_time_value(leaf: Any) -> Any:
+    argument = state_leaves.carried(leaf)
+    if isinstance(argument, SymbolicTensor):
+        raise argument.unreachable("a function was called with")
+    return argument._array

@@ -1,0 +1,240 @@
+"""What a call of a function does: find the graph for its arguments, or trace one.
+
+f(tensor)   →  key of the arguments  →  known: run its graph
+                                        new: convert (AutoGraph), trace, keep, run
+
+`Calls` has all that a `Function` knows, and does not hold the function itself: so that is gone as soon as nobody has
+it any more, although it holds the method that it is called by.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from agc.autograph import api, staging
+
+from ..config import _state as switches
+from ..core.abstract_value import kind_of
+from ..core.tensor import EagerTensor
+from ..ir.builder import current, stack
+from .cache_entry import KEYS, MISSED, entry_for, quick_key
+from .cache_key import Identity, Parameters, key_of, tensor_leaves
+from .concrete_function import ConcreteFunction
+from .fast_paths import Shortest, way_for
+from .options import Options
+from .retrace_explanation import Watch, explained
+from .trace import trace
+from .trace_cache import TraceCache, is_alive
+from .tracing_lock import TracingTurns
+from .variable_creation import VariableMaker
+
+if TYPE_CHECKING:
+    from .input_signature import InputSignature
+
+_BOUND = "bound"
+"""Begins the key of a call with keywords, which has their names, and the values of all parameters."""
+
+_tracing = TracingTurns()
+
+
+def _forgetting(reference: Callable[[], Calls | None], key: Hashable) -> Callable[[], None]:
+    """What lets the next call with a key go the long way again."""
+
+    def forget() -> None:
+        calls = reference()
+        if calls is not None:
+            calls.cache.fast.pop(key, None)
+
+    return forget
+
+
+def _nowhere(call: Callable[..., Any]) -> None:
+    """Nobody is called by `call`."""
+
+
+class Calls:
+    """The graphs of a function, and how calls find them."""
+
+    def __init__(self, python_function: Callable[..., Any], name: str, options: Options) -> None:
+        self.python_function = python_function
+        self.name = name
+        self.options = options
+        self.cache = TraceCache()
+        self.traces: dict[Hashable, int] = {}  # by the instance whose method it is; None for a function
+        self.initialised: set[Hashable] = set()
+        self.is_method = False  # until it is called as one
+        self._parameters = Parameters(python_function)
+        self.signature: InputSignature | None = None
+        if options.input_signature is not None:
+            from .input_signature import (
+                InputSignature,  # when first used, as other things that few programs need
+            )
+
+            self.signature = InputSignature(options.input_signature, name, self._parameters)
+        self._fast = self.cache.fast
+        self._shortest = Shortest()
+        self._watch = Watch(name)
+        self.install: Callable[[Callable[..., Any]], None] = _nowhere  # puts what is called in its place
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph for these arguments; trace it first when there is none yet."""
+        if switches["eager"]:
+            return self.python_function(*args, **kwargs)
+        try:
+            if not stack.plain:
+                return self._called(args, kwargs, None, ())
+            values: Any = args
+            key: Any
+            if kwargs:
+                values = self._parameters.values(args, kwargs)
+                key = None if values is None else (_BOUND, len(args), *kwargs, *map(quick_key, values))
+            elif len(args) == 1 and type(args[0]) is EagerTensor:
+                key = args[0]._kind or kind_of(args[0])
+            else:
+                key = KEYS[len(args)](args)
+            entry = self._fast.get(key)
+            if entry is not None:
+                result = entry(values)
+                if result is not MISSED:
+                    return result
+            return self._called(args, kwargs, key, values or ())
+        except BaseException as error:
+            found = _circle(error, (*args, *kwargs.values())) if isinstance(error, RecursionError) else error
+            api.strip_frames(found)
+            api.leave_no_trace(found)
+            if found is not error:
+                raise found from None
+            raise
+
+    def _called(
+        self,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        key: Hashable | None,
+        values: tuple[Any, ...],
+    ) -> Any:
+        """The long way of a call; `key` and `values` are what the short one may find it by the next time."""
+        arguments = self.arguments(args, kwargs)
+        leaves = tensor_leaves(arguments)
+        traces = self._watch.traces
+        concrete = self.concrete_for(arguments)
+        result = concrete.call_flat(leaves)
+        is_known = traces == self._watch.traces  # a call that traced counts as found when it comes again
+        if is_known and key is not None:
+            entry = entry_for(concrete, values, leaves)
+            if entry is not None:
+                self.cache.remember(key, entry)
+                self._shorten(key, concrete, args, kwargs, leaves)
+        return result
+
+    def _shorten(
+        self,
+        key: Hashable,
+        concrete: ConcreteFunction,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        leaves: list[Any],
+    ) -> None:
+        """Let calls like this one do without Python from now on, where that is possible."""
+        forget = _forgetting(weakref.ref(self), key)
+        way = way_for(concrete, self._parameters, args, kwargs, leaves, forget)
+        is_changed = self._shortest.forget(self._fast)
+        if way is not None:
+            self._shortest.add(key, way)
+        if way is not None or is_changed:
+            self.install(self._shortest.chain(self.call))
+
+    @property
+    def positional(self) -> list[str]:
+        """The names of the parameters that take positional arguments."""
+        return self._parameters.positional
+
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        arguments = self._parameters.bind(args, kwargs)
+        return arguments if self.signature is None else self.signature.fitted(arguments)
+
+    def concrete_for(self, arguments: dict[str, Any]) -> ConcreteFunction:
+        """The concrete function that fits the arguments, traced now if there is none."""
+        key: Hashable = self._key(arguments)
+        found = self.cache.get(key) or self.cache.get((key, Identity(current())))
+        if found is not None:
+            self._watch.found()
+            return found
+        with _tracing:
+            found = self.cache.get(key)
+            if found is None:
+                found = self._traced(arguments)
+                if not found.ends:  # what always fails is traced again: Python may have changed its mind
+                    self.cache.put((key, Identity(current())) if found.belongs_to_outer else key, found)
+                    if self._shortest.forget(self._fast):
+                        self.install(self._shortest.chain(self.call))
+        return found
+
+    def _key(self, arguments: Mapping[str, Any]) -> Hashable:
+        if self.signature is None:
+            return tuple([key_of(value) for value in arguments.values()])
+        described = self.signature.described(arguments)
+        return tuple([key_of(value) for name, value in arguments.items() if name not in described])
+
+    def _traced(self, arguments: dict[str, Any]) -> ConcreteFunction:
+        wanted = arguments
+        if self.signature is not None:
+            wanted = {**arguments, **self.signature.described(arguments)}
+        elif earlier := list(self.cache):
+            from .shape_relaxation import covering, relaxed
+
+            known = covering(earlier, arguments)
+            if known is None and self.options.reduce_retracing:
+                wanted = relaxed((concrete.arguments for concrete in earlier), arguments)
+                known = covering(earlier, wanted)
+            if known is not None:
+                return known
+        self._check_limit(arguments)
+        self._watch.traced(self.cache, arguments)
+        owner = self._owner_key(arguments)
+        maker = None if owner in self.initialised else VariableMaker(arguments)
+        concrete = self._trace_once(wanted, maker, owner)
+        self.initialised.add(owner)
+        if maker is not None and maker.made:  # the graph to keep must not make variables
+            concrete = self._trace_once(wanted, None, owner)
+        self._watch.succeeded(self.cache, arguments)
+        return concrete
+
+    def _check_limit(self, arguments: Mapping[str, Any]) -> None:
+        limit = self.options.max_traces
+        if limit is not None and self._watch.traces >= limit:
+            reason = explained(self.cache, arguments)
+            raise RuntimeError(
+                f"{self.name} may be traced {limit} times, as max_traces says, and was:\n{reason}"
+            )
+
+    def _trace_once(
+        self, arguments: dict[str, Any], make: Callable[..., Any] | None, owner: Hashable
+    ) -> ConcreteFunction:
+        if owner not in self.traces and len(self.traces).bit_count() == 1:  # as it doubles, so not often
+            self.traces = {key: count for key, count in self.traces.items() if key is None or is_alive(key)}
+            self.initialised &= {None, *self.traces}
+        self.traces[owner] = self.traces.get(owner, 0) + 1
+        if not self.options.autograph:
+            traced = trace(
+                self.python_function, self._parameters.unbind, arguments, self.name, make, is_guarded=True
+            )
+        else:
+            with staging.live(), api.in_sight(self.python_function, arguments), api.no_doubts():
+                code = api.convert(self.python_function, optional_features=self.options.features)
+                traced = trace(code, self._parameters.unbind, arguments, self.name, make, is_guarded=True)
+        return ConcreteFunction(self.name, self._parameters, arguments, traced, self.options.executor)
+
+    def _owner_key(self, arguments: Mapping[str, Any]) -> Hashable:
+        """Variables may be made once for a function, and once for each instance that has it as a method."""
+        first = next(iter(arguments), None)
+        return Identity(arguments[first]) if self.is_method or first in ("self", "cls") else None  # type: ignore[index]
+
+
+def _circle(error: RecursionError, values: tuple[Any, ...]) -> BaseException:
+    """What to raise where an argument that contains itself has been taken apart."""
+    from ..core import cyclic_nests  # hardly any program needs it
+
+    return cyclic_nests.told(error, *values)

@@ -1,0 +1,95 @@
+"""From the results of a graph to what the Python function returned, worked out once for each graph.
+
+structure of the results       filler(structure)(tensors)
+(Output(0), {"n": Output(1)})    ==>    (tensors[0], {"n": tensors[1]})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from .. import nest
+from ..core.abstract_value import kind_for
+from ..core.tensor import EagerArray, EagerTensor
+from ..ir.value_types import AnySpec, ArraySpec, Spec
+from ..python_semantics.tensor_list import as_python
+from .trace import Composite, Output
+
+Filler = Callable[[Sequence[Any]], Any]
+
+_new_tensor = EagerTensor.__new__
+_array, _as_array = np.ndarray, np.asarray
+
+
+def finisher(structure: Any, specs: Sequence[AnySpec], fill: Filler) -> Filler:
+    """From what a run of the graph gives to what its caller gets."""
+    if _is_tensor(structure) and isinstance(specs[0], Spec):
+        only = _maker(specs[0])
+        return lambda results: only(results[0])
+    makers = [_maker(spec) if isinstance(spec, Spec) else _state_maker(spec) for spec in specs]
+    return lambda results: fill([make(result) for make, result in zip(makers, results, strict=True)])
+
+
+def _state_maker(spec: AnySpec) -> Filler:
+    return lambda result: eager(result, spec)
+
+
+def _maker(spec: Spec) -> Callable[[Any], EagerTensor]:
+    """Makes a tensor of a result, its slots filled at once: that is spared the call of `__init__`."""
+    dtype = spec.dtype.numpy
+    scalar = dtype.type
+    kind = None if dtype.hasobject else kind_for(spec.dtype, ())
+
+    def tensor_of(result: Any) -> EagerTensor:
+        tensor = _new_tensor(EagerTensor)
+        if type(result) is scalar:
+            tensor._array = _as_array(result)
+            tensor._kind = kind
+        else:
+            tensor._array = result if type(result) is _array else _as_array(result, dtype)
+            tensor._kind = None
+        return tensor
+
+    return tensor_of
+
+
+def eager(result: Any, spec: AnySpec) -> Any:
+    """What a run of a graph gives, as users and operations see it."""
+    if isinstance(spec, ArraySpec):
+        return EagerArray(result, spec)
+    return EagerTensor(result if type(result) is np.ndarray else np.asarray(result, spec.dtype.numpy))  # type: ignore[union-attr]
+
+
+def filler(structure: Any) -> Filler:
+    """What puts tensors into the places of a structure."""
+    if _is_tensor(structure):
+        return itemgetter(structure.number)
+    if isinstance(structure, (Output, Composite)):
+        return lambda results: as_python(structure.filled(results))
+    if not nest.is_nested(structure):
+        return lambda results: structure
+    kind = type(structure)
+    if kind is tuple and len(structure) > 1 and all(map(_is_tensor, structure)):
+        return itemgetter(*[output.number for output in structure])
+    if kind is tuple or kind is list:
+        parts = [filler(child) for child in structure]
+        return lambda results: kind([part(results) for part in parts])
+    if kind is dict:
+        items = [(key, filler(child)) for key, child in structure.items()]
+        return lambda results: {key: part(results) for key, part in items}
+    return lambda results: as_python(filled(structure, results))
+
+
+def filled(structure: Any, results: Sequence[Any]) -> Any:
+    """A structure with the results in their places."""
+    leaves = nest.flatten(structure)
+    flat = [leaf.filled(results) if isinstance(leaf, (Output, Composite)) else leaf for leaf in leaves]
+    return nest.pack_sequence_as(structure, flat)
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return type(leaf) is Output and leaf.array is None

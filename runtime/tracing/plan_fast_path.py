@@ -1,0 +1,68 @@
+"""Calls of plans without looking anything up, where a function is called in one way only.
+
+    f(x, "add")   →   def call(…):                           which is f's `__call__` from now on
+                          a tensor of x's kind, and "add"?        →   the plan's function   →   tensor
+                          another call, or somebody is `busy`     →   `Calls.call`, which knows all kinds
+
+The function is written out for the call (plan_fast_path_codegen.py). A runner that is no plan keeps being
+asked: it may be about to find something better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.argument_pattern import Part
+from ..core.tensor import EagerTensor
+from ..executors import plan_for
+from . import plan_fast_path_codegen
+
+if TYPE_CHECKING:
+    from .cache_key import Parameters
+    from .concrete_function import ConcreteFunction
+
+MOST = 40
+"""Parts of the arguments; calls with more of them are looked up."""
+
+
+class Direct:
+    """A way for calls like one that went well. `call(fallback)` gives what is called."""
+
+    def __init__(self, call: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+        self.call = call
+
+
+def direct(
+    concrete: ConcreteFunction,
+    parameters: Parameters,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    leaves: Sequence[Any],
+    arguments: Sequence[Any],
+) -> Direct | None:
+    """The way for calls like this one, if a plan runs them; `arguments` are what that gets."""
+    from .argument_flattening import parts_of
+
+    plan = plan_for(concrete.runner, arguments)
+    if plan is None or not all(map(parameters.is_named, kwargs)):
+        return None
+    parts = parts_of(parameters, args, kwargs, leaves)
+    if parts is None or _count(parts) > MOST or not all(map(_is_told, leaves)):
+        return None
+    text = plan_fast_path_codegen.Text()
+    text.takes(parts, list(kwargs), leaves)
+    text.runs(plan, concrete.references)
+    text.gives(concrete._structure, concrete._output_specs(), concrete.finish)
+    return Direct(text.compiled())
+
+
+def _count(parts: Sequence[Part]) -> int:
+    return sum(1 + _count(part.parts) for part in parts)
+
+
+def _is_told(leaf: Any) -> bool:
+    """Whether a tensor is one whose kind decides, and an array one that need only be copied."""
+    return type(leaf) is EagerTensor or (type(leaf) is np.ndarray and leaf.dtype.kind in "biufc")

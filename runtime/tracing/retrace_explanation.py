@@ -1,0 +1,175 @@
+"""Why a function was traced again: which argument, what it was and is, and what to do.
+
+    f was traced again, for the 3rd time, at train.py:12, in fit
+      `x` was float32[2], and is float32[3]
+        pass reduce_retracing=True to tf.function, or input_signature=[tf.TensorSpec([None], tf.float32)]
+
+With AGC_EXPLAIN_RETRACES=1 in the environment each retrace says so; else a function whose calls keep tracing says it
+once. The messages go to the logger `agc`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import nest
+from ..core import shapes
+from ..core.tensor import Tensor
+from ..core.tensor_spec import TensorSpec
+from ..core.type_spec import TypeSpec
+from ..core.variable import Variable
+from ..ir.source_location import caller
+from ..ir.value_types import Spec
+from .cache_key import Identity, is_tensor_argument, key_of
+
+if TYPE_CHECKING:
+    from .concrete_function import ConcreteFunction
+
+IN_A_ROW = 5
+"""So many calls that trace, without one that finds its graph, are worth a word."""
+
+
+class Watch:
+    """Counts the traces of one function between calls that find their graph."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.traces = 0
+        self._in_a_row = 0
+        self._has_warned = False
+
+    def found(self) -> None:
+        """A call found its graph."""
+        self._in_a_row = 0
+
+    def traced(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+        """A call is about to be traced."""
+        self.traces += 1
+        if _is_wanted() and self.traces > 1:
+            self._tell(
+                f"{self.name} was traced again, for the {_ordinal(self.traces)} time", earlier, arguments
+            )
+
+    def succeeded(self, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+        """A call has been traced, and its graph is about to join the `earlier` ones."""
+        self._in_a_row += 1
+        if self._in_a_row >= IN_A_ROW and not self._has_warned and not _is_wanted():
+            self._has_warned = True
+            self._tell(
+                f"{IN_A_ROW} out of the last {IN_A_ROW} calls to {self.name} triggered tf.function retracing, which is "
+                "expensive: the last one",
+                earlier,
+                arguments,
+            )
+
+    def _tell(self, head: str, earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> None:
+        import logging  # takes longer to import than a call takes
+
+        place = caller()
+        head += f", at {place}" if place else ""
+        logging.getLogger("agc").warning("%s\n%s", head, explained(earlier, arguments))
+
+
+def _is_wanted() -> bool:
+    """Whether each retrace is to be explained."""
+    return os.environ.get("AGC_EXPLAIN_RETRACES", "") not in ("", "0")
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def explained(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> str:
+    """What differs, two lines for each argument."""
+    found = differences(earlier, arguments)
+    if not found:
+        return "  no call like it was traced before, or its graph was given up"
+    return "\n".join(
+        f"  `{path}` was {before}, and is {now}\n    {remedy}" for path, before, now, remedy in found
+    )
+
+
+Difference = tuple[str, str, str, str]
+
+
+def differences(earlier: Iterable[ConcreteFunction], arguments: Mapping[str, Any]) -> list[Difference]:
+    """(path, what it was, what it is, remedy) for what tells a call from the most similar one that was traced."""
+    found = [list(_between(concrete.arguments, arguments)) for concrete in earlier]
+    return min(reversed(found), key=len, default=[])
+
+
+def _between(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[Difference]:
+    for name, value in arguments.items():
+        before = traced.get(name)
+        if not nest.same_structure(before, value):
+            yield (
+                name, _described(before), _described(value),
+                "the structure of nests is part of the signature: keep it, or stack the elements to one tensor",
+            )  # fmt: skip
+            continue
+        pairs = zip(nest.flatten_with_path(before, name), nest.flatten(value), strict=True)
+        for (path, one), other in pairs:
+            if _key(one) != key_of(other):
+                yield path, _described(one), _described(other), _remedy(one, other)
+
+
+def _key(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, Identity) else key_of(leaf)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Identity):
+        target = value.target
+        return "an object that is gone" if target is None else _described(target)
+    if is_tensor_argument(value) and (isinstance(value, TensorSpec) or hasattr(value, "shape")):
+        spec = _spec(value)
+        return str(value) if spec is None else str(spec)
+    if isinstance(value, TypeSpec) or nest.is_composite(value):
+        return str(getattr(value, "_type_spec", value))
+    if value is None:
+        return "None"
+    if nest.is_nested(value):
+        return f"a {type(value).__name__} of {len(nest.children(value))}"
+    text = repr(value)
+    return f"Python {type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
+
+
+def _spec(value: Any) -> Spec | None:
+    if isinstance(value, TensorSpec):
+        return value.spec
+    if isinstance(value, Tensor):
+        return Spec(value.dtype, value.shape.dims)
+    found = TensorSpec(value.shape, value.dtype) if hasattr(value, "dtype") else None
+    return None if found is None else found.spec
+
+
+def _remedy(before: Any, now: Any) -> str:
+    one = _spec(before) if is_tensor_argument(before) and hasattr(before, "dtype") else None
+    other = _spec(now) if is_tensor_argument(now) and hasattr(now, "dtype") else None
+    if one is not None and other is not None:
+        if one.dtype is not other.dtype:
+            return "cast to one dtype before the call, if one graph is to serve both"
+        general = TensorSpec(shapes.generalise(one.shape, other.shape), one.dtype)
+        sizes = None if general.spec.shape is None else list(general.spec.shape)
+        return (
+            "pass reduce_retracing=True to tf.function, or "
+            f"input_signature=[tf.TensorSpec({sizes}, tf.{one.dtype.name})]"
+        )
+    if isinstance(before, Identity) and before.target is None:
+        return "objects are told apart by identity: keep one and pass it again, or pass what you need of it as tensors"
+    kinds = [value.target if isinstance(value, Identity) else value for value in (before, now)]
+    if any(isinstance(value, Variable) for value in kinds):
+        return "variables are told apart by identity: close over them, or pass their values"
+    if any(value is None for value in kinds):
+        return "None is part of the signature: a call with it and one without are two graphs"
+    if any(isinstance(value, (str, bytes)) for value in kinds):
+        return "Python texts are part of the signature: pass a tensor, or make one function for each"
+    numbers = [value for value in kinds if type(value) in (int, float, bool, complex)]
+    if len(numbers) == 2 or (numbers and (one is not None or other is not None)):
+        return (
+            f"Python numbers are part of the signature: pass a tensor, such as tf.constant({numbers[-1]!r})"
+        )
+    return "objects are told apart by identity: pass the same one, or what you need of it as tensors"

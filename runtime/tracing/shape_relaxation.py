@@ -1,0 +1,95 @@
+"""Calls that differ in shapes only share a graph whose dimensions are unknown.
+
+There is one if it was made of specs, as by `get_concrete_function(tf.TensorSpec([None]))`; with `reduce_retracing` the
+second call makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import nest
+from ..composite import components
+from ..core import shapes
+from ..core.tensor_spec import TensorSpec
+from ..ir.value_types import Spec
+from .cache_key import Identity, is_tensor_argument, key_of
+
+if TYPE_CHECKING:
+    from .concrete_function import ConcreteFunction
+
+_UNRANKED = 1_000
+
+
+def relaxed(traced: Iterable[Mapping[str, Any]], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with specs in the place of tensors that differ from an earlier trace in their shapes only."""
+    for earlier in traced:
+        general = generalised(earlier, arguments)
+        if general is not None:
+            return general
+    return arguments
+
+
+def generalised(traced: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The arguments with specs that cover an earlier trace as well; None when they differ in more than shapes."""
+    if [*traced] != [*arguments]:
+        return None
+    result = {}
+    for name, value in arguments.items():
+        if not nest.same_structure(traced[name], value):
+            return None
+        pairs = zip(nest.flatten(traced[name]), nest.flatten(value), strict=True)
+        flat = [_common(earlier, leaf) for earlier, leaf in pairs]
+        if any(leaf is _DIFFERENT for leaf in flat):
+            return None
+        result[name] = nest.pack_sequence_as(value, flat)
+    return result
+
+
+_DIFFERENT = object()
+
+
+def _common(earlier: Any, leaf: Any) -> Any:
+    """What covers a leaf of an earlier trace and one of this call."""
+    if components.is_composite_spec(earlier):
+        if not nest.is_composite(leaf):
+            return _DIFFERENT
+        common = earlier.most_specific_common_supertype([leaf._type_spec])
+        return _DIFFERENT if common is None else common
+    if not isinstance(earlier, TensorSpec):
+        return leaf if not is_tensor_argument(leaf) and _key(earlier) == key_of(leaf) else _DIFFERENT
+    if not is_tensor_argument(leaf) or leaf.dtype != earlier.dtype:
+        return _DIFFERENT
+    return TensorSpec(shapes.generalise(earlier.spec.shape, shapes.as_dims(leaf.shape)), earlier.dtype)
+
+
+def _key(earlier: Any) -> Hashable:
+    return earlier if isinstance(earlier, Identity) else key_of(earlier)
+
+
+def covering(graphs: Iterable[ConcreteFunction], arguments: dict[str, Any]) -> ConcreteFunction | None:
+    """A graph of specs with unknown dimensions that a call fits: the one that knows most."""
+    found = [
+        concrete for concrete in graphs if not concrete.belongs_to_outer and _covers(concrete, arguments)
+    ]
+    return min(found, key=_unknown, default=None)
+
+
+def _covers(concrete: ConcreteFunction, arguments: dict[str, Any]) -> bool:
+    if not _unknown(concrete):
+        return False
+    general = generalised(concrete.arguments, arguments)
+    return general is not None and same_specs(concrete.arguments, general)
+
+
+def _unknown(concrete: ConcreteFunction) -> int:
+    """How much is unknown of the shapes that go into a graph: the dimensions, and more if even the rank is."""
+    known = [value.spec.shape for value in concrete.graph.inputs if isinstance(value.spec, Spec)]
+    return sum(_UNRANKED if dims is None else dims.count(None) for dims in known)
+
+
+def same_specs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether both, which have one structure, stand for the same kind of call."""
+    pairs = zip(nest.flatten(list(one.values())), nest.flatten(list(other.values())), strict=True)
+    return all(_key(a) == _key(b) for a, b in pairs)

@@ -1,0 +1,107 @@
+"""Variables that a function makes while it is traced for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..control_flow import state_leaves
+from ..core.conversion import convert_to_tensor
+from ..core.tensor import EagerTensor, SymbolicTensor
+from ..core.tensor_spec import TensorSpec
+from ..executors.interpreter import interpret
+from ..ir.builder import Builder, eagerly
+from ..ir.graph import Graph, Operation, Value
+from ..ops.framework.op import wrap
+from .cache_key import tensor_leaves
+
+
+class VariableMaker:
+    """Gives new variables their initial values; `made` says whether there were any.
+
+    `arguments` are those of the first call: a value that the graph would compute of them is computed now.
+    """
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self.arguments = arguments
+        self.made = False
+        self._known: dict[Value, Any] = {}
+
+    def __call__(self, builder: Builder, value: Any, dtype: Any) -> EagerTensor:
+        """The initial value of a variable that is being made while `builder` builds the function's graph."""
+        if isinstance(value, SymbolicTensor):
+            value = self._computed(builder, value)
+        with eagerly():
+            tensor = convert_to_tensor(value, dtype)
+        self.made = True
+        assert isinstance(tensor, EagerTensor)
+        return tensor
+
+    def _computed(self, builder: Builder, value: SymbolicTensor) -> EagerTensor:
+        if value._builder is not builder:
+            raise ValueError(
+                "a variable cannot be made inside of a staged `if` or loop: its initial value is not known"
+            )
+        known = self._known
+        if value._value not in known:
+            part = _part_for(value._value, builder, known)
+            for needed in part.inputs:
+                if needed not in known:
+                    known[needed] = self._outer(builder, needed)
+            (known[value._value],) = interpret(part, [known[each] for each in part.inputs])
+        return EagerTensor(np.asarray(known[value._value]))
+
+    def _outer(self, builder: Builder, needed: Value) -> Any:
+        """Return what an input of `builder`'s graph is: an argument, a variable, or a value of an outer function."""
+        if needed not in builder.outers:
+            place = builder.inputs.index(needed)  # the inputs after the arguments were captured
+            return self._argument(tensor_leaves(self.arguments)[place], needed.name)
+        outer, owner = builder.outermost(needed)
+        return self._in_outer(wrap(outer, owner), needed.name) if isinstance(outer, Value) else outer.deref()  # type: ignore[attr-defined]
+
+    def _argument(self, leaf: Any, name: str) -> Any:
+        if isinstance(leaf, TensorSpec):
+            raise ValueError(_depends(name, "get_concrete_function"))
+        if isinstance(leaf, SymbolicTensor):
+            return self._in_outer(leaf, name)
+        with eagerly():
+            return state_leaves.carried(leaf)._array
+
+    def _in_outer(self, tensor: Any, name: str) -> Any:
+        """Return the value that a tensor of an outer function has in the call that traces that function."""
+        make = tensor._builder.function.make_variable
+        if make is None:
+            raise ValueError(_depends(name, "the trace of the outer function"))
+        return make(tensor, None)._array
+
+
+def _depends(name: str, caller: str) -> str:
+    return (
+        f"the initial value of a variable depends on the argument `{name}`, whose value {caller} does not know: call "
+        "the function once before, or give an initial value that does not depend on it"
+    )
+
+
+def _part_for(value: Value, builder: Builder, known: dict[Value, Any]) -> Graph:
+    """The part of the graph that computes `value` of what is known, and of variables, which are known then too.
+
+    w = random_normal        # known
+    print x                  # not needed
+    scaled = w * 0.1    ==>  graph (w): scaled = w * 0.1
+    """
+    needed: dict[Value, None] = {value: None}
+    inputs: dict[Value, None] = {}
+    operations: list[Operation] = []
+    for operation in reversed(builder.operations):
+        if not needed:
+            break
+        if not needed.keys().isdisjoint(operation.outputs):
+            operations.append(operation)
+            for operand in operation.inputs:
+                if isinstance(operand, Value):
+                    (inputs if operand in known else needed)[operand] = None
+            for output in operation.outputs:
+                needed.pop(output, None)
+    return Graph(builder.name, (*inputs, *needed), operations[::-1], (value,))

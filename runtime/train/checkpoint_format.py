@@ -1,0 +1,180 @@
+"""A checkpoint on the disk: an index, and the values in a file beside it.
+
+    ckpt-1.index                  what there is: the object graph, the name and the checksum of the other file
+    ckpt-1.data-00000-of-00001    the values, as safetensors
+
+The index is written last, and in one step: before that the checkpoint is the old one, or none. It names data with a
+number of their own where those with the plain name are in use (`ckpt-1.3f2a….data-00000-of-00001`). One writer at a
+time does that, and removes what killed writers have left; a reader that meets it reads the new index.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import DataLossError, NotFoundError, UnavailableError, UnimplementedError
+from ..storage import checksummed_json, locks, regular_files, safetensors
+from ..storage.atomic_files import drafted
+from ..storage.corruption import reading
+from ..storage.safetensors import Array
+from .object_graph import Node
+
+KIND, VERSION = "checkpoint", 1
+DATA = ".data-00000-of-00001"
+_TRIES = 100
+_DRAFTS = re.compile(rf"\.(.*(\.index|{re.escape(DATA)})|checkpoint)\.[0-9a-f]{{16}}\.tmp", re.DOTALL)
+"""The names of drafts, those of other prefixes too: a killed program may never save under the same one again."""
+
+
+class Contents(NamedTuple):
+    """What a checkpoint holds: the nodes of its object graph, and the values by their keys."""
+
+    nodes: list[Node]
+    values: dict[str, Array]
+
+
+def index_of(prefix: str) -> Path:
+    return Path(f"{prefix}.index")
+
+
+def exists(prefix: str) -> bool:
+    """Whether there is a checkpoint with this prefix, as `Checkpoint.save` returned it."""
+    return os.path.isfile(index_of(prefix))  # and False for what cannot be the name of a file
+
+
+def time_of(prefix: str) -> float | None:
+    """The time at which a checkpoint was written; None when there is none."""
+    try:
+        return index_of(prefix).stat().st_mtime
+    except OSError:
+        return None
+
+
+def write(prefix: str, nodes: list[Node], values: Mapping[str, Array]) -> None:
+    """Write a checkpoint; one that has the same prefix is replaced at the end."""
+    index = index_of(prefix)
+    with drafted(Path(prefix + DATA)) as draft:
+        checksum = safetensors.write_to(draft.stream, values)
+        with locks.exclusive(index.parent) as lock:
+            # The data of the checkpoint to be replaced stay whole until the index names others.
+            data = _plain_data(index) if lock.is_real else _own_data(index)
+            if data == _data_name(index):
+                data = _own_data(index)
+            draft.publish(index.with_name(data))
+            content = {
+                "data": {"file": data, "sha256": checksum},
+                "nodes": [node._asdict() for node in nodes],
+                "values": {key: [array.dtype.name, list(array.shape)] for key, array in values.items()},
+            }
+            old = _data_name(index)
+            try:
+                checksummed_json.write(index, KIND, VERSION, content)
+            finally:
+                _clean(index, lock, old)
+
+
+def _plain_data(index: Path) -> str:
+    return index.stem + DATA
+
+
+def _own_data(index: Path) -> str:
+    """A name for data that no other writer takes."""
+    return f"{index.stem}.{secrets.token_hex(8)}{DATA}"
+
+
+def _is_data(index: Path, name: str) -> bool:
+    """Whether data of the checkpoint may have this name."""
+    pattern = rf"{re.escape(index.stem)}(\.[0-9a-f]{{16}})?{re.escape(DATA)}"
+    return re.fullmatch(pattern, name) is not None
+
+
+def _clean(index: Path, lock: locks.Lock, old: str | None) -> None:
+    """Delete data of this checkpoint that its index does not name, and drafts that killed writers have left.
+
+    Without a real lock others may be writing data now: then only `old` goes, which an index has named.
+    """
+    present = _data_name(index)
+    if present is None and index.exists():  # of a newer version, or damaged: nothing is known about its data
+        return
+    names = [entry.name for entry in os.scandir(index.parent)] if lock.is_real else [old or ""]
+    for name in names:
+        if name != present and _is_data(index, name) and not _belongs_to_other(index, name):
+            index.with_name(name).unlink(missing_ok=True)
+    if lock.is_real:
+        locks.remove_leftovers(index.parent, _DRAFTS)
+
+
+def _belongs_to_other(index: Path, data: str) -> bool:
+    """Whether the data are those of a checkpoint whose prefix looks like a name of `_own_data`."""
+    return data != _plain_data(index) and index.with_name(data.removesuffix(DATA) + ".index").exists()
+
+
+def _data_name(index: Path) -> str | None:
+    """The data file of a checkpoint that is to be replaced, if it can be told and is one of this library."""
+    try:
+        name = str(checksummed_json.read(index, KIND, VERSION)["data"]["file"])
+    except (DataLossError, NotFoundError, UnimplementedError, KeyError, TypeError):
+        return None
+    return name if _is_data(index, name) else None
+
+
+def read(prefix: str) -> Contents:
+    """What the checkpoint holds.
+
+    Raises NotFoundError when there is none, DataLossError when it is damaged or of a newer version.
+    """
+    index = index_of(prefix)
+    if not os.path.exists(index):
+        raise NotFoundError(f"there is no checkpoint {prefix!r}: no file {index}")
+    content = checksummed_json.read(index, KIND, VERSION)
+    for _ in range(_TRIES):
+        try:
+            return _contents(index, content)
+        except (NotFoundError, DataLossError):  # damaged, or replaced meanwhile
+            before, content = content, checksummed_json.read(index, KIND, VERSION)
+            if content == before:
+                raise
+    raise UnavailableError(f"{index} is replaced faster than it can be read")
+
+
+def _contents(index: Path, content: Any) -> Contents:
+    with reading(index):
+        name = content["data"]["file"]
+        if not regular_files.is_plain(name):
+            raise ValueError(f"{name!r} is no name of a file")
+        checksum = str(content["data"]["sha256"])
+        keys = set(content["values"])
+        nodes = [_node(entry, len(content["nodes"]), keys) for entry in content["nodes"]]
+        if not nodes:
+            raise ValueError("it names no objects")
+    with regular_files.open_inside(index.parent, name) as stream:
+        values = safetensors.arrays_of(stream.read(), index.with_name(name), checksum)
+    if values.keys() != keys:
+        raise DataLossError(f"{index.with_name(name)} does not hold the values that {index} names")
+    return Contents(nodes, values)
+
+
+def _node(data: Any, count: int, keys: set[str]) -> Node:
+    """One of `count` nodes. ValueError for children that are no nodes, and for a key without a value."""
+    children, key = dict(data["children"]), data["key"]
+    if not all(type(number) is int and 0 <= number < count for number in children.values()):
+        raise ValueError(f"the children {children} are not among {count} objects")
+    if key is not None and key not in keys:
+        raise ValueError(f"there is no value for the key {key!r}")
+    return Node(children, key)
+
+
+def remove(prefix: str) -> None:
+    """Delete a checkpoint: first the index, then its data."""
+    index = index_of(prefix)
+    if not index.exists():
+        return
+    with locks.exclusive(index.parent) as lock:
+        data = _data_name(index)
+        index.unlink(missing_ok=True)
+        _clean(index, lock, data)

@@ -1,0 +1,99 @@
+"""Looking into a checkpoint without the objects that it was saved from."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .. import dtypes
+from ..errors import NotFoundError
+from . import checkpoint_format
+from .checkpoint_state import latest_checkpoint
+
+
+class CheckpointReader:
+    """The values of a checkpoint by their keys; `tf.train.load_checkpoint` makes one.
+
+    >>> import tempfile
+    >>> from .checkpoint import Checkpoint, Variable
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Checkpoint(w=Variable([1.0, 2.0])).write(f"{folder}/weights")
+    ...     reader = load_checkpoint(path)
+    >>> reader.get_variable_to_shape_map()
+    {'w/.ATTRIBUTES/VARIABLE_VALUE': [2]}
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self._values = checkpoint_format.read(prefix).values
+
+    def get_tensor(self, tensor_str: str) -> Any:
+        """The value with a key, as a NumPy array. NotFoundError when there is none."""
+        if tensor_str not in self._values:
+            raise NotFoundError(f"Key {tensor_str} not found in checkpoint; it has {', '.join(self._values)}")
+        value = self._values[tensor_str]
+        return value.copy() if value.ndim else value[()]
+
+    def has_tensor(self, tensor_str: str) -> bool:
+        return tensor_str in self._values
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        return {key: list(value.shape) for key, value in self._values.items()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, dtypes.DType]:
+        return {key: dtypes.of_array(value) for key, value in self._values.items()}
+
+
+def load_checkpoint(ckpt_dir_or_file: str | os.PathLike[str]) -> CheckpointReader:
+    """A reader of a checkpoint, or of the latest one in a folder.
+
+    Raises ValueError when a folder has none, NotFoundError when there is no such file.
+    """
+    path = os.fspath(ckpt_dir_or_file)
+    if os.path.isdir(path):
+        latest = latest_checkpoint(path)
+        if latest is None:
+            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
+        path = latest
+    return CheckpointReader(path)
+
+
+def load_variable(ckpt_dir_or_file: str | os.PathLike[str], name: str) -> Any:
+    """One value of a checkpoint, as a NumPy array. A name may end in ":0", as those of variables do."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+def list_variables(ckpt_dir_or_file: str | os.PathLike[str]) -> list[tuple[str, list[int]]]:
+    """The keys and shapes of the values of a checkpoint, in the order of the keys."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def checkpoints_iterator(
+    checkpoint_dir: str | os.PathLike[str],
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """New checkpoints of a folder as they appear, each once.
+
+    Args:
+        checkpoint_dir: the folder to watch.
+        min_interval_secs: the least time between two of them.
+        timeout: how long to wait for the next, in seconds; None for ever.
+        timeout_fn: called when that time is over; the iteration ends when it returns True, or is not given.
+    """
+    seen = None
+    while True:
+        started = time.monotonic()
+        while (found := latest_checkpoint(checkpoint_dir)) in (None, seen):
+            if timeout is not None and time.monotonic() - started >= timeout:
+                break
+            time.sleep(0.01)
+        if found is None or found == seen:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        seen = found
+        yield found
+        time.sleep(max(0.0, min_interval_secs - (time.monotonic() - started)))

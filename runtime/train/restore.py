@@ -1,0 +1,163 @@
+"""Restoring: saved values find their variables by the names that lead to them, now or when these are made.
+
+restoration = Restoration(contents, prefix)
+restoration.match(root, 0)      the variables that exist get their values;
+                                objects without a child of that name announce it when they get one
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import weakref
+from typing import Any
+
+from .. import dtypes
+from ..core import trackable
+from ..core.shapes import compatible
+from ..core.variable import Variable
+from ..errors import InvalidArgumentError
+from .checkpoint_format import Contents
+from .object_graph import VALUE, Node, ObjectGraph
+
+_log = logging.getLogger("agc")
+_UNUSED = (
+    "values of the checkpoint %r were not used: %s; `.expect_partial()` on the result of restore() silences this, "
+    "`.assert_consumed()` makes it an error"
+)
+
+
+class _Rest:
+    """The values that no variable has got yet, by the numbers of their nodes; it tells of them in the end."""
+
+    def __init__(self, contents: Contents, prefix: str) -> None:
+        self.keys = {number: node.key for number, node in enumerate(contents.nodes) if node.key is not None}
+        self.prefix = prefix
+        self.is_silent = False
+
+    def tell(self) -> None:
+        if self.keys and not self.is_silent:
+            _log.warning(_UNUSED, self.prefix, _listed(list(self.keys.values())))
+
+
+class Restoration:
+    """The values of one checkpoint on their way to the variables of one object.
+
+    It lives while an object waits for a child, or the program asks what became of it; then it says what nobody took.
+    """
+
+    def __init__(self, contents: Contents, prefix: str) -> None:
+        self.contents = contents
+        self.prefix = prefix
+        self.matched: dict[int, Any] = {}
+        self.rest = _Rest(contents, prefix)
+        weakref.finalize(self, self.rest.tell)
+
+    def match(self, place: Any, number: int) -> None:
+        """Restore an object from a node, and all that is below it."""
+        pending = [(place, number)]
+        while pending:
+            place, number = pending.pop()
+            if number in self.matched:
+                continue
+            self.matched[number] = place
+            self.rest.keys.pop(number, None)
+            node = self.contents.nodes[number]
+            if isinstance(place, Variable) and node.key is not None:
+                self._assign(place, node.key)
+            found = trackable.children(place)
+            pending += [(found[name], child) for name, child in node.children.items() if name in found]
+            if not node.children.keys() <= found.keys() and hasattr(place, "__dict__"):
+                trackable.await_children(place, functools.partial(self._arrived, node))
+
+    def _arrived(self, node: Node, name: str, child: Any) -> None:
+        """An object got a child that it did not have, or had none of this name, when it was restored."""
+        number = node.children.get(name)
+        if number is not None and number not in self.matched and trackable.is_trackable(child):
+            self.match(child, number)
+
+    def again(self) -> None:
+        """Look once more at what has been restored, for children that lists and dicts got since."""
+        for number, place in list(self.matched.items()):
+            found = trackable.children(place)
+            for name, child in self.contents.nodes[number].children.items():
+                if child not in self.matched and name in found:
+                    self.match(found[name], child)
+
+    def _assign(self, variable: Variable, key: str) -> None:
+        value = self.contents.values[key]
+        content = variable.content_spec
+        message = (
+            f"cannot restore `{key.removesuffix(VALUE)}` from {self.prefix!r}: the checkpoint has "
+            f"{dtypes.of_array(value).name}{list(value.shape)}, the variable {variable.name!r} is {content}"
+        )
+        if value.dtype != content.dtype.numpy:
+            raise InvalidArgumentError(message)
+        if not compatible(content.shape, value.shape):
+            raise ValueError(message)
+        # The value itself, also while a function is traced that makes the variable.
+        variable._array = value.copy()
+
+    def unused(self) -> list[str]:
+        """The saved values that no variable has got."""
+        return list(self.rest.keys.values())
+
+
+class LoadStatus:
+    """What became of a checkpoint's values: the result of `Checkpoint.restore` and `read`."""
+
+    def __init__(self, restoration: Restoration, root: Any) -> None:
+        self._restoration = restoration
+        self._root = root
+
+    def assert_consumed(self) -> LoadStatus:
+        """Refuse, with an AssertionError, when a saved value has no variable, or a variable got no value."""
+        self._restoration.again()
+        unused = self._restoration.unused()
+        if unused:
+            raise AssertionError(
+                f"nothing in the program takes these values of {self._restoration.prefix!r}: {_listed(unused)}"
+            )
+        return self.assert_existing_objects_matched()
+
+    def assert_existing_objects_matched(self) -> LoadStatus:
+        """Refuse, with an AssertionError, when a variable that exists got no value."""
+        self._restoration.again()
+        known = {id(place) for place in self._restoration.matched.values()}
+        missing = [
+            key for key, variable in ObjectGraph.of(self._root).variables.items() if id(variable) not in known
+        ]
+        if missing:
+            raise AssertionError(
+                f"{self._restoration.prefix!r} has no values for these variables: {_listed(missing)}"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> LoadStatus:
+        """Refuse, with an AssertionError, when nothing but the root was found in the checkpoint."""
+        self._restoration.again()
+        if not self._restoration.matched.keys() - {0}:
+            raise AssertionError(f"no part of the object was found in {self._restoration.prefix!r}")
+        return self
+
+    def expect_partial(self) -> LoadStatus:
+        """Say nothing about values that are not used."""
+        self._restoration.rest.is_silent = True
+        return self
+
+
+class NothingRestored:
+    """The result of `Checkpoint.restore(None)`: there is no checkpoint yet."""
+
+    def assert_consumed(self) -> NothingRestored:
+        raise AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")
+
+    assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+    def expect_partial(self) -> NothingRestored:
+        return self
+
+
+def _listed(keys: list[str]) -> str:
+    shown = [key.removesuffix(VALUE) for key in keys[:10]]
+    return ", ".join(shown) + (f" and {len(keys) - 10} more" if len(keys) > 10 else "")

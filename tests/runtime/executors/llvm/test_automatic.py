@@ -1,0 +1,167 @@
+"""`jit_compile=None`: what has run for long is compiled, and the faster way is kept. The clock is the test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.config import optimizer
+from agc.runtime.executors import EXECUTORS, interpret
+from agc.runtime.executors.llvm import Native, tiering
+from agc.runtime.executors.llvm.loop_compilation import with_native_parts
+
+
+class Clock:
+    """Tells a time that passes only while something runs, which the test says."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """A clock, and a compiler that compiles at once instead of in the background."""
+    found = Clock()
+    monkeypatch.setattr(tiering, "time", found)
+    monkeypatch.setattr(tiering.compiler, "ask", tiering._compile)
+    monkeypatch.delenv("AGC_JIT")
+    yield found
+
+
+def slowed(run: Any, clock: Clock, seconds: float) -> Any:
+    def slow(arguments: Any) -> Any:
+        clock.now += seconds
+        return run(arguments)
+
+    return slow
+
+
+def made(
+    function: Any, argument: Any, clock: Clock, plan: float, native: float, mp: Any
+) -> tiering.Automatic:
+    """A function whose plan and whose native code take so many seconds a call."""
+    graph = tf.function(function).get_concrete_function(argument).graph
+    original = Native.run
+    mp.setattr(Native, "shortest", None)
+    mp.setattr(Native, "run", lambda self, xs: slowed(lambda ys: original(self, ys), clock, native)(xs))
+    return tiering.Automatic(graph, slowed(EXECUTORS["plan"](graph), clock, plan))
+
+
+def test_what_has_run_for_long_is_compiled_and_kept_where_it_is_faster(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.001, monkeypatch)
+    results = [found.run([tf.constant([i, 2]).numpy()])[0].tolist() for i in range(30)]
+    assert results == [[2 * i + 1, 5] for i in range(30)]
+    trial = found._only
+    assert trial is not None and trial.native is not None and trial.chosen is trial.native
+
+
+def test_native_code_that_is_slower_is_left(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, 0.02, 0.03, monkeypatch)
+    for _ in range(30):
+        found.run([tf.constant([1, 2]).numpy()])
+    trial = found._only
+    assert trial is not None and trial.native is not None and trial.chosen is trial._plan
+
+
+@pytest.mark.parametrize(
+    ("plan", "native", "calls"), [(0.1, 0.01, 3), (0.02, 0.3, 3), (0.02, 0.01, 2 * tiering.TRIALS)]
+)
+def test_the_clearer_the_difference_the_sooner_one_is_chosen(
+    plan: float, native: float, calls: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda x: x * 2 + 1, tf.constant([1, 2]), clock, plan, native, monkeypatch)
+    while found._only is None or found._only.native is None:
+        found.run([tf.constant([1, 2]).numpy()])
+    for _ in range(calls):
+        assert found._only.chosen is None
+        found.run([tf.constant([1, 2]).numpy()])
+    assert found._only.chosen is (found._only.native if native < plan else found._only._plan)
+
+
+def test_what_takes_no_time_is_never_compiled(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = made(lambda x: x + 1, tf.constant(1), clock, 0.0001, 0.0, monkeypatch)
+    for _ in range(400):
+        found.run([tf.constant(1).numpy()])
+    assert found._only is not None and found._only.native is None and found._only.chosen is None
+
+
+def test_a_loop_is_compiled_where_the_whole_cannot_be(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def distinct(x: Any) -> Any:
+        total = 0
+        for i in tf.range(100):
+            total += i * 2
+        return tf.unique(x)[0], total
+
+    found = made(distinct, tf.constant([3, 1]), clock, 0.1, 0.0, monkeypatch)
+    for _ in range(20):
+        values, total = found.run([tf.constant([3, 1]).numpy()])
+        assert (values.tolist(), int(total)) == ([3, 1], 9900)
+    trial = found._only
+    assert trial is not None and trial.chosen is trial.native is not None
+
+
+def test_variables_change_once_a_call(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = tf.Variable(0)
+    step = tf.function(lambda x: count.assign_add(x)).get_concrete_function(tf.constant(1))
+    found = tiering.Automatic(step.graph, slowed(EXECUTORS["plan"](step.graph), clock, 0.1))
+    for _ in range(25):
+        found.run([tf.constant(1).numpy(), count])
+    assert int(count) == 25
+
+
+def test_it_can_be_switched_off(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimizer, "_jit", dict(optimizer._jit))
+    assert tiering.is_wanted()
+    tf.config.optimizer.set_jit(False)
+    assert not tiering.is_wanted()
+    tf.config.optimizer.set_jit(True)
+    monkeypatch.setenv("AGC_JIT", "0")
+    assert not tiering.is_wanted()
+
+
+def test_values_that_shapes_depend_on_are_decided_about_one_by_one(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = made(lambda n: tf.range(n) * 2, tf.constant(3), clock, 0.02, 0.001, monkeypatch)
+    for number in [3] * 30 + [5, 5]:
+        assert found.run([tf.constant(number).numpy()])[0].tolist() == list(range(0, 2 * number, 2))
+    of_three, of_five = found._trials.values()
+    assert of_three.chosen is of_three.native
+    assert of_five.native is None  # five has not run for long yet
+    for number in range(100):
+        found.run([tf.constant(number).numpy()])
+    assert len(found._trials) == tiering.MOST_VALUES
+
+
+def test_loops_within_branches_and_within_loops_that_print_are_parts(capsys: Any) -> None:
+    def totals(n: Any, flag: Any) -> Any:
+        total = 0
+        if flag:
+            k = 0
+            while k < n:
+                total += k % 7
+                k += 1
+        for i in tf.range(3):
+            tf.print(i)
+            j = 0
+            while j < n:
+                total += j * i
+                j += 1
+        return total
+
+    graph = tf.function(totals).get_concrete_function(tf.constant(1) + 0, tf.constant(True)).graph
+    run = with_native_parts(graph)
+    assert run is not None
+    for n, flag in [(1000, True), (500, False), (0, True)]:
+        arguments = [np.int32(n), np.bool_(flag)]
+        (found,), (wanted,) = run(arguments), interpret(graph, arguments)
+        assert found == wanted and found.dtype == np.int32
+    assert capsys.readouterr().err.split() == ["0", "1", "2"] * 6

@@ -1,0 +1,122 @@
+"""Linear algebra in native code: NumPy's own LAPACK, so that results are the interpreter's to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import Native
+from agc.runtime.executors.llvm.lowering import lapack
+
+RNG = np.random.default_rng(4)
+SQUARE = RNG.normal(size=(3, 5, 5))
+RIGHT = RNG.normal(size=(3, 5, 2))
+POSITIVE = SQUARE @ SQUARE.swapaxes(-1, -2) + np.eye(5)
+needs_lapack = pytest.mark.skipif(
+    lapack.find() is None, reason="NumPy here brings no LAPACK that can be found"
+)
+
+
+def solutions(a: Any, b: Any) -> Any:
+    return [
+        each(a, b, adjoint=adjoint)
+        for each in (tf.linalg.solve, tf.linalg.triangular_solve)
+        for adjoint in (False, True)
+    ] + [tf.linalg.triangular_solve(a[0], b, lower=False)]
+
+
+def inverses(a: Any) -> Any:
+    return tf.linalg.inv(a), tf.linalg.inv(a[0], adjoint=True)
+
+
+def factors(a: Any) -> Any:
+    return tf.linalg.cholesky(a), tf.linalg.logdet(a[1])
+
+
+def determinants(a: Any) -> Any:
+    return [tf.linalg.det(a), *tf.linalg.slogdet(a), tf.linalg.det(a[0])]
+
+
+def as_dtype(array: Any, dtype: Any) -> Any:
+    """Complex numbers get an imaginary part; hermitian matrices stay what they are."""
+    if dtype is np.complex128 and array is not POSITIVE:
+        return array * (1 + 0.1j)
+    return array.astype(dtype)
+
+
+@needs_lapack
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize(("program", "arrays"), [(solutions, [SQUARE, RIGHT]), (inverses, [SQUARE])])
+def test_the_same_functions_give_the_same_bits(program: Any, arrays: list[Any], dtype: Any) -> None:
+    arrays = [as_dtype(array, dtype) for array in arrays]
+    graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_array_equal(found, wanted)
+
+
+@needs_lapack
+@pytest.mark.parametrize(
+    ("program", "array", "bound"),
+    [
+        (factors, POSITIVE, 1e-14),
+        (factors, POSITIVE.astype(np.float32), 1e-6),
+        (factors, POSITIVE.astype(np.complex128), 1e-14),
+        (determinants, SQUARE, 1e-14),
+        (determinants, SQUARE.astype(np.float32), 1e-6),
+    ],
+)
+def test_logarithms_of_determinants_are_added_up_as_there(program: Any, array: Any, bound: float) -> None:
+    graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
+    for found, wanted in zip(Native(graph).run([array]), interpret(graph, [array]), strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found, wanted, rtol=bound)
+
+
+@needs_lapack
+def test_a_step_of_newton_s_method_is_compiled_with_its_gradient() -> None:
+    def program(a: Any, b: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch((a, b))
+            factor = tf.linalg.cholesky(a)
+            y = tf.linalg.cholesky_solve(factor, b) + tf.linalg.inv(a) @ b
+            loss = tf.reduce_sum(y * y) + tf.linalg.logdet(a)[0]
+        return tape.gradient(loss, (a, b))
+
+    graph = tf.function(program).get_concrete_function(tf.constant(POSITIVE), tf.constant(RIGHT)).graph
+    arrays = [POSITIVE, RIGHT]
+    for found, wanted in zip(Native(graph).run(arrays), interpret(graph, arrays), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9)
+
+
+@needs_lapack
+@pytest.mark.parametrize("program", [tf.linalg.inv, tf.linalg.cholesky, lambda a: tf.linalg.solve(a, a)])
+def test_what_is_not_invertible_is_the_plan_s_error(program: Any) -> None:
+    array = np.array([[1.0, 2.0], [2.0, 4.0]])
+    if program is tf.linalg.cholesky:
+        array[1, 1] = -4.0
+    graph = tf.function(program).get_concrete_function(tf.constant(array)).graph
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible, or not valid"):
+        Native(graph).run([array])
+
+
+def decomposed(a: Any) -> Any:
+    return [
+        *tf.linalg.eigh(a @ tf.linalg.matrix_transpose(a)),
+        *tf.linalg.qr(a),
+        *tf.linalg.qr(a[0, :, :2], full_matrices=True),
+        *tf.linalg.svd(a[0, :3]),
+        *tf.linalg.svd(a[0, :3], full_matrices=True),
+        tf.linalg.svd(a, compute_uv=False),
+    ]
+
+
+@needs_lapack
+def test_decompositions_of_real_matrices() -> None:
+    graph = tf.function(decomposed).get_concrete_function(tf.constant(SQUARE)).graph
+    for found, wanted in zip(Native(graph).run([SQUARE]), interpret(graph, [SQUARE]), strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)

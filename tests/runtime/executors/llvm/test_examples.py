@@ -1,0 +1,149 @@
+"""Every example of an operation in the manuals that can be compiled gives what the interpreter gives.
+
+The examples of one module of operations are one graph, so that LLVM starts a few dozen times only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from agc.runtime import dtypes
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import CannotCompileError, Native, compile_graph
+from agc.runtime.executors.llvm import lowering as rules
+from agc.runtime.executors.llvm.codegen.kernel_calls import has_kernel
+from agc.runtime.executors.llvm.codegen.rule_registry import ELEMENTWISE, LOWERINGS
+from agc.runtime.ir.graph import Graph, Operation, Value
+from agc.runtime.ops.framework.op import REGISTRY
+from operation_examples import NAMES, as_operation, calls
+from operation_sweep.cases import DTYPES, cases
+from operation_sweep.running import compared
+
+MOST = 5  # examples of one operation
+STRUCTURE = {"array_", "list_"}  # of several calls each: test_arrays.py has these
+
+WITHOUT_EXAMPLE = {"identity_matrix", "ones", "raise", "range", "zeros"}
+"""Operations that take nothing but what shapes depend on, for which see test_by_values.py; and the one that fails."""
+
+ROOMS: dict[str, list[str]] = defaultdict(list)
+for _name in NAMES:
+    if (_name in ELEMENTWISE or _name in LOWERINGS) and not _name.startswith(tuple(STRUCTURE)):
+        ROOMS[REGISTRY[_name].rule.__module__.removeprefix("agc.runtime.")].append(_name)
+
+
+def compiles(made: Operation, inputs: list[Value]) -> bool:
+    graph = Graph("one", inputs, [made], list(made.outputs))
+    try:
+        compile_graph.lowered(graph, [value.spec for value in inputs])
+    except CannotCompileError:
+        return False
+    return True
+
+
+def of_room(room: str) -> tuple[Graph, list[Any]]:
+    """The examples that compile, as one graph, and the values of its inputs."""
+    operations, inputs, values = [], [], []
+    for name in ROOMS[room]:
+        for call in calls(name)[:MOST]:
+            if isinstance(call.outcome(*call.arrays), type):
+                continue  # it shows a refusal
+            made = as_operation(call, len(operations))
+            if made is not None and compiles(*made[:2]):
+                operations.append(made[0])
+                inputs += made[1]
+                values += made[2]
+    outputs = [output for made in operations for output in made.outputs]
+    return Graph("examples", inputs, operations, outputs), values
+
+
+def close(found: Any, wanted: Any) -> bool:
+    if found.dtype != wanted.dtype or found.shape != wanted.shape:
+        return False
+    if found.dtype.kind not in "fc":
+        return bool(np.array_equal(found, wanted))
+    bound = 32 * np.finfo(found.dtype).eps
+    return bool(np.allclose(found, wanted, rtol=bound, atol=bound, equal_nan=True))
+
+
+@pytest.mark.parametrize("room", sorted(ROOMS))
+def test_examples_agree_with_the_interpreter(room: str) -> None:
+    graph, values = of_room(room)
+    compiled = {made.type for made in graph.operations}
+    assert set(ROOMS[room]) - compiled - WITHOUT_EXAMPLE == set(), (
+        "these have rules, and no example that compiles"
+    )
+    expected = [np.asarray(result) for result in interpret(graph, list(values))]
+    found = [np.asarray(result) for result in Native(graph).run(list(values))]
+    makers = [made.type for made in graph.operations for _ in made.outputs]
+    wrong = [
+        (maker, one, other)
+        for maker, one, other in zip(makers, found, expected, strict=True)
+        if not close(one, other)
+    ]
+    assert wrong == []
+
+
+def test_most_operations_are_compiled() -> None:
+    assert {"elementwise", "math_functions"} <= set(rules.__all__)
+    assert len(ELEMENTWISE) + len(LOWERINGS) >= 280
+
+
+def test_what_has_no_rule_calls_the_kernels_of_the_interpreter() -> None:
+    operations, inputs, values = [], [], []
+    for name in NAMES:
+        if name in ELEMENTWISE or name in LOWERINGS:
+            continue
+        for call in calls(name)[:2]:
+            made = (
+                None if isinstance(call.outcome(*call.arrays), type) else as_operation(call, len(operations))
+            )
+            if made is not None and has_kernel(made[0]):
+                operations.append(made[0])
+                inputs += made[1]
+                values += made[2]
+    outputs = [output for made in operations for output in made.outputs]
+    graph = Graph("examples", inputs, operations, outputs)
+    assert {"lu", "pseudo_inverse", "expm", "igamma", "zeta", "gamma_variates"} <= {
+        made.type for made in operations
+    }
+    for found, expected in zip(Native(graph).run(list(values)), interpret(graph, list(values)), strict=True):
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def swept(number: int, dtype: dtypes.DType | None = None) -> tuple[list[Any], Counter[str]]:
+    """What is wrong with an example of each operation on odd values of a dtype, or of one for each in turn."""
+    made = []
+    for place, name in enumerate(NAMES):
+        wanted = dtype or DTYPES[(place + number) % len(DTYPES)]
+        examples = [([*map(np.asarray, call.arrays)], call.attrs) for call in calls(name)]
+        made += cases(name, examples, 1, [wanted], ["odd"])
+    counts: Counter[str] = Counter()
+    return list(compared(made, ["plan", "native"], lambda text: None, 400, counts)), counts
+
+
+def test_operations_on_floats_that_llvm_does_not_have_agree_with_the_interpreter() -> None:
+    wrong, counts = swept(0, dtypes.bfloat16)
+    assert wrong == []
+    assert counts["native"] > 250
+
+
+@pytest.mark.parametrize("number", range(len(DTYPES) if os.environ.get("AGC_FUZZ") else 1))
+def test_operations_on_dtypes_in_turn_agree_with_the_interpreter(number: int) -> None:
+    """A part of `make fuzz`, which calls each operation with every dtype."""
+    wrong, counts = swept(number)
+    assert wrong == []
+    assert counts["native"] > 150
+
+
+@pytest.mark.parametrize("name", ["matmul", "repeat", "sign"])
+def test_run_time_sizes_and_misfits_agree_with_the_interpreter(
+    name: str,
+) -> None:
+    """These three once differed in the whole sweep: in batches of unknown size, refusals, infinite numbers."""
+    examples = [([*map(np.asarray, call.arrays)], call.attrs) for call in calls(name)]
+    chosen = cases(name, examples, 3, [dtypes.complex64], ["odd", "one"])
+    assert list(compared(chosen, ["native", "native of unknown sizes"], lambda text: None)) == []

@@ -1,0 +1,162 @@
+"""Products of matrices in native code: every dtype, every way that a matrix stands, small and large."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import Native, llvm_engine
+from agc.runtime.executors.llvm.lowering import blas, gemm_selection, gemm_small
+
+DTYPES = (
+    "float16", "float32", "float64", "complex64", "complex128", "int8", "int32", "int64", "uint8", "uint16",
+)  # fmt: skip
+TURNED = tuple(itertools.product((False, True), repeat=2))
+TOLERANCE = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+
+
+def numbers(dtype: str, *shape: int) -> np.ndarray[Any, Any]:
+    random = np.random.default_rng(sum(shape))
+    if np.dtype(dtype).kind in "iu":
+        return random.integers(0, 100, shape).astype(dtype)
+    parts = random.standard_normal(shape)
+    return (parts + 1j * parts[::-1] if np.dtype(dtype).kind == "c" else parts).astype(dtype)
+
+
+def check(program: Any, *arrays: np.ndarray[Any, Any]) -> None:
+    """Integers are equal, bit by bit; floats are close, for they are added up in another order."""
+    graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+    (wanted,) = interpret(graph, arrays)
+    (found,) = Native(graph).run(list(arrays))
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    if wanted.dtype.kind in "iu":
+        np.testing.assert_array_equal(found, wanted)
+    else:
+        tolerance = TOLERANCE.get(wanted.dtype.name, 1e-12)
+        np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+def check_sizes(dtype: str, sizes: Sequence[tuple[int, int, int]], ways: Sequence[tuple[bool, bool]]) -> None:
+    """Products of matrices of sizes m, n, k, all in one program; each stands in memory as one of the ways says."""
+    sums = [
+        (numbers(dtype, *((k, m) if first else (m, k))), numbers(dtype, *((n, k) if second else (k, n))))
+        for (m, n, k), (first, second) in zip(sizes, ways, strict=True)
+    ]
+
+    def products(*given: Any) -> Any:
+        pairs = zip(given[::2], given[1::2], ways, strict=True)
+        found = [tf.matmul(a, b, transpose_a=first, transpose_b=second) for a, b, (first, second) in pairs]
+        return tf.concat([tf.reshape(one, [-1]) for one in found], 0)
+
+    check(products, *itertools.chain(*sums))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_all_sizes_in_all_ways(dtype: str) -> None:
+    """Whole tiles and what is left of them, rows and columns alone, and nothing at all."""
+    sizes = ((10, 10, 10), (1, 1, 1), (3, 50, 7), (5, 1, 4), (1, 9, 4), (2, 3, 0), (0, 3, 2))
+    check_sizes(dtype, sizes, [*TURNED, *TURNED][:7])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int32"])
+def test_strips(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strips that are whole, narrow, and cut at the edge; few rows and many; and more of them than the cache has."""
+    monkeypatch.setattr(gemm_selection, "LARGE", 1)
+    sizes = ((1, 2, 1), (3, 70, 9), (13, 25, 17), (16, 48, 33), (5, 7, 1100))
+    check_sizes(dtype, [size for size in sizes for _ in TURNED], TURNED * len(sizes))
+
+
+@pytest.mark.parametrize("vector", [32, 64])
+def test_strips_of_other_machines(vector: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has tiles as large as its registers; what this one has not, LLVM makes of what it has."""
+    monkeypatch.setattr(llvm_engine, "vector_bytes", lambda: vector)
+    monkeypatch.setattr(gemm_selection, "LARGE", 1)
+    check_sizes("float32", [(13, 25, 17)] * 4 + [(40, 70, 600)] * 4, TURNED * 2)
+
+
+def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there are fewer tiles of rows than threads."""
+    monkeypatch.setattr(gemm_selection, "LARGE", 1)
+    monkeypatch.setattr(gemm_selection, "SHARED", 1)
+    monkeypatch.setattr(gemm_selection, "count_of_threads", lambda: 3)
+    check_sizes("float32", ((30, 26, 9), (5, 8, 7), (17, 3, 20), (40, 40, 40)), TURNED)
+
+
+@pytest.mark.parametrize(("first", "second"), TURNED)
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_blas_multiplies_what_is_large(dtype: str, first: bool, second: bool, monkeypatch: Any) -> None:
+    monkeypatch.setattr(gemm_selection, "VERY_LARGE", 1)
+    a, b = numbers(dtype, *((7, 9) if first else (9, 7))), numbers(dtype, *((5, 7) if second else (7, 5)))
+    check(lambda a, b: tf.matmul(a, b, adjoint_a=first, transpose_b=second), a, b)
+
+
+@pytest.mark.parametrize(("first", "second"), TURNED)
+def test_without_blas_everything_is_multiplied_in_registers(
+    first: bool, second: bool, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(blas, "find", lambda dtype: None)
+    a, b = numbers("float32", 70, 70), numbers("float32", 70, 70)
+    check(lambda a, b: tf.matmul(a, b, transpose_a=first, transpose_b=second), a, b)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64", "float16"])
+def test_sizes_that_show_while_it_runs(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many rows as pass a test: all, which are more than a strip has, some, and none."""
+    monkeypatch.setattr(blas, "find", lambda dtype: None)
+    a = numbers(dtype, 600, 9)
+
+    def products(a: Any, limit: Any) -> Any:
+        some = a[a[:, 0] > limit]
+        inner = tf.matmul(some, some, transpose_a=True)
+        return tf.reduce_sum(inner), inner, tf.matmul(some, a[:20], transpose_b=True), tf.matmul(some, a[:9])
+
+    graph = tf.function(products).get_concrete_function(a, a[0, 0]).graph
+    native = Native(graph)
+    for limit in (a.min() - 1, a.mean(), a.max()):
+        arguments = [a, np.asarray(limit, dtype)]
+        for found, wanted in zip(native.run(arguments), interpret(graph, arguments), strict=True):
+            tolerance = TOLERANCE.get(dtype, 1e-9)
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+    assert native._plan is None
+
+
+def test_the_blas_of_numpy_is_found() -> None:
+    """NumPy's own wheels bring OpenBLAS; whatever is found has multiplied before it is used."""
+    found = blas.find(tf.float32)
+    assert found is None or (found.symbol, found.bits in (32, 64)) == ("agc_sgemm", True)
+    assert blas.find(tf.int32) is None
+
+
+PROGRAMS = {
+    "batches": (lambda a, b: tf.matmul(a, b), (3, 1, 4, 5), (2, 5, 6)),
+    "batches of the first": (lambda a, b: tf.matmul(a, b), (3, 2, 4, 5), (5, 6)),
+    "batches turned": (
+        lambda a, b: tf.matmul(a, b, transpose_a=True, transpose_b=True),
+        (3, 5, 4),
+        (3, 6, 5),
+    ),
+    "matvec": (lambda a, b: tf.linalg.matvec(a, b), (3, 5, 4), (3, 4)),
+    "matvec turned": (lambda a, b: tf.linalg.matvec(a, b, transpose_a=True), (5, 4), (5,)),
+    "tensordot": (lambda a, b: tf.tensordot(a, b, [[0, 2], [1, 0]]), (3, 5, 4), (4, 3, 2)),
+    "tensordot, one pair": (lambda a, b: tf.tensordot(a, b, 1), (3, 5, 4), (4, 3, 2)),
+    "tensordot, first axes": (lambda a, b: tf.tensordot(a, b, [[0], [0]]), (5, 3), (5, 4)),
+    "outer product": (lambda a, b: tf.tensordot(a, b, 0), (3, 5), (4,)),
+    "with bias and activation": (lambda a, b: tf.maximum(tf.matmul(a, b) + 1, 0), (9, 5), (5, 6)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_kinds_of_products(name: str, dtype: str) -> None:
+    program, first, second = PROGRAMS[name]
+    check(program, numbers(dtype, *first), numbers(dtype, *second))
+
+
+def test_examples() -> None:
+    assert doctest.testmod(gemm_small).failed == 0

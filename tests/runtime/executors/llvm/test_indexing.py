@@ -1,0 +1,144 @@
+"""Parts of tensors that are found while native code runs: slices that move, indices, values put at indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import Native
+
+TABLE = np.arange(24, dtype=np.float32).reshape(6, 4)
+CUBE = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+PAIRS = np.array([[1, 0], [3, 3], [2, 0]], np.int32)
+
+
+def check(program: Any, *arguments: Any) -> Native:
+    """Native code and the interpreter give the same, to the last bit."""
+    arrays = [np.asarray(argument) for argument in arguments]
+    graph = tf.function(program).get_concrete_function(*map(tf.constant, arrays)).graph
+    native = Native(graph)
+    for one, other in zip(native.run(arrays), map(np.asarray, interpret(graph, arrays)), strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        np.testing.assert_array_equal(one, other)
+    return native
+
+
+def gradient(program: Any) -> Any:
+    def found(x: Any, i: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(program(x, i) ** 2)
+        return tf.convert_to_tensor(tape.gradient(y, x))
+
+    return found
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x, i: x[i : i + 3],
+        lambda x, i: x[2 * i : (i + 1) * 2, 1],
+        lambda x, i: x[i : i + 4 : 2, ::-1],
+        lambda x, i: x[None, i - 1 : 1 + i, ..., i],
+        lambda x, i: tf.slice(x, [i, 0], [3, 2]),
+        gradient(lambda x, i: x[i : i + 3]),
+        gradient(lambda x, i: tf.slice(x, [i, 0], [3, 2])),
+    ],
+)
+def test_a_slice_may_begin_anywhere_when_its_length_is_known(program: Any) -> None:
+    assert check(program, TABLE, np.int32(2))._plan is None  # what it says is done by native code
+
+
+def test_batches_one_after_the_other() -> None:
+    def total(x: Any, n: Any) -> Any:
+        found = tf.zeros([2, 4])
+        for i in tf.range(n):
+            found += x[i * 2 : (i + 1) * 2]
+        return found
+
+    check(total, TABLE, np.int32(3))
+
+
+@pytest.mark.parametrize(
+    ("start", "step"), [(-3, 1), (-1, 1), (4, 1), (5, 1), (100, 1), (-2, 2), (2, 2), (3, 2)]
+)
+def test_a_slice_that_is_cut_off_or_counts_from_the_end_is_the_plans(
+    start: int, step: int, given_up: list[str]
+) -> None:
+    check(lambda x, i: x[i : i + 2 * step + 1 : step], TABLE, np.int32(start))
+    assert given_up
+    given_up.clear()
+
+
+def test_a_slice_whose_length_is_computed() -> None:
+    check(lambda x: x[tf.cast(x[1, 0], tf.int32) - 3 :], TABLE)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x, i: tf.gather(x, i, batch_dims=1),
+        lambda x, i: tf.gather(x, i, batch_dims=-1, axis=2),
+        lambda x, i: tf.gather(tf.reshape(x, [3, 2, 10]), i, batch_dims=2),
+        lambda x, i: tf.gather_nd(x, i % 3),
+        lambda x, i: tf.gather_nd(x, i, batch_dims=1),
+        gradient(lambda x, i: tf.gather(x, i, batch_dims=1, axis=2)),
+        gradient(lambda x, i: tf.gather(x, i, axis=1)),
+        gradient(lambda x, i: tf.gather(x, i % 3)),
+        gradient(lambda x, i: tf.gather_nd(x, i % 3)),
+        lambda x, i: tf.scatter_nd(i, x[0, 0, :3], [4, 4]),
+        lambda x, i: tf.tensor_scatter_nd_update(x[0], i[:, :1], x[1, :3]),
+        lambda x, i: tf.tensor_scatter_nd_add(x[0], i, x[1, 0, :3]) + x[0],
+        lambda x, i: tf.tensor_scatter_nd_sub(x[0], [[1], [1], [0]], x[1, :3]),
+        lambda x, i: tf.tensor_scatter_nd_max(x[1], i[:, :1], 50 - x[1, :3]),
+        lambda x, i: tf.tensor_scatter_nd_min(x[1], i[:, :1], 50 - x[1, :3]),
+    ],
+)
+def test_elements_at_indices(program: Any) -> None:
+    check(program, CUBE, PAIRS)
+
+
+@pytest.mark.parametrize("how", ["add", "max", "min", "update"])
+def test_truths_at_indices_that_come_twice(how: str) -> None:
+    def program(x: Any, i: Any, u: Any) -> Any:
+        return getattr(tf, f"tensor_scatter_nd_{how}")(x, i, u), tf.scatter_nd(i, u, [5])
+
+    truths = np.array([True, True, True, False, True])
+    check(program, np.array([False, True, False, True]), [[0], [0], [1], [2], [3]], truths)
+
+
+@pytest.mark.parametrize("how", ["add", "sub", "mul", "max", "min", "update"])
+def test_rows_of_variables_change_when_all_went_well(how: str) -> None:
+    values = []
+    for jit_compile in (False, True):
+        v = tf.Variable(CUBE[0])
+
+        @tf.function(jit_compile=jit_compile)
+        def change(rows: Any, indices: Any, v: Any = v) -> Any:
+            for _ in tf.range(2):
+                getattr(v, f"scatter_{how}")(tf.IndexedSlices(rows, indices))
+            return v[indices[0]] * 2
+
+        found = change(tf.constant(CUBE[1, :3]), tf.constant([1, 3, 1]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[2\] = 4 is not in \[0, 4\)"):
+            change(tf.constant(CUBE[1, :3]), tf.constant([1, 3, 4]))
+        values.append((found.numpy().tolist(), v.numpy().tolist()))
+    assert values[0] == values[1]
+
+
+def test_part_of_a_variable_is_assigned() -> None:
+    v = tf.Variable([1.0, 2.0, 3.0, 4.0])
+
+    @tf.function(jit_compile=True)
+    def change(i: Any, x: Any) -> Any:
+        v[i].assign(x)
+        v.scatter_nd_update([[3]], [x + 1])
+        return v + 0
+
+    assert change(tf.constant(1), tf.constant(9.0)).numpy().tolist() == [1.0, 9.0, 3.0, 10.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)out of bounds.*test_indexing.py"):
+        change(tf.constant(7), tf.constant(9.0))
+    assert v.numpy().tolist() == [1.0, 9.0, 3.0, 10.0]

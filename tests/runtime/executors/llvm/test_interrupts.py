@@ -1,0 +1,99 @@
+"""Ctrl-C ends a long loop of compiled code."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors.llvm.codegen import interrupts
+from agc.runtime.executors.llvm.lowering import gemm_selection, matmul, merge_sort
+
+
+@pytest.mark.parametrize("calls", [1, 3], ids=["called by Python", "called without Python"])
+def test_a_long_loop_can_be_interrupted(calls: int) -> None:
+    @tf.function(jit_compile=True)
+    def endless(n: Any) -> Any:
+        while n >= 0:
+            n = (n + 1) % 1000
+        return n
+
+    for _ in range(calls):
+        endless(tf.constant(-1))
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless(tf.constant(0))
+
+
+def test_a_kernel_that_is_called_can_be_interrupted() -> None:
+    @tf.function(jit_compile=True)
+    def shares(a: Any, rounds: Any) -> Any:
+        for _ in tf.range(rounds):
+            a = tf.math.betainc(a, a, a) + 1.0
+        return a
+
+    a = tf.constant([0.5, 0.6], tf.float64)
+    shares(a, tf.constant(0))
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        shares(a, tf.constant(10_000_000))
+
+
+class TestLongOperations:
+    """An operation that takes long asks between its parts. The variable shows whether the run has come to its end."""
+
+    @pytest.fixture(autouse=True)
+    def often(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Parts are small, so that the tests are short."""
+        for module, name, value in (
+            (gemm_selection, "PATIENCE", 1 << 24),
+            (gemm_selection, "_PIECE", 1 << 26),
+            (gemm_selection, "_ROWS", 64),
+            (matmul, "PATIENCE", 1 << 24),
+            (interrupts, "PATIENCE", 1 << 24),
+            (merge_sort, "_PATIENCE", 1 << 16),
+        ):
+            monkeypatch.setattr(module, name, value)
+
+    OPERATIONS: ClassVar[dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]]] = {
+        "sort": (tf.sort, (1_000_000,)),
+        "sort rows": (lambda x: tf.argsort(x, direction="DESCENDING"), (400, 2000)),
+        "product": (lambda x: x @ x, (1100, 1100)),
+        "transposed": (lambda x: tf.matmul(x, x, transpose_a=True), (1100, 1100)),
+        "products": (lambda x: x @ x, (64, 200, 200)),
+    }
+
+    @pytest.mark.parametrize("name", OPERATIONS)
+    def test_ends_early_and_gives_the_same_otherwise(self, name: str) -> None:
+        compute, shape = self.OPERATIONS[name]
+        x = tf.constant(np.random.default_rng(1).random(shape, np.float32))
+        ended = tf.Variable(False)
+
+        @tf.function(jit_compile=True)
+        def long(x: Any) -> Any:
+            result = compute(x)
+            ended.assign(True)
+            return result
+
+        found = long(x)
+        np.testing.assert_allclose(found, compute(x), 1e-4)
+        ended.assign(False)
+        long.get_concrete_function(x)
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                signal.setitimer(signal.ITIMER_REAL, 0.005)
+                long(x)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert not ended
+        np.testing.assert_array_equal(long(x), found)
+        assert ended

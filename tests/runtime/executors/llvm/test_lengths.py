@@ -1,0 +1,101 @@
+"""What is known of lists when a graph is specialised: how many elements they have, and one constant that all are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors.llvm import CompilationError, Native
+from agc.runtime.executors.llvm.shape_specialization import specialised
+
+ROWS = tf.ones([3, 2])
+ROW = [1.0, 2.0]
+
+
+def result(program: Any) -> Any:
+    """The result of a specialised graph of two integers."""
+    graph = tf.function(program).get_concrete_function(*[tf.TensorSpec([], tf.int32)] * 2).graph
+    (found,) = specialised(graph, [value.spec for value in graph.inputs], with_sizes=True).outputs
+    return found
+
+
+def array(size: Any, **options: Any) -> tf.TensorArray:
+    return tf.TensorArray(tf.float32, size, element_shape=[2], clear_after_read=False, **options)
+
+
+def parts(lengths: list[int]) -> tf.TensorArray:
+    made = tf.TensorArray(tf.float32, len(lengths), element_shape=None, infer_shape=False)
+    return made.split(tf.ones([6, 2]), lengths)
+
+
+def repeated(start: Any, body: Any) -> Any:
+    return lambda n, p: tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, body(a)), (0, start()))[1]
+
+
+def counts(least: int, most: int) -> Any:
+    return lambda n, p: tf.math.bincount(tf.stack([n, p]), minlength=least, maxlength=most)
+
+
+@pytest.mark.parametrize(
+    ("program", "shape"),
+    [
+        (lambda n, p: array(3).write(n, ROW).stack(), (3, 2)),
+        (lambda n, p: array(n).write(0, ROW).stack(), (None, 2)),
+        (lambda n, p: array(3, dynamic_size=True).write(n, ROW).stack(), (None, 2)),
+        (lambda n, p: array(3).unstack(ROWS).stack(), (3, 2)),
+        (lambda n, p: array(3).unstack(ROWS).concat(), (6,)),
+        (lambda n, p: array(n).unstack(ROWS).concat(), (None,)),
+        (lambda n, p: parts([2, 2, 2]).stack(), (3, 2, 2)),
+        (lambda n, p: tf.cond(n > p, lambda: array(3), lambda: array(3).write(0, ROW)).stack(), (3, 2)),
+        (lambda n, p: tf.cond(n > p, lambda: array(3), lambda: array(4)).stack(), (None, 2)),
+        (lambda n, p: repeated(lambda: array(3), lambda a: a.write(0, ROW))(n, p).stack(), (3, 2)),
+        (lambda n, p: repeated(lambda: array(3), lambda a: array(4))(n, p).stack(), (None, 2)),
+        (counts(5, 5), (5,)),
+        (counts(4, 5), (None,)),
+        (counts(6, 5), (5,)),
+    ],
+)
+def test_how_many_elements_there_are(program: Any, shape: Any) -> None:
+    assert result(program).spec.shape == shape
+
+
+def test_parts_of_different_lengths_are_not_compiled() -> None:
+    with pytest.raises(CompilationError, match="array_concat"):
+        Native(tf.function(lambda: parts([4, 2]).concat()).get_concrete_function().graph).run([])
+
+
+def program(*, first: int, second: int, behind: int | None = None) -> Any:
+    """A list of numbers that are constants, of which the last one is taken."""
+
+    def taken(n: Any, p: Any) -> Any:
+        found: Any = []
+        for i in tf.range(n):
+            if i > p:
+                found.append(first)
+            else:
+                found.append(second)
+        if behind is not None:
+            found.append(behind)
+        return found.pop()
+
+    return tf.autograph.to_graph(taken)
+
+
+def test_what_users_take_from_a_list_may_not_be_there() -> None:
+    """Though there is but one number that it can be."""
+    graph = tf.function(program(first=3, second=3)).get_concrete_function(*[tf.TensorSpec([], tf.int32)] * 2)
+    native = Native(graph.graph)
+    assert native.run([np.int32(2), np.int32(0)])[0] == 3
+    with pytest.raises(tf.errors.InvalidArgumentError, match="pop from empty list"):
+        native.run([np.int32(0), np.int32(0)])
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 1), (3, 0)])
+def test_numbers_that_are_not_all_the_same(n: int, p: int) -> None:
+    @tf.function(jit_compile=True)
+    def both(n: Any, p: Any) -> Any:
+        return program(first=3, second=4)(n, p), program(first=3, second=3, behind=5)(n, p)
+
+    assert [int(x) for x in both(tf.constant(n), tf.constant(p))] == [3 if n > 1 else 4, 5]

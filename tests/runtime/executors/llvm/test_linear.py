@@ -1,0 +1,114 @@
+"""How far integers are apart, and what that says of the lengths of slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors.llvm.affine_analysis import apart, selected_sizes
+
+ROWS = 100
+
+
+def traced(program: Any, dtype: Any = tf.int32) -> tuple[list[Any], Any]:
+    """What a program computes from two integers, and which operation makes what."""
+    graph = tf.function(program).get_concrete_function(*[tf.TensorSpec([], dtype)] * 2).graph
+    return graph.outputs, {value: each for each in graph.operations for value in each.outputs}
+
+
+@pytest.mark.parametrize(
+    ("program", "wanted"),
+    [
+        (lambda i, j: (i, i), 0),
+        (lambda i, j: (i, i + 3), 3),
+        (lambda i, j: (i + 3, i), -3),
+        (lambda i, j: (5 - i, 7 - i), 2),
+        (lambda i, j: (3 * i, (i + 1) * 3), 3),
+        (lambda i, j: (2 * (i + j) - j, i + i + j + 7), 7),
+        (lambda i, j: (i * 0 + 2, (j + 5) - j), 3),
+        (lambda i, j: (tf.abs(i) + 1, tf.abs(i) + 3), None),  # two operations, as nobody looked for twins yet
+        (lambda i, j: (i, j), None),
+        (lambda i, j: (i, 2 * i), None),
+        (lambda i, j: (i, i * i), None),
+        (lambda i, j: (i * i, i * (i + 1) - i), None),
+        (lambda i, j: (i + 1, i // 1 + 4), None),
+        (lambda i, j: (i, tf.maximum(i, j)), None),
+    ],
+)
+def test_integers_that_are_computed_from_the_same_ones(program: Any, wanted: int | None) -> None:
+    (first, last), makers = traced(program)
+    assert apart(first, last, makers) == wanted
+
+
+def test_what_is_doubled_again_and_again_is_looked_at_once() -> None:
+    def doubled(i: Any, j: Any) -> Any:
+        for _ in range(60):
+            i = i + i
+        return i, i + 2
+
+    (first, last), makers = traced(doubled)
+    assert apart(first, last, makers) == 2
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step", "wanted"),
+    [
+        ("i", "further", None, 3),
+        ("i", "further", 2, 2),
+        ("i", "further", 3, 1),
+        ("i", "i", None, 0),
+        (2, "five", None, 3),
+        (2, 5, None, 3),
+        (None, "i", None, None),
+        ("i", None, None, None),
+        ("further", "i", None, None),  # nothing, or what counts from the end
+        ("further", "i", -1, None),
+        ("i", "further", "i", None),
+    ],
+)
+def test_lengths_of_slices(start: Any, stop: Any, step: Any, wanted: int | None) -> None:
+    values, makers = traced(lambda i, j: (i, i + 3, 5 + j - j))
+    known = dict(zip(("i", "further", "five"), values, strict=True))
+    index = (slice(*(known.get(each, each) for each in (start, stop, step))), None)
+    assert list(selected_sizes(index, (ROWS,), makers)) == [wanted, 1]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rows", "wanted"),
+    [
+        (tf.int8, 127, 3),
+        (tf.int8, 128, None),
+        (tf.uint8, 255, 3),
+        (tf.uint8, 256, None),
+        (tf.int16, None, None),
+        (tf.int32, None, 3),
+        (tf.int64, 1 << 40, 3),
+        (tf.int32, 1 << 40, None),
+    ],
+)
+def test_integers_wrap_around_where_an_axis_has_more_places_than_they_have_numbers(
+    dtype: Any, rows: int | None, wanted: int | None
+) -> None:
+    (first, last), makers = traced(lambda i, j: (i, i + 3), dtype)
+    assert list(selected_sizes((slice(first, last),), (rows,), makers)) == [wanted]
+
+
+def test_a_slice_whose_bounds_wrap_around_ends_where_they_say() -> None:
+    rows = np.arange(300.0)
+
+    @tf.function(jit_compile=True)
+    def part(x: Any, i: Any) -> Any:
+        return x[i : i + 3]
+
+    for place, wanted in ((120, rows[120:123]), (126, rows[126:-127]), (-3, rows[-3:0])):
+        np.testing.assert_array_equal(part(tf.constant(rows), tf.constant(place, tf.int8)), wanted)
+
+
+def test_a_slice_may_begin_at_a_known_place_and_end_at_a_computed_one() -> None:
+    @tf.function(jit_compile=True)
+    def part(x: Any, i: Any) -> Any:
+        return x[2 : i + 5 - i]
+
+    assert part(tf.range(9), tf.constant(70)).numpy().tolist() == [2, 3, 4]

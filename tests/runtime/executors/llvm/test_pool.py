@@ -1,0 +1,187 @@
+"""The threads that share loops: who gives them work, when they are not there, and processes that fork."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import Native, runtime_library, text
+from agc.runtime.executors.llvm.codegen import function_builder, thread_pool_ir
+from agc.runtime.executors.llvm.lowering import gemm_selection
+from agc.runtime.executors.llvm.worker_threads import Pool
+
+if not thread_pool_ir.HAVE_THREADS:
+    pytest.skip("there are no such threads here", allow_module_level=True)
+
+Part = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+
+
+def run_part(part: Callable[[int, int], None], rounds: int, threads: int, wakes: bool = True) -> None:
+    """Run a part as compiled code does, which does not hold Python's lock; the part takes it."""
+    runtime_library.load(["agc_run_part"])
+    words = [ctypes.c_int64] * 3
+    run = ctypes.CFUNCTYPE(None, Part, ctypes.c_void_p, *words)(runtime_library.address("agc_run_part"))
+    run(Part(lambda around, begin, end: part(begin, end)), None, rounds, threads, wakes)
+
+
+@pytest.fixture
+def workers() -> Iterator[Pool]:
+    """The pool of this process."""
+    found = runtime_library.threads()
+    yield found
+    found.allow_threads()
+
+
+def all_rounds(threads: int, rounds: int = 10) -> list[int]:
+    """The rounds that were run."""
+    found: list[int] = []
+    run_part(lambda begin, end: found.extend(range(begin, end)), rounds, threads)
+    return sorted(found)
+
+
+class TestParts:
+    @pytest.mark.parametrize("threads", [1, 2, 3, thread_pool_ir.MOST])
+    def test_each_round_runs_once(self, threads: int) -> None:
+        assert all_rounds(threads) == list(range(10))
+
+    @pytest.mark.parametrize("rounds", [0, 1, 7, 16, 17, 1000])
+    def test_more_parts_than_threads_and_no_more_than_rounds(self, rounds: int) -> None:
+        parts: list[range] = []
+        run_part(lambda begin, end: parts.append(range(begin, end)), rounds, 2)
+        assert len(parts) == min(max(rounds, 1), 16)
+        assert sorted(i for part in parts for i in part) == list(range(rounds))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+    def test_many_times(self) -> None:
+        for _ in range(300):
+            assert all_rounds(3) == list(range(10))
+
+    def test_threads_of_python_ask_at_the_same_time(self) -> None:
+        """More of them than there are slots: who finds none does it alone."""
+        wrong: list[Any] = []
+
+        def ask() -> None:
+            for _ in range(50):
+                if all_rounds(3) != list(range(10)):
+                    wrong.append(1)
+
+        askers = [threading.Thread(target=ask) for _ in range(8)]
+        for each in askers:
+            each.start()
+        for each in askers:
+            each.join()
+        assert not wrong
+
+    def test_a_part_asks_itself(self) -> None:
+        found: list[Any] = []
+
+        def outer(begin: int, end: int) -> None:
+            for i in range(begin, end):
+                found.extend((i, j) for j in all_rounds(2, 4))
+
+        run_part(outer, 6, 3)
+        assert sorted(found) == [(i, j) for i in range(6) for j in range(4)]
+
+    def test_without_threads_who_asks_does_it_all(self, workers: Pool) -> None:
+        workers.end_threads()
+        here: list[bool] = []
+        run_part(lambda begin, end: here.append(threading.current_thread() is self.me), 8, 3)
+        assert here == [True] * 8
+        workers.allow_threads()
+        assert all_rounds(3) == list(range(10))
+
+    me = threading.main_thread()
+
+
+class TestResults:
+    """They are the same, bit by bit, however many threads there are."""
+
+    def results(self, threads: int, monkeypatch: pytest.MonkeyPatch) -> Any:
+        monkeypatch.setattr(gemm_selection, "SHARED", 1)
+        monkeypatch.setattr(function_builder, "WORTH", 1)
+        for module in (gemm_selection, function_builder):
+            monkeypatch.setattr(module, "count_of_threads", lambda: threads)
+        random = np.random.default_rng(0)
+        a, b = (random.standard_normal((70, 70)).astype(np.float32) for _ in range(2))
+
+        @tf.function
+        def program(a: Any, b: Any) -> Any:
+            c = tf.matmul(a, b, transpose_a=True)
+            return c, tf.tanh(c) + 1.0, tf.reduce_sum(c * c)
+
+        graph = program.get_concrete_function(tf.constant(a), tf.constant(b)).graph
+        wanted = interpret(graph, [a, b])
+        found = Native(graph).run([a, b])
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+        return [np.asarray(each).tobytes() for each in found]
+
+    def test_for_any_number_of_threads(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        alone, *others = (self.results(threads, monkeypatch) for threads in (1, 2, 5))
+        assert others == [alone] * 2
+
+    def test_one_thread_is_asked_for(self) -> None:
+        graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.zeros([1 << 19])).graph
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        alone = text(graph)
+        tf.config.threading.set_intra_op_parallelism_threads(2)
+        shared = text(graph)
+        tf.config.threading.set_intra_op_parallelism_threads(0)
+        assert ("agc_run_part" in alone, "agc_run_part" in shared) == (False, True)
+
+    @pytest.mark.parametrize(("elements", "wakes"), [(1 << 14, []), (1 << 16, ["0"]), (1 << 18, ["1"])])
+    def test_threads_that_sleep_are_woken_for_much(
+        self, elements: int, wakes: list[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The last number that the pool is given says so; those that are awake have a share before."""
+        monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
+        graph = tf.function(lambda x: tf.tanh(x)).get_concrete_function(tf.zeros([elements])).graph
+        assert re.findall(r"call void @agc_run_part\(.*i64 (\d)\)", text(graph)) == wakes
+
+
+FORKS = """
+import multiprocessing, os, threading
+import numpy as np
+import agc.runtime as tf
+
+tf.config.threading.set_intra_op_parallelism_threads(3)
+f = tf.function(lambda x: tf.tanh(x) * 2.0, jit_compile=True)
+x = tf.constant(np.linspace(-3, 3, 1 << 18, dtype=np.float32))
+wanted = np.asarray(f(x))
+
+def is_right(_=None):
+    return all(np.array_equal(np.asarray(f(x)), wanted) for _ in range(3))
+
+def forked():
+    child = os.fork()
+    if not child:
+        os._exit(0 if is_right() else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+assert all(forked() and is_right() for _ in range(3))
+done = threading.Event()
+busy = threading.Thread(target=lambda: [is_right() for _ in iter(done.is_set, True)])
+busy.start()
+assert all(forked() for _ in range(10))
+done.set()
+busy.join()
+with multiprocessing.get_context("fork").Pool(2) as processes:
+    assert all(processes.map(is_right, range(4)))
+print(is_right())
+"""
+
+
+def test_processes_fork_and_end() -> None:
+    """A child begins with no threads; who forks has none meanwhile; and none keeps a process from its end."""
+    command = [sys.executable, "-W", "error", "-c", FORKS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")

@@ -1,0 +1,127 @@
+"""How much code programs become: LLVM takes long for much of it. What is counted is the text that LLVM is given, but
+where what it makes of that is the question."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import agc.runtime as tf
+import pytest
+from agc.runtime.executors.llvm import compile_graph
+from agc.runtime.executors.llvm.compile_graph import lowered, prepared
+
+
+def text(body: Any, *specs: Any) -> str:
+    """The module of a function for such arguments."""
+    graph, _ = prepared(tf.function(body).get_concrete_function(*specs).graph)
+    return str(lowered(graph, [value.spec for value in graph.inputs]).text())
+
+
+def defined(text: str) -> list[str]:
+    """The names of the functions that a module defines."""
+    return re.findall(r'^define .*?@"([^"(]+)"\(', text, re.MULTILINE)
+
+
+def lines(text: str) -> int:
+    return text.count("\n")
+
+
+VECTOR = tf.TensorSpec([10], tf.float32)
+LARGE = tf.TensorSpec([1 << 20], tf.float32)
+INDEX = tf.TensorSpec([], tf.int32)
+
+
+def test_what_all_functions_share_is_in_none_of_them() -> None:
+    assert defined(text(lambda x: x * 2.0, VECTOR)) == ["kernel", "run"]
+    assert defined(text(lambda x: x * 2.0, LARGE))[:2] == ["kernel", "run"]
+    assert "agc_run_part" not in defined(text(lambda x: x * 2.0, LARGE))
+
+
+def test_arguments_cost_little() -> None:
+    few, many = (text(lambda *x: sum(x[1:], x[0]), *[VECTOR] * count) for count in (2, 12))
+    assert lines(many) - lines(few) < 10 * 8
+
+
+def test_small_tensors_are_written_out_in_loops_only() -> None:
+    def once(x: Any) -> Any:
+        return x * x + x
+
+    def often(x: Any, n: Any) -> Any:
+        for _ in tf.range(n):
+            x = x * x + x
+        return x
+
+    assert text(once, VECTOR).count(" fmul ") == 1
+    assert text(often, VECTOR, tf.TensorSpec([], tf.int32)).count(" fmul ") == 10
+
+
+@pytest.mark.parametrize("name", ["tanh", "sin", "pow"])
+def test_many_single_numbers_share_the_code_of_a_function(name: str) -> None:
+    """A few calls are inlined; beyond these each is a call, with the same result to the last bit."""
+    x, function = tf.constant(0.7), getattr(tf, name)
+
+    def repeated(count: int) -> Any:
+        def chain(x: Any) -> list[Any]:
+            found = [x]
+            for _ in range(count):
+                found.append(function(*[found[-1] * 1.5] * (2 if name == "pow" else 1)))
+            return found
+
+        return tf.function(chain, autograph=False, jit_compile=True)
+
+    assert [float(y) for y in repeated(30)(x)[:5]] == [float(y) for y in repeated(4)(x)]
+    graphs = [repeated(count).get_concrete_function(x).graph for count in (12, 30)]
+    some, many = (lines(compile_graph.text(graph)) for graph in graphs)
+    assert many - some < 18 * 15
+
+
+def recurrent(sequence: Any, kernel: Any, recurrent: Any) -> Any:
+    state, states = tf.zeros([64, 96]), tf.TensorArray(tf.float32, 7)
+    for i in tf.range(7):
+        state = tf.tanh(sequence[i] @ kernel + state @ recurrent)
+        states = states.write(i, state)
+    return states.stack()
+
+
+def test_a_recurrent_network_copies_each_state_twice() -> None:
+    """Into the list, and to where the next round reads it; the list stands where the result does."""
+    written = text(recurrent, *[tf.TensorSpec(shape) for shape in ([7, 64, 96], [96, 96], [96, 96])])
+    sizes = re.findall(r'@"llvm.memcpy.p0.p0.i64"\(ptr [^,]+, ptr [^,]+, i64 (\d+)', written)
+    assert sorted(map(int, sizes)) == [4 * 64 * 96] * 2
+
+
+def test_products_of_a_sequence_are_one_before_the_loop() -> None:
+    written = text(recurrent, *[tf.TensorSpec(shape) for shape in ([7, 64, 96], [96, 96], [96, 96])])
+    rows = re.findall(r'call void @"agc_product_float"\(.*@"product\.(?:\d+\.){5}(\d+)\.384\.96\.', written)
+    assert sorted(map(int, rows)) == [64, 7 * 64]
+
+
+def test_zeros_take_no_loop() -> None:
+    found = text(lambda x: tf.reduce_sum(x, axis=0), tf.TensorSpec([5, 64]))
+    assert found.count("= phi ") == 2 + 1  # the loops of the sum, and the code that the kernel ends with
+    assert found.count('@"llvm.memset.p0.i64"(ptr') == 2  # its call, and its declaration
+
+
+@pytest.mark.parametrize(("count", "told"), [(50, True), (5000, False)])
+def test_few_elements_that_are_looked_up_are_fetched_one_by_one(count: int, told: bool) -> None:
+    specs = tf.TensorSpec([100]), tf.TensorSpec([count], tf.int32)
+    assert ('"llvm.loop.vectorize.width", i32 1' in text(tf.gather, *specs)) is told
+
+
+def test_what_a_product_reads_is_stored_by_the_nest_that_computes_it_first() -> None:
+    def body(x: Any, w: Any) -> Any:
+        y = x * 2.0
+        return tf.reduce_sum(y, 0), y @ w
+
+    assert text(body, tf.TensorSpec([30, 40]), tf.TensorSpec([40, 50])).count(" fmul ") == 1
+
+
+def test_a_product_reads_rows_of_an_input_where_they_stand() -> None:
+    found = text(lambda x, w, i: x[i] @ w, *map(tf.TensorSpec, ([5, 30, 40], [40, 50])), INDEX)
+    assert found.count("= phi ") == 1  # the code that the kernel ends with
+
+
+def test_softmax_takes_exponentials_and_adds_them_up_in_one_nest() -> None:
+    found = text(tf.nn.softmax, tf.TensorSpec([30, 40]))
+    assert found.count("= phi ") == 3 * 2 + 1  # the largest; exponentials and sums; quotients

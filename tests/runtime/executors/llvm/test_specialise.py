@@ -1,0 +1,55 @@
+"""Graphs for one combination of shapes: what says all already stays what it is."""
+
+import numpy as np
+from agc import runtime as tf
+from agc.runtime.executors.llvm.shape_specialization import specialised
+from agc.runtime.ir.graph import Constant
+
+
+def graph_of(function, *specs):
+    return tf.function(function).get_concrete_function(*specs).graph
+
+
+def specs_of(graph):
+    return [value.spec for value in graph.inputs]
+
+
+def test_a_graph_whose_shapes_are_known_is_its_own():
+    graph = graph_of(lambda x: tf.tanh(x * x) + 1.0, tf.TensorSpec([3]))
+    assert specialised(graph, specs_of(graph)) is graph
+
+
+def test_what_depends_on_an_unknown_shape_is_written_again_and_the_rest_stays():
+    graph = graph_of(
+        lambda x, y: (tf.exp(x), tf.abs(y), tf.exp(x) * tf.reduce_sum(y)),
+        tf.TensorSpec([3]),
+        tf.TensorSpec([None]),
+    )
+    found = specialised(graph, [graph.inputs[0].spec, tf.TensorSpec([5]).spec])
+    kept = {operation.type for operation in found.operations if operation in graph.operations}
+    assert "exp" in kept and "abs" not in kept
+    assert [value.spec.shape for value in found.outputs] == [(3,), (5,), (3,)]
+
+
+def test_sizes_and_constants_are_computed_although_all_is_known():
+    graph = graph_of(lambda x: x * tf.cast(tf.size(x), tf.float32), tf.TensorSpec([2, 3]))
+    assert "size" not in {operation.type for operation in specialised(graph, specs_of(graph)).operations}
+
+
+def test_a_known_input_goes_into_what_reads_it():
+    graph = graph_of(lambda n: (n + 1) * 2, tf.TensorSpec([], tf.int32))
+    found = specialised(graph, [Constant(np.array(4, np.int32))])
+    assert not found.operations
+    assert int(found.outputs[0].value) == 10
+
+
+def test_regions_are_written_again_for_their_own_inputs():
+    def counted(x):
+        total = x
+        for _ in tf.range(3):
+            total = total + x
+        return total
+
+    graph = graph_of(tf.autograph.to_graph(counted), tf.TensorSpec([2]))
+    found = specialised(graph, specs_of(graph))
+    assert [value.spec.shape for value in found.outputs] == [(2,)]

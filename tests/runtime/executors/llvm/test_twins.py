@@ -1,0 +1,128 @@
+"""Nests of loops of native code that differ in sizes and addresses alone are compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import agc.runtime as tf
+import numpy as np
+import pytest
+from agc.runtime.executors import interpret
+from agc.runtime.executors.llvm import Native, compile_graph
+from agc.runtime.executors.llvm.codegen import function_builder
+
+RANDOM = np.random.default_rng(0)
+
+
+def updates(a: Any, b: Any, c: Any) -> Any:
+    """Each by itself: a nest of one loop."""
+    return [0.9 * each - 0.1 * tf.square(each) for each in (a, b, c)]
+
+
+def rows(a: Any, b: Any, c: Any) -> Any:
+    """Sums in registers, and in memory beside each other."""
+    return [
+        tf.reduce_sum(tf.square(each) + each, axis) for each in (a, b, c) for axis in range(each.shape.rank)
+    ]
+
+
+def with_numbers(a: Any, b: Any, c: Any) -> Any:
+    """What is passed may be a number in a register, too."""
+    return [(each - tf.reduce_mean(a)) * tf.reduce_max(each) for each in (a, b, c)]
+
+
+def other_operations(a: Any, b: Any, c: Any) -> Any:
+    """What differs in an operation, or in a number that is not counted with, stays apart."""
+    return 0.9 * a + 0.1 * tf.square(a), 0.9 * b - 0.1 * tf.square(b), 0.8 * c - 0.1 * tf.square(c)
+
+
+#           program           functions of twins for matrices and for vectors of these sizes
+PROGRAMS = [
+    (updates, 1, 1),
+    (rows, 2, 0),
+    (with_numbers, 1, 1),
+    (other_operations, 0, 0),
+]
+MATRICES = (70, 80), (96, 128), (100, 65)
+VECTORS = (7,), (1000,), (64,)
+
+
+def of_shapes(program: Callable[..., Any], shapes: Any, dtype: Any) -> tuple[Any, list[Any]]:
+    """A program's graph, and inputs for it."""
+    inputs = [RANDOM.standard_normal(shape).astype(dtype) for shape in shapes]
+    return tf.function(program).get_concrete_function(*map(tf.constant, inputs)).graph, inputs
+
+
+@pytest.mark.parametrize(("program", "of_matrices", "of_vectors"), PROGRAMS)
+@pytest.mark.parametrize("shapes", [MATRICES, VECTORS])
+def test_twins_compute_what_the_nests_do(
+    program: Callable[..., Any], of_matrices: int, of_vectors: int, shapes: Any
+) -> None:
+    graph, inputs = of_shapes(program, shapes, np.float64)
+    unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
+    found = [name for name in unit.module.globals if name.startswith("twins")]
+    assert len(found) == (of_matrices if shapes is MATRICES else of_vectors)
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_nests_may_replace_what_they_read() -> None:
+    def squares(a: Any, b: Any, c: Any) -> Any:
+        products = [tf.matmul(each, each, transpose_b=True) for each in (a, b, c)]
+        return [tf.matmul(tf.square(each) - 2.0 * each, each + 1.0) for each in products]
+
+    graph, inputs = of_shapes(squares, MATRICES, np.float64)
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-9)
+
+
+def test_elements_of_twins_are_those_of_the_interpreter() -> None:
+    graph, inputs = of_shapes(lambda *xs: [x * 3 - 7 for x in xs], [(5,), (30, 40), (600,)], np.int32)
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_array_equal(given, wanted)
+
+
+def test_nests_that_run_again_and_again_stay_where_they_are() -> None:
+    def repeated(a: Any, b: Any, n: Any) -> Any:
+        for _ in tf.range(n):
+            a, b = 0.9 * a - tf.square(a), 0.9 * b - tf.square(b)
+        return a, b
+
+    specs = tf.TensorSpec([300], tf.float64), tf.TensorSpec([400], tf.float64), tf.TensorSpec([], tf.int32)
+    graph = tf.function(repeated).get_concrete_function(*specs).graph
+    unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
+    assert not any(name.startswith("twins") for name in unit.module.globals)
+
+
+def test_parts_for_threads_run_nests_that_do_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large nest is a function for threads; small ones call it, and another large one has no function of its own."""
+    monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
+    shapes = (400, 512), (30,), (700, 300), (5, 7)
+
+    def stepped(*xs: Any) -> Any:
+        return [0.9 * x - 0.1 * tf.square(x) for x in xs]
+
+    inputs = [RANDOM.standard_normal(shape) for shape in shapes]
+    graph = tf.function(stepped).get_concrete_function(*map(tf.constant, inputs)).graph
+    unit = compile_graph.lowered(graph, [value.spec for value in graph.inputs])
+    assert [name for name in unit.module.globals if name.startswith(("part", "twins"))] == ["part"]
+    assert (
+        unit.text().count('call void @"agc_run_part"(') == 2 and unit.text().count('call void @"part"(') == 2
+    )
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-12)
+
+
+def test_parts_do_not_run_what_differs_in_more_than_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(function_builder, "count_of_threads", lambda: 2)
+
+    def stepped(large: Any, small: Any) -> Any:
+        return 0.9 * large - 0.1 * tf.square(large), 0.8 * small - 0.1 * tf.square(small)
+
+    inputs = [RANDOM.standard_normal(shape) for shape in ((400, 512), (3, 5))]
+    graph = tf.function(stepped).get_concrete_function(*map(tf.constant, inputs)).graph
+    text = compile_graph.lowered(graph, [value.spec for value in graph.inputs]).text()
+    assert 'call void @"part"(' not in text
+    for given, wanted in zip(Native(graph).run(inputs), interpret(graph, inputs), strict=True):
+        np.testing.assert_allclose(given, wanted, rtol=1e-12)

@@ -1,0 +1,70 @@
+"""Each pass on its golden cases, fixtures/optimize/*.txt: a graph before, and after this pass alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import golden
+import pytest
+from agc.runtime.ir.graph import Graph
+from agc.runtime.ir.parser import parse
+from agc.runtime.ir.verifier import verify
+from agc.runtime.optimize import PASSES, Options, Pass, pass_manager
+from agc.runtime.optimize.ssa_rename import separated
+
+FOLDER = Path(__file__).parents[3] / "fixtures" / "optimize"
+CASES = [(each, case) for each in PASSES for case in golden.read(FOLDER / f"{each.name}.txt")]
+
+
+@pytest.mark.parametrize(("each", "case"), CASES, ids=[f"{each.name}: {case.title}" for each, case in CASES])
+def test_a_pass(each: object, case: golden.Case, update_golden: bool) -> None:
+    name = each.name  # type: ignore[attr-defined]
+    run = next(known.run for known in PASSES if known.name == name)
+    graph = verify(run(verify(parse(case.source, check=False)), Options()))
+    assert separated(graph) is graph, "a value is made twice"
+    text = str(graph) + "\n"
+    if update_golden:
+        path = FOLDER / f"{name}.txt"
+        cases = [
+            known._replace(result=text) if known.title == case.title else known for known in golden.read(path)
+        ]
+        golden.write(path, cases)
+    else:
+        assert text == case.result
+
+
+@pytest.mark.parametrize("each", PASSES, ids=[each.name for each in PASSES])
+def test_a_pass_that_finds_nothing_gives_the_graph_itself(each: Pass) -> None:
+    for case in golden.read(FOLDER / f"{each.name}.txt"):
+        graph = parse(case.result, check=False)
+        for _ in range(3):
+            graph = each.run(graph, Options())
+        assert each.run(graph, Options()) is graph, case.title
+
+
+def test_every_pass_has_a_file_and_a_title_only_once() -> None:
+    assert {path.stem for path in FOLDER.glob("*.txt")} == {each.name for each in PASSES}
+    titles = [(each.name, case.title) for each, case in CASES]
+    assert len(titles) == len(set(titles))
+
+
+def test_a_pass_looks_once_at_a_graph_that_it_leaves_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the second round only those run that see something new."""
+    seen = []
+
+    def noting(each: Pass) -> Pass:
+        def run(graph: Graph, options: Options) -> Graph:
+            seen.append(each.name)
+            return each.run(graph, options)
+
+        return each._replace(run=run)
+
+    monkeypatch.setattr(pass_manager, "PASSES", [noting(each) for each in PASSES if each.needs is None])
+    graph = parse(
+        "graph f(x: float32[2]) -> float32[2]\n"
+        "  a = add x, x                                  : float32[2]\n"
+        "  b = multiply x, x                             : float32[2]\n"
+        "  return b\n"
+    )
+    pass_manager.optimise(graph, Options())
+    assert seen == ["prune", "fold", "shapes", "common", "prune"]
